@@ -1,0 +1,84 @@
+/** The import rules of the house; a broken one fails `npm run check`. */
+
+const onlyFrom = (name, dependency, homes) => ({
+  name: `${name}-has-one-home`,
+  comment: `${name} is imported in ${homes} only.`,
+  severity: 'error',
+  from: {
+    pathNot: [homes, '\\.test\\.ts$', '^(services|packages)/[^/]+/test/', '^test/', '^scripts/', '^packages/testkit/'],
+  },
+  to: { path: `(^|node_modules/)${dependency}` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'services-do-not-import-services',
+      comment: 'Contexts talk through their contracts.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'services-are-composed-by-scripts-and-tests',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'packages-do-not-import-scripts',
+      severity: 'error',
+      from: { path: '^(packages|services)/' },
+      to: { path: '^(scripts|test|bench)/' },
+    },
+    {
+      name: 'testkit-is-for-development',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: ['\\.test\\.ts$', '^packages/testkit/'] },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'Rules do no I/O and know no framework; of the store they may know types.',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/domain/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: [
+          '^node:',
+          '^services/[^/]+/src/(api|store|events)/',
+          'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
+          '^packages/(service-kit|events|embedded-mongo)/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'store-does-not-know-the-api',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/store/' },
+      to: { path: '^services/[^/]+/src/api/' },
+    },
+    {
+      name: 'rest-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/rest/src/' },
+      to: { path: '^packages/', pathNot: ['^packages/rest/', '^packages/contracts/'] },
+    },
+    onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/events/)'),
+    onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
+    onlyFrom('jose', 'jose/', '^packages/service-kit/'),
+    onlyFrom('http-proxy', '@fastify/http-proxy', '^services/gateway/'),
+    onlyFrom('handlebars', 'handlebars', '^services/templates/'),
+    onlyFrom('exceljs', 'exceljs', '^services/reporting/'),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: true,
+    exclude: { path: ['^dist/'] },
+    doNotFollow: { path: ['node_modules'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

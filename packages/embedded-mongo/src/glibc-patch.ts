@@ -1,0 +1,126 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+const engineFile = 'libembedded_mongodb_native.so';
+const newestVersion = 'GLIBC_2.38';
+/** The first version that a library ever had on the architecture: every glibc still exports it. */
+const baseVersions = new Map([
+  ['x64', 'GLIBC_2.2.5'],
+  ['arm64', 'GLIBC_2.17'],
+]);
+const c23Prefix = '__isoc23_';
+
+// Names and sizes as in elf.h, for 64-bit little-endian files.
+const [SHT_DYNSYM, SHT_GNU_VERNEED, SHT_GNU_VERSYM] = [11, 0x6ffffffe, 0x6fffffff];
+const [SECTION_HEADER_BYTES, SYMBOL_BYTES] = [64, 24];
+const VER_FLG_WEAK = 2;
+
+/**
+ * Makes a copy of the addon, and of the engine beside it, that glibc 2.36 and 2.37 can load.
+ *
+ * Shape: the path of the copied addon in `targetDir`, which is made as a whole or not at all, by any number of
+ * processes at once, and is taken as it is if it exists.
+ * Source: the published binaries were linked on glibc 2.38 and so ask for `__isoc23_strtol` and its like and for a
+ * newer `fmod`; the functions of the same name that every glibc has serve as well.
+ */
+export function patchForOlderGlibc(addonPath: string, targetDir: string, arch: string = process.arch): string {
+  const patchedAddon = join(targetDir, basename(addonPath));
+  if (existsSync(patchedAddon)) return patchedAddon;
+  mkdirSync(dirname(targetDir), { recursive: true, mode: 0o700 });
+  const scratchDir = mkdtempSync(`${targetDir}.`);
+  try {
+    for (const name of [basename(addonPath), engineFile]) {
+      copyFileSync(join(dirname(addonPath), name), join(scratchDir, name));
+      patchFile(join(scratchDir, name), baseVersions.get(arch) ?? '');
+    }
+    renameSync(scratchDir, targetDir);
+  } catch (error) {
+    rmSync(scratchDir, { recursive: true, force: true });
+    if (!existsSync(patchedAddon)) throw error; // otherwise another process was faster
+  }
+  return patchedAddon;
+}
+
+function patchFile(path: string, baseVersion: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    const { symbols, names, versions, needs } = readSections(file);
+    const replacements = weakenNeeds(needs.bytes, names.bytes, baseVersion);
+    for (let index = 0; index < symbols.bytes.length / SYMBOL_BYTES; index += 1) {
+      const replacement = replacements.get(versions.bytes.readUInt16LE(index * 2));
+      if (replacement === undefined) continue;
+      versions.bytes.writeUInt16LE(replacement, index * 2);
+      // A name may start anywhere in the string table, also inside another: `strtol` is in `__isoc23_strtol`.
+      const nameAt = symbols.bytes.readUInt32LE(index * SYMBOL_BYTES);
+      const isC23 = textAt(names.bytes, nameAt).startsWith(c23Prefix);
+      symbols.bytes.writeUInt32LE(nameAt + (isC23 ? c23Prefix.length : 0), index * SYMBOL_BYTES);
+    }
+    for (const { bytes, offset } of [symbols, versions, needs]) writeSync(file, bytes, 0, bytes.length, offset);
+    fsyncSync(file); // a rename may reach the disk before the data does, and the copy is never checked again
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Marks each library's need of the newest version weak; answers which version index takes the place of which. */
+function weakenNeeds(needs: Buffer, names: Buffer, baseVersion: string): Map<number, number> {
+  const replacements = new Map<number, number>();
+  for (let library = 0, step = -1; step !== 0; library += step) {
+    const indexes = new Map<string, number>();
+    let entry = library + needs.readUInt32LE(library + 8);
+    for (let left = needs.readUInt16LE(library + 2); left > 0; left -= 1) {
+      const version = textAt(names, needs.readUInt32LE(entry + 8));
+      indexes.set(version, needs.readUInt16LE(entry + 6));
+      if (version === newestVersion) needs.writeUInt16LE(VER_FLG_WEAK, entry + 4);
+      entry += needs.readUInt32LE(entry + 12);
+    }
+    const [newest, base] = [indexes.get(newestVersion), indexes.get(baseVersion)];
+    if (newest !== undefined) {
+      if (base === undefined) throw new Error(`The engine's binaries name no version ${baseVersion}.`);
+      replacements.set(newest, base);
+    }
+    step = needs.readUInt32LE(library + 12);
+  }
+  return replacements;
+}
+
+function readSections(file: number) {
+  const read = (offset: number, length: number) => {
+    const bytes = Buffer.alloc(length);
+    readSync(file, bytes, 0, length, offset);
+    return { bytes, offset };
+  };
+  const elfHeader = read(0, 64).bytes;
+  const headers = read(Number(elfHeader.readBigUInt64LE(40)), elfHeader.readUInt16LE(60) * SECTION_HEADER_BYTES).bytes;
+  const section = (header: number) =>
+    read(Number(headers.readBigUInt64LE(header + 24)), Number(headers.readBigUInt64LE(header + 32)));
+  const headerOf = (type: number) => {
+    for (let header = 0; header < headers.length; header += SECTION_HEADER_BYTES) {
+      if (headers.readUInt32LE(header + 4) === type) return header;
+    }
+    throw new Error(`The engine's binaries have no section of type ${type}.`);
+  };
+  const symbolHeader = headerOf(SHT_DYNSYM);
+  return {
+    symbols: section(symbolHeader),
+    names: section(headers.readUInt32LE(symbolHeader + 40) * SECTION_HEADER_BYTES),
+    versions: section(headerOf(SHT_GNU_VERSYM)),
+    needs: section(headerOf(SHT_GNU_VERNEED)),
+  };
+}
+
+function textAt(bytes: Buffer, start: number): string {
+  return bytes.toString('latin1', start, bytes.indexOf(0, start));
+}

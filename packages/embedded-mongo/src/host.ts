@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+import { openEngine } from './native-engine.ts';
+import { listen, loopbackHost } from './wire-server.ts';
+
+const defaultCacheSizeMb = '64';
+
+/** Resolves on a signal, and when the process that started this one is gone (its end of the IPC channel closes). */
+const stopRequested = new Promise<void>((resolve) => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, () => resolve());
+  process.once('disconnect', () => resolve());
+});
+
+async function main(): Promise<void> {
+  const { dataDir, port, cacheSizeMb } = readArguments();
+  const engine = await openEngine({ dataDir, cacheSizeMb });
+  try {
+    const server = await listen((message) => engine.roundTrip(message), port).catch((cause: unknown) => {
+      throw new Error(`The embedded MongoDB cannot listen on port ${port} of ${loopbackHost}.`, { cause });
+    });
+    const uri = `mongodb://${loopbackHost}:${server.port}/?directConnection=true`;
+    process.stdout.write(`${JSON.stringify({ uri, pid: process.pid })}\n`);
+    await stopRequested;
+    await server.close();
+  } finally {
+    await engine.close();
+  }
+}
+
+function readArguments(): { dataDir: string; port: number; cacheSizeMb: number } {
+  const { values } = parseArgs({
+    options: {
+      data: { type: 'string' },
+      port: { type: 'string', default: '0' },
+      'cache-mb': { type: 'string', default: defaultCacheSizeMb },
+    },
+  });
+  if (!values.data) throw new Error('Name the data directory with --data.');
+  return {
+    dataDir: values.data,
+    port: wholeNumber('--port', values.port, 0, 65_535),
+    cacheSizeMb: wholeNumber('--cache-mb', values['cache-mb'], 16, 1_048_576),
+  };
+}
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Error(`${name} takes a whole number from ${least} to ${most}.`);
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1));
+}

@@ -1,0 +1,70 @@
+/** The largest message that MongoDB and its drivers allow. */
+export const maxMessageBytes = 48_000_000;
+
+const headerBytes = 16;
+const OP_REPLY = 1;
+const OP_MSG = 2013;
+const EXHAUST_ALLOWED = 1 << 16;
+
+/**
+ * Cuts a stream of bytes into wire messages.
+ *
+ * Shape: a message that came in one chunk is a view of that chunk; any other is copied once.
+ * Errors: throws on a length that no message can have. Bytes of a message that never ends are dropped.
+ */
+export async function* wireMessages(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let parts: Buffer[] = [];
+  let partBytes = 0;
+  let awaitedBytes = 4;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    partBytes += chunk.length;
+    if (partBytes < awaitedBytes) continue;
+    let rest = parts.length === 1 ? chunk : Buffer.concat(parts, partBytes);
+    awaitedBytes = nextLength(rest);
+    while (rest.length >= awaitedBytes) {
+      const message = rest.subarray(0, awaitedBytes);
+      rest = rest.subarray(awaitedBytes);
+      awaitedBytes = nextLength(rest);
+      yield message;
+    }
+    parts = rest.length === 0 ? [] : [rest];
+    partBytes = rest.length;
+  }
+}
+
+/** How many bytes must be there before one can go on: the length itself, then the message. */
+function nextLength(bytes: Buffer): number {
+  if (bytes.length < 4) return 4;
+  const length = bytes.readInt32LE(0);
+  if (length < headerBytes || length > maxMessageBytes) throw new Error(`invalid wire message length ${length}`);
+  return length;
+}
+
+/**
+ * Clears the flag by which a client allows several replies to one request, in place.
+ *
+ * A server may always send a single one; the engine refuses every flag that it does not know.
+ */
+export function disallowExhaust(message: Buffer): void {
+  if (message.length < headerBytes + 4 || message.readInt32LE(12) !== OP_MSG) return;
+  message.writeInt32LE(message.readInt32LE(16) & ~EXHAUST_ALLOWED, 16);
+}
+
+/** What a reply answers: the request's id, and whether it came as an OP_QUERY, as a connection's first one may. */
+export interface ReplyHeader {
+  readonly replyId: number;
+  readonly requestId: number;
+  readonly legacy: boolean;
+}
+
+/** Writes what stands before the reply document on the wire. */
+export function replyHeader({ replyId, requestId, legacy }: ReplyHeader, documentBytes: number): Buffer {
+  const header = Buffer.alloc(headerBytes + (legacy ? 20 : 5));
+  header.writeInt32LE(header.length + documentBytes, 0);
+  header.writeInt32LE(replyId, 4);
+  header.writeInt32LE(requestId, 8);
+  header.writeInt32LE(legacy ? OP_REPLY : OP_MSG, 12);
+  if (legacy) header.writeInt32LE(1, 32); // one document returned
+  return header;
+}

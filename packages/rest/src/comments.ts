@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import {
+  type DescEnum,
+  type DescEnumValue,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+} from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+
+/** What the contract says about one of its parts: paragraphs, separated by an empty line. */
+export interface Comments {
+  /** The first sentence, without its full stop. Empty without a comment. */
+  summary: string;
+  /** What stands behind the first sentence. */
+  rest: string;
+  /** All of it. */
+  text: string;
+}
+
+type Commented = DescService | DescMethod | DescMessage | DescField | DescEnum | DescEnumValue;
+
+let leadingComments: ReadonlyMap<string, string> | undefined;
+
+/**
+ * The comment that stands above a part of a contract. Generated code has none, so they come from the committed
+ * descriptor image, which is read at the first call.
+ *
+ * Shape: the lines of a paragraph are joined; a line that begins with "Errors:" begins a paragraph. All empty where the
+ * contract says nothing or is not in the image.
+ */
+export function commentsOf(desc: Commented): Comments {
+  leadingComments ??= readComments();
+  const text = joinLines(leadingComments.get(placeOf(desc)) ?? '');
+  const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
+  return { summary: sentence.replace(/\.$/, ''), rest: text.slice(sentence.length).trim(), text };
+}
+
+function readComments(): ReadonlyMap<string, string> {
+  const image = readFileSync(new URL(import.meta.resolve('@ticketing/contracts/contract.binpb')));
+  const comments = new Map<string, string>();
+  for (const file of fromBinary(FileDescriptorSetSchema, image).file) {
+    for (const { path, leadingComments } of file.sourceCodeInfo?.location ?? []) {
+      if (leadingComments) comments.set(`${file.name}:${path.join(',')}`, leadingComments);
+    }
+  }
+  return comments;
+}
+
+/** Where a part stands: its file and, as in SourceCodeInfo, the field numbers and indexes that lead to it. */
+function placeOf(desc: Commented): string {
+  switch (desc.kind) {
+    case 'service':
+      return `${desc.file.proto.name}:6,${desc.file.proto.service.indexOf(desc.proto)}`;
+    case 'rpc':
+      return `${placeOf(desc.parent)},2,${desc.parent.proto.method.indexOf(desc.proto)}`;
+    case 'message':
+      return desc.parent
+        ? `${placeOf(desc.parent)},3,${desc.parent.proto.nestedType.indexOf(desc.proto)}`
+        : `${desc.file.proto.name}:4,${desc.file.proto.messageType.indexOf(desc.proto)}`;
+    case 'field':
+      return `${placeOf(desc.parent)},2,${desc.parent.proto.field.indexOf(desc.proto)}`;
+    case 'enum':
+      return desc.parent
+        ? `${placeOf(desc.parent)},4,${desc.parent.proto.enumType.indexOf(desc.proto)}`
+        : `${desc.file.proto.name}:5,${desc.file.proto.enumType.indexOf(desc.proto)}`;
+    case 'enum_value':
+      return `${placeOf(desc.parent)},2,${desc.parent.proto.value.indexOf(desc.proto)}`;
+  }
+}
+
+function joinLines(comment: string): string {
+  const paragraphs = comment.split(/\n\s*\n|\n(?=\s*Errors:)/);
+  return paragraphs
+    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    .filter((paragraph) => paragraph !== '')
+    .join('\n\n');
+}

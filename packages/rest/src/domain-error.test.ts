@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { DomainError, invalidInput, notFound } from './domain-error.ts';
+
+const violation = (pointer: string, code: string) => ({ pointer, code, detail: 'is wrong' });
+
+test('takes the reason that all violations share', () => {
+  expect(invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'wrong_type')]).reason).toBe('wrong_type');
+});
+
+test('says invalid_input if the violations differ, and how many there are', () => {
+  const error = invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'required')]);
+  expect(error.reason).toBe('invalid_input');
+  expect(error.message).toBe('2 parts of the request are not valid.');
+  expect(error.violations).toHaveLength(2);
+});
+
+test('says of a single violation where and what', () => {
+  expect(invalidInput([violation('#/a', 'wrong_type')]).message).toBe('#/a: is wrong');
+});
+
+test('names the missing thing in the reason', () => {
+  const error = notFound('Ticket or attachment');
+  expect([error.code, error.reason, error.message]).toEqual([
+    'not_found',
+    'ticket_or_attachment_not_found',
+    'Ticket or attachment not found',
+  ]);
+});
+
+test('keeps a cause only if there is one', () => {
+  expect('cause' in new DomainError('internal', 'internal', 'x')).toBe(false);
+  expect(new DomainError('internal', 'internal', 'x', { cause: 'y' }).cause).toBe('y');
+});

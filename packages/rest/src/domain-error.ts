@@ -1,0 +1,70 @@
+/** The Connect codes that this system answers with, by name. */
+export type ErrorCode =
+  | 'invalid_argument'
+  | 'out_of_range'
+  | 'unauthenticated'
+  | 'permission_denied'
+  | 'not_found'
+  | 'already_exists'
+  | 'aborted'
+  | 'failed_precondition'
+  | 'resource_exhausted'
+  | 'unimplemented'
+  | 'unavailable'
+  | 'deadline_exceeded'
+  | 'canceled'
+  | 'data_loss'
+  | 'unknown'
+  | 'internal';
+
+/** One thing that is wrong with the input: where, a stable code, and a sentence for people. */
+export interface Violation {
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
+/**
+ * An error that a caller may see, on either face. Anything else that is thrown is answered as an internal error.
+ *
+ * Shape: `code` decides the status, `reason` is stable and becomes the `code` of the problem document, the message is
+ * public, `cause` is only logged.
+ * Source: decisions.md section 2.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly violations: readonly Violation[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    reason: string,
+    detail: string,
+    options: { violations?: readonly Violation[]; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(detail, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.reason = reason;
+    this.violations = options.violations ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The error for input that is not valid, with everything that is wrong with it. */
+export function invalidInput(violations: readonly Violation[]): DomainError {
+  const reasons = new Set(violations.map((violation) => violation.code));
+  const [only] = reasons;
+  const reason = reasons.size === 1 && only !== undefined ? only : 'invalid_input';
+  const detail =
+    violations.length === 1 && violations[0]
+      ? `${violations[0].pointer}: ${violations[0].detail}`
+      : `${violations.length} parts of the request are not valid.`;
+  return new DomainError('invalid_argument', reason, detail, { violations });
+}
+
+/** The error for a thing that does not exist, or that the caller may not know of: `notFound('Ticket')`. */
+export function notFound(what: string): DomainError {
+  return new DomainError('not_found', `${what.toLowerCase().replaceAll(' ', '_')}_not_found`, `${what} not found`);
+}

@@ -1,0 +1,48 @@
+import type { Violation } from './domain-error.ts';
+import { escapePointer } from './scan-json.ts';
+
+const maxViolations = 100;
+
+/**
+ * Whether an open JSON value (`Struct`, `Value`) survives every encoding: finite numbers, texts without half of a
+ * surrogate pair, at most `levels` of nesting.
+ */
+export function isSound(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value);
+    case 'string':
+      return value.isWellFormed();
+    case 'boolean':
+      return true;
+    case 'object': {
+      if (value === null) return true;
+      if (levels === 0) return false;
+      if (Array.isArray(value)) return value.every((item) => isSound(item, levels - 1));
+      return Object.entries(value).every(([key, item]) => key.isWellFormed() && isSound(item, levels - 1));
+    }
+    default:
+      return false;
+  }
+}
+
+/** What makes a JSON value unsound, part by part: out_of_range, invalid_text, too_deep. */
+export function unsoundParts(value: unknown, pointer: string, levels = Number.POSITIVE_INFINITY): Violation[] {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? [] : [{ pointer, code: 'out_of_range', detail: 'is too large' }];
+  }
+  if (typeof value === 'string') return halfPairs(value, pointer);
+  if (typeof value !== 'object' || value === null) return [];
+  if (levels === 0) return [{ pointer, code: 'too_deep', detail: 'is nested too deeply' }];
+  const violations: Violation[] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const at = `${pointer}/${escapePointer(key)}`;
+    violations.push(...halfPairs(key, at), ...unsoundParts(item, at, levels - 1));
+    if (violations.length >= maxViolations) break;
+  }
+  return violations;
+}
+
+function halfPairs(text: string, pointer: string): Violation[] {
+  return text.isWellFormed() ? [] : [{ pointer, code: 'invalid_text', detail: 'has half of a surrogate pair' }];
+}

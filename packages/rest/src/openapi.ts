@@ -1,0 +1,355 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DescField, DescMethod, DescService, JsonObject } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
+import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { ViolationSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import { commentsOf } from './comments.ts';
+import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
+import { accessOf, fieldNamed, restRuleOf } from './options.ts';
+import { type ProblemDocument, problemMediaType } from './problem.ts';
+import { type Binding, bindingOf } from './request-reader.ts';
+
+/** What a document says of the whole interface. */
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+}
+
+/** An OpenAPI 3.1 document, as plain JSON. */
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: OpenApiInfo & { license: { name: string; identifier: string } };
+  servers: { url: string }[];
+  /** What an operation needs that does not say otherwise. */
+  security: Record<string, string[]>[];
+  tags: OpenApiTag[];
+  /** Operations by path and lower-case verb. */
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, JsonObject>;
+    securitySchemes: Record<string, JsonObject>;
+  };
+}
+
+/** A service of the contracts, as a group of operations. */
+export interface OpenApiTag {
+  name: string;
+  description: string;
+}
+
+/** One method of a contract, as its REST route. */
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  deprecated?: true;
+  /** The right that the caller needs. */
+  'x-required-right'?: string;
+  security?: Record<string, string[]>[];
+  parameters?: JsonObject[];
+  requestBody?: JsonObject;
+  responses: Record<string, JsonObject>;
+}
+
+/** A service and its methods that have a handler; every `Served` is one. */
+export interface DocumentedService {
+  service: DescService;
+  handlers: ReadonlyMap<DescMethod, unknown>;
+}
+
+interface Route {
+  service: DescService;
+  method: DescMethod;
+  rule: RestRule;
+  binding: Binding;
+}
+
+/**
+ * Describes the REST face of services: the methods that have a handler and a route, from their contracts.
+ *
+ * Errors: two messages with one short name, two methods with one route, or a method that names no access, throw.
+ * Source: decisions.md sections 1, 2, 3 and 13.
+ */
+export function openApiDocument(options: OpenApiInfo & { served: readonly DocumentedService[] }): OpenApiDocument {
+  const document = emptyDocument(options);
+  const schemas = new SchemaWriter();
+  const problem = schemas.define('Problem', 'a problem document', () => problemObject(schemas));
+  const routes = options.served.flatMap(routesOf);
+  // All responses before the first request: see `SchemaWriter`.
+  const successes = routes.map((route) => successOf(route, schemas));
+  const answered = new Set<ProblemStatus>();
+  for (const [index, route] of routes.entries()) {
+    const statuses = problemStatusesOf(route);
+    const responses = { ...successes[index], ...problemReferences(statuses) };
+    for (const status of statuses) answered.add(status);
+    addTag(document, { name: tagOf(route.service), description: commentsOf(route.service).text });
+    addOperation(document, pathOf(route), route.rule.method.toLowerCase(), operationOf(route, schemas, responses));
+  }
+  document.components.schemas = schemas.components;
+  document.components.responses = problemResponses(answered, problem);
+  return document;
+}
+
+/**
+ * Joins the documents of several services into one.
+ *
+ * Errors: two operations with one route or one id, and two different components or tags with one name, throw.
+ */
+export function mergeOpenApi(documents: readonly OpenApiDocument[], info: OpenApiInfo): OpenApiDocument {
+  const merged = emptyDocument(info);
+  for (const { tags, paths, components } of documents) {
+    for (const tag of tags) addTag(merged, tag);
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [verb, operation] of Object.entries(operations)) addOperation(merged, path, verb, operation);
+    }
+    addComponents(merged.components.schemas, components.schemas);
+    addComponents(merged.components.responses, components.responses);
+    addComponents(merged.components.securitySchemes, components.securitySchemes);
+  }
+  return merged;
+}
+
+function emptyDocument({ title, version, description }: OpenApiInfo): OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version,
+      ...(description === undefined ? {} : { description }),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearerAuth: [] }, { cookieAuth: [] }],
+    tags: [],
+    paths: {},
+    components: { schemas: {}, responses: {}, securitySchemes },
+  };
+}
+
+function addTag(document: OpenApiDocument, tag: OpenApiTag): void {
+  const known = document.tags.find(({ name }) => name === tag.name);
+  if (!known) document.tags.push(tag);
+  else if (!isDeepStrictEqual(known, tag)) throw new Error(`two different tags are named ${tag.name}`);
+}
+
+function addOperation(document: OpenApiDocument, path: string, verb: string, operation: OpenApiOperation): void {
+  const { operationId } = operation;
+  const known = Object.values(document.paths).flatMap((operations) => Object.values(operations));
+  if (known.some((other) => other.operationId === operationId)) throw new Error(`${operationId} is described twice`);
+  if (document.paths[path]?.[verb]) throw new Error(`${verb} ${path} is described twice`);
+  document.paths[path] = { ...document.paths[path], [verb]: operation };
+}
+
+function addComponents(target: Record<string, JsonObject>, source: Record<string, JsonObject>): void {
+  for (const [name, component] of Object.entries(source)) {
+    const known = target[name];
+    if (known && !isDeepStrictEqual(known, component)) throw new Error(`two different components are named ${name}`);
+    target[name] = component;
+  }
+}
+
+function routesOf({ service, handlers }: DocumentedService): Route[] {
+  return [...handlers.keys()].flatMap((method) => {
+    const rule = restRuleOf(method);
+    return rule ? [{ service, method, rule, binding: bindingOf(method, rule) }] : [];
+  });
+}
+
+function pathOf({ method, rule }: Route): string {
+  return rule.path.replace(/\{(\w+)\}/g, (_, name: string) => `{${fieldNamed(method.input, name).jsonName}}`);
+}
+
+function tagOf(service: DescService): string {
+  return service.name.replace(/Service$/, '');
+}
+
+function operationOf(route: Route, schemas: SchemaWriter, responses: Record<string, JsonObject>): OpenApiOperation {
+  const { method, service, binding } = route;
+  const { summary, rest } = commentsOf(method);
+  const access = accessTo(method);
+  const description = [rest, access.sentence].filter(Boolean).join('\n\n');
+  const parameters = [
+    ...binding.path.map((field) => parameterOf(field, 'path', schemas)),
+    ...binding.query.filter(isShown).map((field) => parameterOf(field, 'query', schemas)),
+  ];
+  const requestBody = requestBodyOf(route, schemas);
+  return {
+    operationId: method.localName,
+    tags: [tagOf(service)],
+    summary: summary || method.name,
+    ...(description === '' ? {} : { description }),
+    ...(method.deprecated ? { deprecated: true } : {}),
+    ...access.members,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(requestBody ? { requestBody } : {}),
+    responses,
+  };
+}
+
+/** What an operation says of who may call it. */
+function accessTo(method: DescMethod): {
+  sentence: string;
+  members: Pick<OpenApiOperation, 'security' | 'x-required-right'>;
+} {
+  const access = accessOf(method);
+  switch (access?.case) {
+    case 'service':
+      return { sentence: 'For other services only.', members: { security: [{ bearerAuth: [] }] } };
+    case 'right':
+      return { sentence: `Needs the right \`${access.value}\`.`, members: { 'x-required-right': access.value } };
+    case 'authenticated':
+      return { sentence: '', members: {} };
+    default:
+      throw new Error(`${method.toString()} does not say who may call it`);
+  }
+}
+
+function parameterOf(field: DescField, place: 'path' | 'query', schemas: SchemaWriter): JsonObject {
+  const isNested = field.message !== undefined && field.message.typeName !== 'google.protobuf.Timestamp';
+  return {
+    name: field.jsonName,
+    in: place,
+    ...descriptionOf(field, limitsOf(field)),
+    required: place === 'path' || isRequired(field),
+    ...(field.deprecated ? { deprecated: true } : {}),
+    ...(isNested ? { style: 'deepObject', explode: true } : {}),
+    schema: schemas.inputValue(field),
+  };
+}
+
+function requestBodyOf({ method, binding }: Route, schemas: SchemaWriter): JsonObject | undefined {
+  if (binding.body === undefined) return undefined;
+  if (binding.body !== '*') {
+    const { body } = binding;
+    const schema = schemas.inputValue(body);
+    // An absent body is read as `{}`.
+    const required = body.fieldKind !== 'message' || body.message.fields.some(isRequired);
+    return { ...descriptionOf(body, limitsOf(body)), required, ...jsonContent(schema) };
+  }
+  const elsewhere = [...binding.path, ...binding.query];
+  const fields = method.input.fields.filter((field) => !elsewhere.includes(field));
+  return { required: fields.some(isRequired), ...jsonContent(schemas.body(method.input, fields)) };
+}
+
+function successOf({ method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+  const { output } = method;
+  const schema =
+    rule.responseBody === '' ? schemas.output(output) : schemas.outputValue(fieldNamed(output, rule.responseBody));
+  const etag = { description: 'The version, as a strong entity tag.', schema: { type: 'string' } };
+  return {
+    [rule.status || 200]: {
+      description: commentsOf(output).text || 'Done.',
+      ...(rule.etag === '' ? {} : { headers: { ETag: etag } }),
+      ...jsonContent(schema),
+    },
+  };
+}
+
+function jsonContent(schema: Schema): JsonObject {
+  return { content: { 'application/json': { schema } } };
+}
+
+/** The statuses of the problems that a route can answer. */
+function problemStatusesOf({ method, rule, binding }: Route): ProblemStatus[] {
+  const hasBody = binding.body !== undefined;
+  const isWrite = rule.method !== 'GET' && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const occurs: Record<ProblemStatus, boolean> = {
+    400: hasBody || binding.path.length > 0 || binding.query.length > 0,
+    401: true,
+    403: true,
+    404: binding.path.length > 0,
+    409: isWrite,
+    412: isWrite,
+    413: hasBody,
+    415: hasBody,
+    429: true,
+    500: true,
+    503: true,
+  };
+  return problemStatuses.filter((status) => occurs[status]);
+}
+
+const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503] as const;
+type ProblemStatus = (typeof problemStatuses)[number];
+
+const retryAfter: Record<string, JsonObject> = {
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+};
+
+const problems: Record<ProblemStatus, { name: string; description: string; headers?: Record<string, JsonObject> }> = {
+  400: { name: 'BadRequest', description: 'The request is not valid; `errors` says where.' },
+  401: {
+    name: 'Unauthenticated',
+    description: 'No credential, or one that does not verify.',
+    headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },
+  },
+  403: { name: 'Forbidden', description: 'The caller may not do this.' },
+  404: { name: 'NotFound', description: 'What the path names does not exist.' },
+  409: { name: 'Conflict', description: 'The change does not fit what is stored.' },
+  412: { name: 'PreconditionFailed', description: 'The change is made for another version.' },
+  413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },
+  429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
+  500: { name: 'InternalError', description: 'Something failed; only `traceId` says more.' },
+  503: { name: 'ServiceUnavailable', description: 'Something that is needed is down.', headers: retryAfter },
+};
+
+function problemReferences(statuses: readonly ProblemStatus[]): Record<string, JsonObject> {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${problems[status].name}` }]),
+  );
+}
+
+function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: Schema): Record<string, JsonObject> {
+  const content = { [problemMediaType]: { schema } };
+  return Object.fromEntries(
+    problemStatuses
+      .filter((status) => statuses.has(status))
+      .map((status) => {
+        const { name, ...response } = problems[status];
+        return [name, { ...response, content }];
+      }),
+  );
+}
+
+/** The schema of `ProblemDocument`, which no contract describes. */
+function problemObject(schemas: SchemaWriter): Schema {
+  const properties: Record<keyof ProblemDocument, Schema> = {
+    type: { type: 'string', description: '`urn:ticketing:problem:` and the code.' },
+    title: { type: 'string', description: 'The kind of the problem, for people.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    detail: { type: 'string', description: 'What is wrong, for people. Not in internal errors.' },
+    instance: { type: 'string', description: 'The path of the request.' },
+    success: { type: 'boolean', const: false },
+    code: { type: 'string', description: 'A stable code in snake_case, for programs.' },
+    traceId: { type: 'string', description: 'Finds the request in logs and traces.' },
+    errors: {
+      type: 'array',
+      description: 'What is wrong with which part of the input. Only for invalid input.',
+      items: schemas.output(ViolationSchema),
+    },
+  };
+  const optional: string[] = ['detail', 'errors'] satisfies (keyof ProblemDocument)[];
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', description: 'A problem document (RFC 9457).', properties, required };
+}
+
+const securitySchemes: Record<string, JsonObject> = {
+  bearerAuth: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A signed JWT whose `scope` contains `api`. Its `permissions` are the rights of the caller; admins have all rights.',
+  },
+  cookieAuth: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'ticketing_session',
+    description:
+      'The same JWT, with the scope `api`, in a cookie. Looked at only without an `Authorization` header; a write must come from the same origin.',
+  },
+};

@@ -1,0 +1,62 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+} from '@bufbuild/protobuf';
+import * as contract from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+
+/** The rules of a field; all unset where it declares none. */
+export function rulesOf(field: DescField): contract.FieldRules {
+  return getOption(field, contract.rules);
+}
+
+/** How a field is written in JSON. */
+export function jsonFormOf(field: DescField): contract.JsonForm {
+  return getOption(field, contract.json);
+}
+
+/** The REST route of a method, or undefined if it has an RPC face only. */
+export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
+  return hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
+}
+
+/** Who may call a method, or undefined if it does not say (which no service accepts). */
+export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
+  if (!hasOption(method, contract.access)) return undefined;
+  const { kind } = getOption(method, contract.access);
+  return kind.case === undefined ? undefined : kind;
+}
+
+/** The full name of the message that a request writes, or an empty string. */
+export function resourceOf(message: DescMessage): string {
+  return getOption(message, contract.resource);
+}
+
+const spellingsOfEnum = new WeakMap<DescEnum, Map<number, string>>();
+
+/** The JSON spellings of an enum by number, without the unspecified zero. */
+export function spellingsOf(desc: DescEnum): Map<number, string> {
+  const known = spellingsOfEnum.get(desc);
+  if (known) return known;
+  const spellings = new Map<number, string>();
+  for (const value of desc.values) {
+    if (value.number === 0) continue;
+    spellings.set(value.number, getOption(value, contract.spelling) || camelCase(value.localName));
+  }
+  spellingsOfEnum.set(desc, spellings);
+  return spellings;
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The field of a message by its name in the contract. Errors: a contract that names a field it does not have. */
+export function fieldNamed(message: DescMessage, name: string): DescField {
+  const field = message.fields.find((candidate) => candidate.name === name);
+  if (!field) throw new Error(`${message.typeName} has no field ${name}`);
+  return field;
+}

@@ -1,0 +1,82 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { DomainError } from './domain-error.ts';
+import { answerProblems, pathOf, sendProblem } from './problem-reply.ts';
+
+function server(handler: () => unknown) {
+  const reported: DomainError[] = [];
+  const context = { traceIdOf: () => 'trace-1', onInternalError: (error: DomainError) => void reported.push(error) };
+  const app: FastifyInstance = fastify({
+    bodyLimit: 10,
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
+  });
+  answerProblems(app, context);
+  app.post('/thing/:id', async () => handler());
+  onTestFinished(() => app.close());
+  return { app, reported };
+}
+
+const post = (app: FastifyInstance, init: object = {}) => app.inject({ method: 'POST', url: '/thing/1', ...init });
+
+test.each([
+  ['an error', new Error('hunter2')],
+  ['an error of a library that has a status', Object.assign(new Error('hunter2'), { statusCode: 500, code: 'X' })],
+  ['a text', 'hunter2'],
+  ['null', null],
+  ['undefined', undefined],
+  ['an object', { statusCode: 'x', message: 'hunter2' }],
+])('shows of %s only the trace, and reports it once', async (_, thrown) => {
+  const { app, reported } = server(() => Promise.reject(thrown));
+  const response = await post(app);
+  expect(response.statusCode).toBe(500);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(response.json()).toEqual({
+    type: 'urn:ticketing:problem:internal',
+    title: 'Internal error',
+    status: 500,
+    instance: '/thing/1',
+    success: false,
+    code: 'internal',
+    traceId: 'trace-1',
+  });
+  expect(reported.map((error) => error.cause)).toEqual([thrown]);
+});
+
+test('reports nothing of an error that the caller may see', async () => {
+  const { app, reported } = server(() => Promise.reject(new DomainError('aborted', 'conflict', 'Changed meanwhile.')));
+  const response = await post(app);
+  expect([response.statusCode, response.json().detail]).toEqual([409, 'Changed meanwhile.']);
+  expect(reported).toEqual([]);
+});
+
+test.each([
+  ['a body that is too large', { payload: { a: 'xxxxxxxxxx' } }, 413, 'body_too_large'],
+  [
+    'a media type that nothing reads',
+    { payload: 'a', headers: { 'content-type': 'a/b' } },
+    415,
+    'unsupported_media_type',
+  ],
+  ['a media type that is none', { payload: 'a', headers: { 'content-type': ';' } }, 415, 'unsupported_media_type'],
+  ['a broken escape in the path', { url: '/thing/%zz' }, 400, 'malformed_request'],
+  ['a path parameter without end', { url: `/thing/${'a'.repeat(500)}` }, 400, 'malformed_request'],
+  ['a path that nothing serves', { url: '/nothing' }, 404, 'route_not_found'],
+])('answers %s as a problem document', async (_, init, status, code) => {
+  const { app, reported } = server(() => ({}));
+  const response = await post(app, init);
+  expect([response.statusCode, response.json().code]).toEqual([status, code]);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(response.json().instance).toBe(pathOf((init as { url?: string }).url ?? '/thing/1'));
+  expect(reported).toEqual([]);
+});
+
+test('ends the connection with a 413, and only then', async () => {
+  const { app } = server(() => ({}));
+  expect((await post(app, { payload: { a: 'xxxxxxxxxx' } })).headers.connection).toBe('close');
+  expect((await post(app, { url: '/nothing' })).headers.connection).toBe('keep-alive');
+});
+
+test('leaves the query out of the instance', async () => {
+  const { app } = server(() => ({}));
+  expect((await post(app, { url: '/nothing?token=secret' })).json().instance).toBe('/nothing');
+});

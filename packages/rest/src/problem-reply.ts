@@ -1,0 +1,59 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from './domain-error.ts';
+import { problemHeaders, toDomainError, toProblem } from './problem.ts';
+
+/** What a server tells the problem documents about a request. */
+export interface ProblemContext {
+  /** The trace that the request belongs to. */
+  traceIdOf(request: FastifyRequest): string;
+  /** Called once for an error that is answered as internal, with its cause. */
+  onInternalError(error: DomainError, request: FastifyRequest): void;
+}
+
+/** Answers every error of a Fastify server, its own included, as a problem document. */
+export function answerProblems(app: FastifyInstance, context: ProblemContext): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(new DomainError('not_found', 'route_not_found', 'Not found'), request, reply, context),
+  );
+}
+
+/**
+ * Answers one error, also one of Fastify itself. A body that is too large is not waited for: the connection ends with
+ * the answer. A server passes it as `frameworkErrors`, or Fastify answers a malformed path in words of its own.
+ */
+export function sendProblem(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: ProblemContext,
+): FastifyReply {
+  const error = toDomainError(fromFastify(thrown));
+  const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
+  if (problem.status === 500) context.onInternalError(error, request);
+  if (problem.status === 413) reply.header('connection', 'close');
+  return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
+}
+
+/** The path of a request's URL, without its query. */
+export function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+const reasonOfFastify: Record<string, [reason: string, detail: string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than this route accepts.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The body must be application/json.'],
+};
+
+function fromFastify(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DomainError) return error;
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = code === undefined ? undefined : reasonOfFastify[code];
+  if (known) {
+    const [reason, detail] = known;
+    return new DomainError(reason === 'body_too_large' ? 'resource_exhausted' : 'invalid_argument', reason, detail);
+  }
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return error;
+  return new DomainError('invalid_argument', 'malformed_request', 'The request is malformed.', { cause: error });
+}

@@ -1,0 +1,123 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import { expect, test } from 'vitest';
+import { DomainError, type ErrorCode, invalidInput } from './domain-error.ts';
+import { problemHeaders, toConnectError, toDomainError, toProblem } from './problem.ts';
+
+const at = { instance: '/ticket/1', traceId: 'trace' };
+
+const table: [ErrorCode, number, Code, string][] = [
+  ['invalid_argument', 400, Code.InvalidArgument, 'Bad request'],
+  ['out_of_range', 400, Code.OutOfRange, 'Bad request'],
+  ['unauthenticated', 401, Code.Unauthenticated, 'Unauthenticated'],
+  ['permission_denied', 403, Code.PermissionDenied, 'Unauthorized'],
+  ['not_found', 404, Code.NotFound, 'The detail'],
+  ['already_exists', 409, Code.AlreadyExists, 'Conflict'],
+  ['aborted', 409, Code.Aborted, 'Conflict'],
+  ['failed_precondition', 409, Code.FailedPrecondition, 'Conflict'],
+  ['resource_exhausted', 429, Code.ResourceExhausted, 'Too many requests'],
+  ['unimplemented', 404, Code.Unimplemented, 'Not found'],
+  ['unavailable', 503, Code.Unavailable, 'Service unavailable'],
+  ['deadline_exceeded', 504, Code.DeadlineExceeded, 'Deadline exceeded'],
+  ['canceled', 499, Code.Canceled, 'Request canceled'],
+  ['data_loss', 500, Code.DataLoss, 'Internal error'],
+  ['unknown', 500, Code.Unknown, 'Internal error'],
+  ['internal', 500, Code.Internal, 'Internal error'],
+];
+
+test.each(table)('answers %s with %i and the same over RPC', (code, status, rpc, title) => {
+  const error = new DomainError(code, 'some_reason', 'The detail');
+  const shown = status === 500 ? {} : { detail: 'The detail' };
+  expect(toProblem(error, at)).toEqual({
+    type: 'urn:ticketing:problem:some_reason',
+    title,
+    status,
+    ...shown,
+    instance: '/ticket/1',
+    success: false,
+    code: 'some_reason',
+    traceId: 'trace',
+  });
+  expect(toConnectError(error).code).toBe(rpc);
+});
+
+test.each([
+  ['failed_precondition', 'stale_version', 412],
+  ['invalid_argument', 'idempotency_key_reused', 422],
+  ['resource_exhausted', 'body_too_large', 413],
+  ['invalid_argument', 'unsupported_media_type', 415],
+  ['unimplemented', 'method_not_allowed', 405],
+  ['invalid_argument', 'headers_too_large', 431],
+  ['unavailable', 'upstream_failed', 502],
+] as const)('answers %s because of %s with %i', (code, reason, status) => {
+  expect(toProblem(new DomainError(code, reason, 'x'), at).status).toBe(status);
+});
+
+test.each(['internal', 'unknown', 'data_loss'] as const)('shows nothing of %s on either face', (code) => {
+  const error = new DomainError(code, code, 'password is hunter2', { cause: new Error('hunter2') });
+  expect(JSON.stringify(toProblem(error, at))).not.toContain('hunter2');
+  expect(toConnectError(error).message).not.toContain('hunter2');
+});
+
+test('says on both faces what is wrong where', () => {
+  const error = invalidInput([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
+  expect(toProblem(error, at).errors).toEqual([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
+  const [problem] = toConnectError(error).findDetails(ProblemSchema);
+  expect(problem).toMatchObject({
+    reason: 'required',
+    errors: [{ pointer: '#/a', code: 'required', detail: 'is required' }],
+  });
+});
+
+test('has no errors member without violations', () => {
+  expect(toProblem(new DomainError('aborted', 'x', 'x'), at)).not.toHaveProperty('errors');
+});
+
+test('finds a domain error again that went through RPC in this process', () => {
+  const error = new DomainError('aborted', 'x', 'x');
+  expect(toDomainError(error)).toBe(error);
+  expect(toDomainError(toConnectError(error))).toBe(error);
+});
+
+test.each([
+  [new ConnectError('too big', Code.ResourceExhausted), 'resource_exhausted'],
+  [new ConnectError('bad', Code.InvalidArgument), 'invalid_argument'],
+  [new ConnectError('late', Code.DeadlineExceeded), 'deadline_exceeded'],
+  [new ConnectError('gone', Code.Canceled), 'canceled'],
+])('keeps what the transport itself says: %s', (thrown, code) => {
+  expect(toDomainError(thrown)).toMatchObject({ code, reason: code, message: thrown.rawMessage });
+});
+
+test.each([
+  ['an error', new Error('secret')],
+  ['an internal error of RPC', new ConnectError('secret', Code.Internal)],
+  ['an unknown error of RPC', new ConnectError('secret', Code.Unknown)],
+  ['another service that is down', new ConnectError('secret', Code.Unavailable)],
+  ['a text', 'secret'],
+  ['undefined', undefined],
+  ['null', null],
+])('makes %s internal and keeps it as the cause', (_, thrown) => {
+  const error = toDomainError(thrown);
+  expect([error.code, error.reason, error.message, error.cause]).toEqual([
+    'internal',
+    'internal',
+    'Internal error',
+    thrown,
+  ]);
+});
+
+test.each([
+  [401, {}, { 'www-authenticate': 'Bearer' }],
+  [400, {}, {}],
+  [429, {}, { 'retry-after': '1' }],
+  [503, {}, { 'retry-after': '1' }],
+  [504, {}, { 'retry-after': '1' }],
+  [429, { retryAfterSeconds: 17 }, { 'retry-after': '17' }],
+  [503, { retryAfterSeconds: 0 }, { 'retry-after': '0' }],
+])('sends with %i the headers that belong to it', (status, options, headers) => {
+  expect(problemHeaders(new DomainError('unavailable', 'x', 'x', options), status)).toEqual({
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    ...headers,
+  });
+});

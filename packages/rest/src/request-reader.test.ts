@@ -1,0 +1,319 @@
+import { type DescMessage, type DescMethod, equals, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { TagSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { expect, test } from 'vitest';
+import type { DomainError } from './domain-error.ts';
+import { restRuleOf } from './options.ts';
+import { bindingOf, requestReader } from './request-reader.ts';
+
+interface Parts {
+  body?: unknown;
+  text?: string;
+  bytes?: Buffer;
+  query?: string;
+  path?: Record<string, string>;
+}
+
+const resources: Record<string, DescMessage> = {
+  [TicketSchema.typeName]: TicketSchema,
+  [TagSchema.typeName]: TagSchema,
+};
+
+function read(
+  method: DescMethod,
+  { body, text, bytes, query = '', path = {} }: Parts,
+): Message & Record<string, unknown> {
+  const rule = restRuleOf(method);
+  if (!rule) throw new Error(`${method.name} has no route`);
+  const given =
+    bytes ?? (text === undefined && body === undefined ? undefined : Buffer.from(text ?? JSON.stringify(body)));
+  const reader = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
+  return reader({ body: given, query, path }) as Message & Record<string, unknown>;
+}
+
+function problems(method: DescMethod, parts: Parts): string[] {
+  try {
+    read(method, parts);
+  } catch (error) {
+    return (error as DomainError).violations.map(({ pointer, code }) => `${code} ${pointer}`);
+  }
+  return [];
+}
+
+const {
+  createTicket,
+  searchTickets,
+  getTicket,
+  updateTicket,
+  updateTickets,
+  deleteTicket,
+  deleteAttachment,
+  getTicketHistory,
+} = TicketService.method;
+const ticketId = { ticketId: '5' };
+
+test('reads each part of a request from where the route says', () => {
+  expect(
+    read(updateTicket, { path: ticketId, query: 'includeInWorklog=false', body: { status: 'closed', dueBy: null } }),
+  ).toMatchObject({ ticketId: 5, includeInWorklog: false, status: 3, updateMask: { paths: ['status', 'due_by'] } });
+  expect(read(createTicket, { query: 'process=false&includeRawData=true', body: { channel: 'email' } })).toMatchObject({
+    process: 3,
+    includeRawData: true,
+    channel: 1,
+  });
+  expect(read(getTicket, { path: ticketId, query: 'erpCacheOnly=true' })).toMatchObject({
+    ticketId: 5,
+    erpCacheOnly: true,
+  });
+  expect(read(TagService.method.listTags, { query: 'q=a&type=customerProperty&limit=1000' })).toMatchObject({
+    q: 'a',
+    type: 4,
+    limit: 1000,
+  });
+});
+
+test('finds everything that is wrong at once, in path, query and body', () => {
+  expect(
+    problems(updateTicket, {
+      path: { ticketId: '0' },
+      query: 'includeInWorklog=maybe&nope=1',
+      text: '{"status":"gone","status":"open","subject":"x","nope":1,"priority":null,"dueBy":"2023-02-29","contractId":"","tagIds":[1,"2",0,1]}',
+    }),
+  ).toEqual([
+    'wrong_type #/query/includeInWorklog',
+    'unknown_field #/query/nope',
+    'duplicate_key #/status',
+    'read_only_field #/subject',
+    'unknown_field #/nope',
+    'null_not_allowed #/priority',
+    'invalid_date #/dueBy',
+    'wrong_type #/tagIds/1',
+    'out_of_range #/path/ticketId',
+    'too_short #/contractId',
+    'out_of_range #/tagIds/2',
+  ]);
+});
+
+test('finds the problem of the path beside a body that is no object', () => {
+  expect(problems(updateTicket, { path: { ticketId: '0' }, body: [] })).toEqual([
+    'wrong_type #',
+    'out_of_range #/path/ticketId',
+  ]);
+});
+
+test('does not accept in the body what stands in the path or the query', () => {
+  expect(problems(updateTicket, { path: ticketId, body: { ticketId: 6, includeInWorklog: true } })).toEqual([
+    'unknown_field #/ticketId',
+    'unknown_field #/includeInWorklog',
+  ]);
+  expect(problems(createTicket, { query: 'channel=email', body: {} })).toEqual([
+    'unknown_field #/query/channel',
+    'required #/channel',
+  ]);
+});
+
+test('tells what is read only in POST /ticket', () => {
+  expect(problems(createTicket, { body: { channel: 'email', id: 1, createdBy: 1, version: 1, tagIds: [] } })).toEqual([
+    'read_only_field #/id',
+    'read_only_field #/createdBy',
+    'read_only_field #/version',
+    'read_only_field #/tagIds',
+  ]);
+});
+
+test('reads a list that is the whole body, with pointers into it', () => {
+  const message = read(updateTickets, { query: 'includeInWorklog=false', body: [{ id: 1, dueBy: null }, { id: 2 }] });
+  expect(message).toMatchObject({
+    includeInWorklog: false,
+    tickets: [
+      { id: 1, updateMask: { paths: ['id', 'due_by'] } },
+      { id: 2, updateMask: { paths: ['id'] } },
+    ],
+  });
+  expect(
+    problems(updateTickets, {
+      body: [
+        { id: 1, dueBy: '2024-02-30' },
+        7,
+        null,
+        { status: null, createdAt: 0, 'a/b': 1 },
+        { id: 1, customerLegitimation: 101, addTagIds: [1, 1], refreshMode: 'everything' },
+      ],
+    }),
+  ).toEqual([
+    'invalid_date #/0/dueBy',
+    'wrong_type #/1',
+    'wrong_type #/2',
+    'null_not_allowed #/3/status',
+    'read_only_field #/3/createdAt',
+    'unknown_field #/3/a~1b',
+    'not_allowed #/4/refreshMode',
+    'required #/3/id',
+    'out_of_range #/4/customerLegitimation',
+    'duplicate_item #/4/addTagIds',
+  ]);
+});
+
+test.each([
+  [{}, ['wrong_type #']],
+  [null, ['too_few_items #']],
+  [[], ['too_few_items #']],
+  [{ tickets: [] }, ['wrong_type #']],
+  [Array(501).fill({}), ['too_many_items #']],
+])('refuses a list body that is none: %j', (body, expected) => {
+  expect(problems(updateTickets, { body })).toEqual(expected);
+});
+
+test('finds the double key inside a list body where it stands', () => {
+  expect(problems(updateTickets, { text: '[{"id":1},{"id":1,"\\u0069d":2}]' })).toEqual(['duplicate_key #/1/id']);
+});
+
+test('takes an absent body for an empty one', () => {
+  expect(problems(createTicket, {})).toEqual(['required #/channel']);
+  expect(problems(createTicket, { bytes: Buffer.alloc(0) })).toEqual(['required #/channel']);
+  expect(read(updateTicket, { path: ticketId })).toMatchObject({ updateMask: { paths: [] } });
+});
+
+test.each([
+  '{',
+  '{"channel":"email",}',
+  "{'a':1}",
+  'NaN',
+  '{"a":NaN}',
+  '{"a":Infinity}',
+  '{"a":01}',
+  '{} {}',
+  ' ',
+  'undefined',
+  '{"a":1}x',
+])('refuses %j, which is not JSON', (text) => {
+  expect(problems(createTicket, { text })).toEqual(['malformed_json #']);
+});
+
+test('refuses bytes that are not UTF-8', () => {
+  expect(problems(createTicket, { bytes: Buffer.from([0x22, 0xff, 0x22]) })).toEqual(['malformed_json #']);
+  expect(problems(createTicket, { bytes: Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]) })).toEqual(['malformed_json #']);
+  expect(problems(createTicket, { bytes: Buffer.from('{"channel":"email"}', 'utf16le') })).toEqual([
+    'malformed_json #',
+  ]);
+});
+
+test('accepts a byte order mark', () => {
+  expect(problems(createTicket, { text: '\ufeff{"channel":"email"}' })).toEqual([]);
+});
+
+test.each([
+  ['{"__proto__":{"channel":"email"},"channel":"email"}', ['prototype_key #/__proto__', 'unknown_field #/__proto__']],
+  ['{"channel":"email","rawData":{"a":{"__proto__":{"x":1}}}}', ['prototype_key #/rawData/a/__proto__']],
+  [
+    '{"channel":"email","rawData":{"constructor":{"prototype":{"x":1}}}}',
+    ['prototype_key #/rawData/constructor/prototype'],
+  ],
+])('refuses keys that reach a prototype: %s', (text, expected) => {
+  expect(problems(createTicket, { text })).toEqual(expected);
+  expect(({} as Record<string, unknown>).x).toBeUndefined();
+});
+
+test.each(['__proto__[x]=1', '__proto__=1', 'constructor[prototype][x]=1', '=1', 'filters[0][key]=a'])(
+  'refuses a query that the route does not know: %s',
+  (query) => {
+    expect(problems(getTicket, { path: ticketId, query })[0]).toMatch(/^unknown_field #\/query\//);
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  },
+);
+
+test('refuses a parameter that is given twice', () => {
+  expect(problems(getTicket, { path: ticketId, query: 'refresh=true&refresh=true' })).toEqual([
+    'wrong_type #/query/refresh',
+  ]);
+  expect(problems(getTicketHistory, { path: ticketId, query: 'limit=1&limit[a]=2' })).toEqual([
+    'wrong_type #/query/limit',
+  ]);
+});
+
+test('finds a limit out of bounds in the query', () => {
+  expect(problems(getTicketHistory, { path: ticketId, query: 'limit=1001&offset=-1' })).toEqual([
+    'out_of_range #/query/limit',
+    'out_of_range #/query/offset',
+  ]);
+});
+
+test.each([
+  ['0', 'out_of_range'],
+  ['-1', 'out_of_range'],
+  ['2147483648', 'out_of_range'],
+  ['99999999999999999999', 'out_of_range'],
+  ['01', 'wrong_type'],
+  ['abc', 'wrong_type'],
+  ['1.0', 'wrong_type'],
+  ['1e1', 'wrong_type'],
+  ['', 'wrong_type'],
+  ['/', 'wrong_type'],
+  ['__proto__', 'wrong_type'],
+])('refuses the ticket id %j: %s', (id, code) => {
+  expect(problems(deleteTicket, { path: { ticketId: id } })).toEqual([`${code} #/path/ticketId`]);
+});
+
+test('checks the form of an attachment id in the path', () => {
+  expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'ABC' } })).toEqual([
+    'invalid_format #/path/attachmentId',
+  ]);
+  expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'abcd1234' } })).toEqual([]);
+});
+
+test('names in a filter the members that are missing', () => {
+  expect(problems(searchTickets, { body: { filters: [{}, { key: 1, comparator: '=' }] } })).toEqual([
+    'wrong_type #/filters/1/key',
+    'required #/filters/0/key',
+    'required #/filters/0/comparator',
+  ]);
+});
+
+test('accepts null and an empty list for what is not supported yet, and no value', () => {
+  const nothing = { channel: 'email', subchannelId: null, templateId: null, templateData: null, attachments: [] };
+  expect(problems(createTicket, { body: nothing })).toEqual([]);
+  expect(problems(createTicket, { body: { ...nothing, attachments: null } })).toEqual([]);
+  expect(
+    problems(createTicket, {
+      body: { channel: 'email', subchannelId: 1, templateId: 1, templateData: {}, attachments: [{ base64: '' }] },
+    }),
+  ).toEqual([
+    'not_supported_yet #/subchannelId',
+    'not_supported_yet #/attachments',
+    'not_supported_yet #/templateId',
+    'not_supported_yet #/templateData',
+  ]);
+});
+
+test('accepts nesting of 64 and ends at one more', () => {
+  const body = (levels: number) => `{"channel":"email","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  expect(problems(createTicket, { text: body(63) })).toEqual(['unknown_field #/x']);
+  expect(problems(createTicket, { text: body(64) })).toEqual([`too_deep #/x${'/0'.repeat(63)}`]);
+});
+
+test('reads open data as deep as it may be, so that every RPC client can carry it', () => {
+  const rawData = JSON.parse(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`);
+  const value = JSON.parse(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`);
+  const requests: [DescMethod, unknown][] = [
+    [createTicket, { channel: 'email', rawData }],
+    [searchTickets, { filters: [{ key: 'a', comparator: '=', value }] }],
+  ];
+  for (const [method, body] of requests) {
+    const { input } = method;
+    const message: Message = read(method, { body });
+    expect(equals(input, fromBinary(input, toBinary(input, message)), message)).toBe(true);
+  }
+});
+
+test('gives each request a message of its own', () => {
+  const body = { channel: 'email' };
+  expect(read(createTicket, { body })).not.toBe(read(createTicket, { body }));
+  expect(read(createTicket, { body })).toEqual(read(createTicket, { body }));
+});
+
+test('refuses a route that names a field which the request does not have', () => {
+  const rule = restRuleOf(getTicket);
+  expect(() => bindingOf(getTicket, { ...rule, path: '/ticket/{nope}' } as never)).toThrow('has no field nope');
+});

@@ -1,0 +1,158 @@
+import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf';
+import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { compileMessageDecoder, Problems } from './decode.ts';
+import { DomainError, invalidInput, type Violation } from './domain-error.ts';
+import { fieldNamed } from './options.ts';
+import { parseQuery } from './query.ts';
+import { messageValidator } from './rules.ts';
+import { scanJson } from './scan-json.ts';
+
+/** The parts of an HTTP request that become a message. */
+export interface RequestParts {
+  body: Buffer | undefined;
+  query: string;
+  path: Record<string, string>;
+}
+
+/** Which field of a request is read from where, as its route says. */
+export interface Binding {
+  path: readonly DescField[];
+  query: readonly DescField[];
+  /** The field that is the body, "*" if the message itself is, undefined without a body. */
+  body: DescField | '*' | undefined;
+}
+
+const maxJsonDepth = 64;
+
+/** The places of a request's fields. Errors: a route that names a field which the request does not have. */
+export function bindingOf(method: DescMethod, rule: RestRule): Binding {
+  const { input } = method;
+  const path = [...rule.path.matchAll(/\{(\w+)\}/g)].map((match) => fieldNamed(input, match[1] ?? ''));
+  if (rule.body === '*') return { path, query: rule.query.map((name) => fieldNamed(input, name)), body: '*' };
+  const body = rule.body === '' ? undefined : fieldNamed(input, rule.body);
+  const rest = input.fields.filter((field) => !path.includes(field) && field !== body);
+  return { path, query: rest, body };
+}
+
+/**
+ * Compiles the reader of a method's REST requests: strict decoding of path, query and body, then the rules of the
+ * contract. All problems are found at once.
+ *
+ * Errors: malformed_json, invalid_input (or the one code that all violations share).
+ * Source: decisions.md sections 1 and 2.
+ */
+export function requestReader(
+  method: DescMethod,
+  binding: Binding,
+  findMessage: (typeName: string) => DescMessage | undefined,
+): (parts: RequestParts) => Message {
+  const { input } = method;
+  const elsewhere = new Set([...binding.path, ...binding.query].map((field) => field.name));
+  const allBut = (fields: readonly DescField[]) =>
+    new Set(input.fields.filter((field) => !fields.includes(field)).map((field) => field.name));
+  const readPath = compileMessageDecoder(input, { textual: true, without: allBut(binding.path) });
+  const readQuery = compileMessageDecoder(input, { textual: true, without: allBut(binding.query) });
+  const bodyFields = binding.body === '*' || !binding.body ? elsewhere : allBut([binding.body]);
+  const readBody = binding.body && compileMessageDecoder(input, { without: bodyFields, findMessage });
+  const bodyField = binding.body === '*' ? undefined : binding.body;
+  const bodyPrefix = bodyField && `#/${bodyField.jsonName}`;
+  const validate = messageValidator(input);
+  const pointerOf = pointers(binding, bodyPrefix);
+
+  return (parts) => {
+    const problems = new Problems();
+    const message = create(input);
+    const query = parseQuery(parts.query);
+    assignPresent(message, readPath(parts.path, '#/path', problems), binding.path);
+    assignPresent(message, readQuery(query, '#/query', problems), binding.query);
+    if (readBody) {
+      const json = parseBody(parts.body, problems);
+      const wrapped = bodyField ? { [bodyField.jsonName]: json } : json;
+      const found = new Problems();
+      const body = readBody(wrapped, '#', found);
+      problems.addAll(
+        found.violations.map((violation) => ({ ...violation, pointer: inBody(violation.pointer, bodyPrefix) })),
+      );
+      if (body) Object.assign(message, without(body, elsewhere, input));
+    }
+    addUnseen(problems, validate(message), pointerOf);
+    if (problems.violations.length > 0) throw invalidInput(problems.violations);
+    return message;
+  };
+}
+
+function parseBody(body: Buffer | undefined, problems: Problems): unknown {
+  if (body === undefined || body.length === 0) return {};
+  const text = decodeUtf8(body);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw malformed('The body is not JSON.', error);
+  }
+  const hidden = scanJson(text, maxJsonDepth);
+  // What reads the value recurses into it, so a nesting that is too deep ends the search for problems.
+  if (hidden.some(({ code }) => code === 'too_deep')) throw invalidInput(hidden);
+  problems.addAll(hidden);
+  return json;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch (error) {
+    throw malformed('The body is not UTF-8.', error);
+  }
+}
+
+function malformed(detail: string, cause: unknown): DomainError {
+  return new DomainError('invalid_argument', 'malformed_json', detail, {
+    violations: [{ pointer: '#', code: 'malformed_json', detail }],
+    cause,
+  });
+}
+
+function assignPresent(target: Message, source: Message | undefined, fields: readonly DescField[]): void {
+  if (!source) return;
+  for (const { localName } of fields) {
+    const value = (source as unknown as Record<string, unknown>)[localName];
+    if (value !== undefined) Object.assign(target, { [localName]: value });
+  }
+}
+
+function without(body: Message, names: ReadonlySet<string>, message: DescMessage): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...body };
+  for (const field of message.fields) if (names.has(field.name)) delete copy[field.localName];
+  return copy;
+}
+
+/** Moves a pointer into the field that is the body to where the body starts. */
+function inBody(pointer: string, prefix: string | undefined): string {
+  const isInside = prefix !== undefined && (pointer === prefix || pointer.startsWith(`${prefix}/`));
+  return isInside ? `#${pointer.slice(prefix.length)}` : pointer;
+}
+
+/** Moves pointers into the message to where its fields stand in the request. */
+function pointers(binding: Binding, bodyPrefix: string | undefined): (pointer: string) => string {
+  const places = new Map<string, string>();
+  for (const field of binding.path) places.set(field.jsonName, 'path');
+  for (const field of binding.query) places.set(field.jsonName, 'query');
+  return (pointer) => {
+    const place = places.get(pointer.split('/')[1] ?? '');
+    return place === undefined ? inBody(pointer, bodyPrefix) : `#/${place}${pointer.slice(1)}`;
+  };
+}
+
+/** Adds what the rules find, but for values that could not be read in the first place. */
+function addUnseen(problems: Problems, found: readonly Violation[], pointerOf: (pointer: string) => string): void {
+  const unread = problems.violations.map((violation) => violation.pointer);
+  for (const { pointer, code, detail } of found) {
+    const at = pointerOf(pointer);
+    const outsideBody = /^#\/(?:path|query)\//.test(at);
+    const isUnread = (known: string) =>
+      known === at || known.startsWith(`${at}/`) || (at.startsWith(`${known}/`) && !(known === '#' && outsideBody));
+    if (!unread.some(isUnread)) problems.add(at, code, detail);
+  }
+}

@@ -1,0 +1,312 @@
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { create, type Message } from '@bufbuild/protobuf';
+import { GetTagResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTicketResponseSchema,
+  GetTicketResponseSchema,
+  GetTicketVariablesResponseSchema,
+  UpdateTicketResponseSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import fastify, { type InjectOptions } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { probeService } from '../test/probe-contract.ts';
+import { stubFace } from '../test/stub-face.ts';
+import { DomainError } from './domain-error.ts';
+import { registerRestFace, serve } from './rest-face.ts';
+
+type Setup = Parameters<typeof stubFace>;
+
+async function face(...setup: Setup) {
+  const stub = await stubFace(...setup);
+  onTestFinished(() => stub.app.close());
+  return stub;
+}
+
+const json = { 'content-type': 'application/json' };
+const limit = 2 * 1024 * 1024;
+
+async function answer(options: InjectOptions, ...setup: Setup) {
+  const stub = await face(...setup);
+  const response = await stub.app.inject(options);
+  return { ...stub, response, problem: response.body === '' ? undefined : response.json() };
+}
+
+test('hands the request to its handler and answers the message as JSON', async () => {
+  const getTag = async () => create(GetTagResponseSchema, { tag: { id: 7, name: 'Tag', type: 1 } });
+  const { response, requests } = await answer({ url: '/tag/7' }, { getTag });
+  expect(response.statusCode).toBe(200);
+  expect(response.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+  expect(response.json()).toMatchObject({ id: 7, name: 'Tag', type: 'skill', parent: null });
+  expect(requests).toMatchObject([{ $typeName: 'ticketing.tickets.v1.GetTagRequest', id: 7 }]);
+});
+
+test('answers the field that the route names as the body, and an open one as it is', async () => {
+  const getTicketVariables = async () =>
+    create(GetTicketVariablesResponseSchema, { variables: { ticket: { id: 1 }, in: null } });
+  const { response } = await answer({ url: '/ticket/1/variables' }, { getTicketVariables });
+  expect(response.json()).toEqual({ ticket: { id: 1 }, in: null });
+});
+
+test.each([
+  ['GET', '/ticket/1', 'getTicket', create(GetTicketResponseSchema, { ticket: { version: 4 } })],
+  ['PATCH', '/ticket/1', 'updateTicket', create(UpdateTicketResponseSchema, { ticket: { version: 4 } })],
+  ['POST', '/ticket', 'createTicket', create(CreateTicketResponseSchema, { ticket: { version: 4 } })],
+] as const)('sends the version of the ticket as a strong ETag: %s %s', async (method, url, name, message) => {
+  const payload = method === 'GET' ? {} : { payload: method === 'POST' ? { channel: 'chat' } : {} };
+  const { response } = await answer({ method, url, ...payload }, { [name]: async () => message });
+  expect([response.statusCode, response.headers.etag]).toEqual([200, '"4"']);
+});
+
+test('sends no ETag without a version', async () => {
+  expect((await answer({ url: '/ticket/1' })).response.headers).not.toHaveProperty('etag');
+  expect((await answer({ url: '/tag' })).response.headers).not.toHaveProperty('etag');
+});
+
+test('answers a success with the status that the route names', async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  const rest = { method: 'POST', path: '/probe/{name}', body: '*', status: 201 };
+  const service = probeService(rest, [{ name: 'name', type: 'TYPE_STRING' }]);
+  const served = serve(service, { probe: async (_: unknown, request: Message) => request });
+  const context = { traceIdOf: () => 't', onInternalError: () => undefined };
+  await registerRestFace(app, { served: [served], begin: async () => ({}), ...context });
+  const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
+  expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
+});
+
+test.each([
+  ['PUT', '/ticket', 'POST, PATCH'],
+  ['GET', '/ticket', 'POST, PATCH'],
+  ['HEAD', '/ticket', 'POST, PATCH'],
+  ['OPTIONS', '/ticket', 'POST, PATCH'],
+  ['DELETE', '/ticket/search', 'POST'],
+  ['POST', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],
+  ['PATCH', '/tag', 'GET, HEAD, POST'],
+  ['GET', '/ticket/1/attachment/abcd1234', 'DELETE'],
+] as const)('answers %s %s with 405 and what the path accepts', async (method, url, allowed) => {
+  const { response, problem, requests } = await answer({
+    method,
+    url,
+    payload: method === 'PUT' ? 'x' : undefined,
+  } as InjectOptions);
+  expect([response.statusCode, response.headers.allow]).toEqual([405, allowed]);
+  if (method !== 'HEAD') expect(problem).toMatchObject({ status: 405, code: 'method_not_allowed', success: false });
+  expect(requests).toEqual([]);
+});
+
+test('answers HEAD as GET, without the body', async () => {
+  const getTicket = async () => create(GetTicketResponseSchema, { ticket: { version: 4 } });
+  const { response } = await answer({ method: 'HEAD', url: '/ticket/1' }, { getTicket });
+  expect([response.statusCode, response.headers.etag, response.body]).toEqual([200, '"4"', '']);
+  expect(Number(response.headers['content-length'])).toBeGreaterThan(100);
+});
+
+test.each(['/', '/nope', '/ticket/1/nope', '/ticket/', '/Ticket/1', '/ticket//1', '/ticket/1/'])(
+  'answers a problem document for the unknown path %s',
+  async (url) => {
+    const { response, problem } = await answer({ url });
+    expect(response.statusCode).toBe(url === '/ticket/' ? 400 : 404);
+    expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(problem).toMatchObject({ instance: url, success: false, traceId: 'trace-1' });
+  },
+);
+
+test.each([
+  ['0', 'out_of_range'],
+  ['-1', 'out_of_range'],
+  ['2147483648', 'out_of_range'],
+  ['01', 'wrong_type'],
+  ['abc', 'wrong_type'],
+  ['1.0', 'wrong_type'],
+  ['%2f', 'wrong_type'],
+  ['1%2F2', 'wrong_type'],
+  ['%00', 'wrong_type'],
+  ['..%2f1', 'wrong_type'],
+  ['%E2%91%A0', 'wrong_type'],
+])('refuses the path id %s', async (id, code) => {
+  const { response, problem, requests } = await answer({ url: `/ticket/${id}` });
+  expect(response.statusCode).toBe(400);
+  expect(problem.errors).toMatchObject([{ pointer: '#/path/ticketId', code }]);
+  expect(requests).toEqual([]);
+});
+
+test('reads a path id that is escaped', async () => {
+  expect((await answer({ url: '/ticket/%31' })).requests).toMatchObject([{ ticketId: 1 }]);
+});
+
+test.each([
+  ['text', { 'content-type': 'text/plain' }],
+  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['something like JSON', { 'content-type': 'application/jsonx' }],
+  ['a merge patch', { 'content-type': 'application/merge-patch+json' }],
+  ['nothing', {}],
+])('answers 415 to a body that is declared as %s', async (_, headers) => {
+  const { response, problem, requests } = await answer({
+    method: 'POST',
+    url: '/ticket',
+    headers,
+    payload: '{"channel":"chat"}',
+  });
+  expect([response.statusCode, problem.code]).toEqual([415, 'unsupported_media_type']);
+  expect(requests).toEqual([]);
+});
+
+test.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;x=y'])('reads %s', async (type) => {
+  const payload = '{"channel":"chat"}';
+  const { response } = await answer({ method: 'POST', url: '/ticket', headers: { 'content-type': type }, payload });
+  expect(response.statusCode).toBe(200);
+});
+
+test('accepts a body of exactly the limit and answers 413 to one byte more', async () => {
+  const { app, requests } = await face();
+  const padded = (bytes: number) => `{"name":"x"}${' '.repeat(bytes - 12)}`;
+  const send = (bytes: number) => app.inject({ method: 'POST', url: '/tag', headers: json, payload: padded(bytes) });
+  expect((await send(limit)).statusCode).toBe(200);
+  const response = await send(limit + 1);
+  expect([response.statusCode, response.headers.connection, response.json().code]).toEqual([
+    413,
+    'close',
+    'body_too_large',
+  ]);
+  expect(requests).toHaveLength(1);
+});
+
+test('answers 413 to a body that only turns out to be too large, and ends the connection', async () => {
+  const { app } = await face();
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('POST /tag HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n');
+  const chunk = `${(64 * 1024).toString(16)}\r\n${' '.repeat(64 * 1024)}\r\n`;
+  for (let sent = 0; sent <= limit; sent += 64 * 1024) socket.write(chunk);
+  let received = '';
+  for await (const part of socket) received += String(part);
+  expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  expect(received.toLowerCase()).toContain('connection: close');
+});
+
+test('accepts larger bodies where the route says so', async () => {
+  const body = JSON.stringify({ channel: 'chat', body: 'x'.repeat(4_000_000) });
+  const { response } = await answer({ method: 'POST', url: '/ticket', headers: json, payload: body });
+  expect(response.statusCode).toBe(200);
+});
+
+test.each([
+  ['an empty body', ''],
+  ['an empty object', '{}'],
+])('takes %s for a request without fields', async (_, payload) => {
+  const { response, problem } = await answer({ method: 'POST', url: '/ticket', headers: json, payload });
+  expect(response.statusCode).toBe(400);
+  expect(problem.errors).toMatchObject([{ pointer: '#/channel', code: 'required' }]);
+});
+
+test.each([
+  ['malformed JSON', Buffer.from('{"channel":')],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  ['white space', Buffer.from('  ')],
+])('answers 400 to %s', async (_, payload) => {
+  const { response, problem } = await answer({ method: 'POST', url: '/ticket', headers: json, payload });
+  expect(response.statusCode).toBe(400);
+  expect(problem).toMatchObject({ code: 'malformed_json', errors: [{ pointer: '#', code: 'malformed_json' }] });
+});
+
+test('does not look at the body of a DELETE', async () => {
+  const { response, requests } = await answer({
+    method: 'DELETE',
+    url: '/ticket/3',
+    headers: json,
+    payload: '{"ticketId":4',
+  });
+  expect(response.statusCode).toBe(200);
+  expect(requests).toMatchObject([{ ticketId: 3 }]);
+});
+
+test('authorises before the body is read', async () => {
+  const refuse = async () => {
+    throw new DomainError('unauthenticated', 'unauthenticated', 'A token is required.');
+  };
+  for (const payload of ['{"broken', ' '.repeat(limit + 1)]) {
+    const { response, requests } = await answer({ method: 'POST', url: '/tag', headers: json, payload }, {}, refuse);
+    expect([response.statusCode, response.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    expect(requests).toEqual([]);
+  }
+});
+
+test('hands to the handler what begin made, and tells begin which method it is', async () => {
+  const calls: unknown[] = [];
+  const getTag = async (call: object) => {
+    calls.push(call);
+    return create(GetTagResponseSchema);
+  };
+  await answer({ url: '/tag/1' }, { getTag }, async (method, request) => ({ method: method.name, url: request.url }));
+  expect(calls).toEqual([{ method: 'GetTag', url: '/tag/1' }]);
+});
+
+test.each([
+  ['an error', new Error('hunter2')],
+  [
+    'an error of a library that has a status',
+    Object.assign(new Error('hunter2'), { statusCode: 404, code: 'FST_ERR_NOT_FOUND' }),
+  ],
+  ['null', null],
+])('shows of %s in a handler or in begin only the trace, and reports it once', async (_, thrown) => {
+  const fail = async () => {
+    throw thrown;
+  };
+  for (const setup of [[{ getTag: fail }], [{}, fail]] as Setup[]) {
+    const { response, problem, reported } = await answer({ url: '/tag/1' }, ...setup);
+    expect(response.statusCode).toBe(500);
+    expect(problem).toEqual({
+      type: 'urn:ticketing:problem:internal',
+      title: 'Internal error',
+      status: 500,
+      instance: '/tag/1',
+      success: false,
+      code: 'internal',
+      traceId: 'trace-1',
+    });
+    expect(reported.map((error) => error.cause)).toEqual([thrown]);
+  }
+});
+
+test('answers an error of the domain as its problem document', async () => {
+  const fail = async () => {
+    throw new DomainError('failed_precondition', 'stale_version', 'The ticket has moved on.');
+  };
+  const { response, problem, reported } = await answer({ url: '/tag/1' }, { getTag: fail });
+  expect(response.statusCode).toBe(412);
+  expect(problem).toMatchObject({ code: 'stale_version', detail: 'The ticket has moved on.' });
+  expect(reported).toEqual([]);
+});
+
+test('leaves no header of the success on an error that comes late', async () => {
+  const getTicket = async () =>
+    create(GetTicketResponseSchema, { ticket: { version: 4, createdAt: { seconds: 10n ** 15n, nanos: 0 } } });
+  const { response } = await answer({ url: '/ticket/1' }, { getTicket });
+  expect(response.statusCode).toBe(500);
+  expect(response.headers).not.toHaveProperty('etag');
+});
+
+test('serves only the methods that have a handler', async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  const served = serve(TagService, { getTag: async () => create(GetTagResponseSchema) });
+  expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
+  const context = { traceIdOf: () => 't', onInternalError: () => undefined };
+  await app.register(async (scope) =>
+    registerRestFace(scope, { served: [served], begin: async () => ({}), ...context }),
+  );
+  expect((await app.inject({ url: '/tag/1' })).statusCode).toBe(200);
+  expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);
+});
+
+test('answers 404 for an unknown path whatever its body is', async () => {
+  for (const headers of [json, { 'content-type': 'text/plain' }, {}]) {
+    const { response } = await answer({ method: 'POST', url: '/nope', headers, payload: '{"broken' });
+    expect(response.statusCode).toBe(404);
+  }
+});

@@ -1,0 +1,183 @@
+import type { DescMessage, DescMethod, DescService, Message, MessageShape } from '@bufbuild/protobuf';
+import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { DomainError } from './domain-error.ts';
+import { messageEncoder } from './encode.ts';
+import { fieldNamed, restRuleOf } from './options.ts';
+import { toDomainError } from './problem.ts';
+import { answerProblems, type ProblemContext } from './problem-reply.ts';
+import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
+
+/** What serves the methods of a service, on both faces: `(call, request) → response`. */
+export type Handlers<Service extends DescService, Call> = {
+  [Name in keyof Service['method']]?: (
+    call: Call,
+    request: MessageShape<Service['method'][Name]['input']>,
+  ) => Promise<MessageShape<Service['method'][Name]['output']>>;
+};
+
+/** A service and what serves it, with the types of its messages left behind. */
+export interface Served<Call> {
+  service: DescService;
+  handlers: ReadonlyMap<DescMethod, (call: Call, request: Message) => Promise<Message>>;
+}
+
+/** Binds handlers to the methods of a service. A method without one is not served. */
+export function serve<Service extends DescService, Call>(
+  service: Service,
+  handlers: Handlers<Service, Call>,
+): Served<Call> {
+  const named = handlers as Record<string, ((call: Call, request: Message) => Promise<Message>) | undefined>;
+  const served = new Map<DescMethod, (call: Call, request: Message) => Promise<Message>>();
+  for (const method of service.methods) {
+    const handler = named[method.localName];
+    if (handler) served.set(method, handler);
+  }
+  return { service, handlers: served };
+}
+
+/** What the REST face needs from the server around it. */
+export interface RestFaceOptions<Call> extends ProblemContext {
+  served: readonly Served<Call>[];
+  /** Authorises a request before its body is read, and makes the call that the handler gets. Throws to refuse. */
+  begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
+}
+
+const defaultMaxBodyBytes = 2 * 1024 * 1024;
+const verbs: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * Registers the REST routes of services on a Fastify scope, from their contracts.
+ *
+ * A known path with another verb answers 405 with `Allow`; every error is a problem document.
+ * Source: decisions.md sections 1 and 2.
+ */
+export async function registerRestFace<Call>(app: FastifyInstance, options: RestFaceOptions<Call>): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  answerProblems(app, options);
+  const verbsOfPath = new Map<string, string[]>();
+  for (const { service, handlers } of options.served) {
+    const findMessage = messageFinder(service);
+    for (const [method, handler] of handlers) {
+      const rule = restRuleOf(method);
+      if (!rule) continue;
+      const url = fastifyPath(method, rule);
+      verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
+      registerRoute(app, options, { method, rule, url, handler, findMessage });
+    }
+  }
+  for (const [url, allowed] of verbsOfPath) registerOtherVerbs(app, url, allowed);
+}
+
+interface Route<Call> {
+  method: DescMethod;
+  rule: RestRule;
+  url: string;
+  handler: (call: Call, request: Message) => Promise<Message>;
+  findMessage: (typeName: string) => DescMessage | undefined;
+}
+
+function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call>, route: Route<Call>): void {
+  const { method, rule, handler } = route;
+  const read = requestReader(method, bindingOf(method, rule), route.findMessage);
+  const write = responseWriter(method, rule);
+  const calls = new WeakMap<FastifyRequest, Call>();
+  app.route({
+    method: rule.method as HTTPMethods,
+    url: route.url,
+    bodyLimit: rule.maxBodyBytes || defaultMaxBodyBytes,
+    onRequest: (request, reply) =>
+      ours(async () => {
+        calls.set(request, await options.begin(method, request, reply));
+      }),
+    handler: (request, reply) =>
+      ours(async () => {
+        const call = calls.get(request);
+        if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
+        return write(await handler(call, read(partsOf(request))), reply);
+      }),
+  });
+}
+
+function partsOf(request: FastifyRequest): RequestParts {
+  const queryStart = request.url.indexOf('?');
+  return {
+    body: Buffer.isBuffer(request.body) ? request.body : undefined,
+    query: queryStart < 0 ? '' : request.url.slice(queryStart + 1),
+    path: request.params as Record<string, string>,
+  };
+}
+
+/** Keeps an error of our own code, whatever it carries, from being taken for one that Fastify answers with. */
+async function ours<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toDomainError(error);
+  }
+}
+
+function responseWriter(method: DescMethod, rule: RestRule): (response: Message, reply: FastifyReply) => FastifyReply {
+  const encode = messageEncoder(method.output);
+  const bodyField = rule.responseBody === '' ? undefined : fieldNamed(method.output, rule.responseBody);
+  const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
+  return (response, reply) => {
+    const json = encode(response);
+    const version = etag && valueAt(response, etag);
+    if (version !== undefined) reply.header('etag', `"${String(version)}"`);
+    return reply
+      .code(rule.status || 200)
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+  };
+}
+
+/** The property names along a path of contract names. Errors: a contract that names a field it does not have. */
+function localNameAt(message: DescMessage, [name, ...rest]: readonly string[]): string[] {
+  const field = message.fields.find((candidate) => candidate.name === name);
+  if (!field) throw new Error(`${message.typeName} has no field ${name}`);
+  return [field.localName, ...(rest.length > 0 && field.message ? localNameAt(field.message, rest) : [])];
+}
+
+function valueAt(message: Message, path: readonly string[]): unknown {
+  let value: unknown = message;
+  for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
+
+function fastifyPath(method: DescMethod, rule: RestRule): string {
+  return rule.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const field = method.input.fields.find((candidate) => candidate.name === name);
+    if (!field) throw new Error(`${method.toString()}: the path names the unknown field ${name}`);
+    return `:${field.jsonName}`;
+  });
+}
+
+function registerOtherVerbs(app: FastifyInstance, url: string, served: readonly string[]): void {
+  // Fastify serves HEAD wherever GET is.
+  const allowed = served.includes('GET') ? ['GET', 'HEAD', ...served.filter((verb) => verb !== 'GET')] : served;
+  const others = verbs.filter((verb) => !allowed.includes(verb));
+  app.route({
+    method: [...others],
+    url,
+    exposeHeadRoute: false,
+    onRequest: async (_request, reply) => {
+      reply.header('allow', allowed.join(', '));
+      throw new DomainError('unimplemented', 'method_not_allowed', `This path accepts ${allowed.join(', ')}.`);
+    },
+    handler: () => undefined,
+  });
+}
+
+/** Finds messages by full name in the files that a service is made of. */
+function messageFinder(service: DescService): (typeName: string) => DescMessage | undefined {
+  const messages = new Map<string, DescMessage>();
+  const files = [service.file];
+  for (const file of files) {
+    for (const message of file.messages) messages.set(message.typeName, message);
+    for (const dependency of file.dependencies) if (!files.includes(dependency)) files.push(dependency);
+  }
+  return (typeName) => messages.get(typeName);
+}

@@ -1,0 +1,277 @@
+import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { NullValue, type Value } from '@bufbuild/protobuf/wkt';
+import { CreateTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  DeleteAttachmentRequestSchema,
+  GetTicketRequestSchema,
+  SearchTicketsRequestSchema,
+  UpdateConversationRequestSchema,
+  UpdateTicketRequestSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { expect, test } from 'vitest';
+import { probeMessage } from '../test/probe-contract.ts';
+import { fieldNamed } from './options.ts';
+import { itemKeywordsOf, keywordsOf, messageValidator } from './rules.ts';
+
+/** What the rules say of a message as an RPC delivers it. */
+function found<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): string[] {
+  const delivered = fromBinary(schema, toBinary(schema, create(schema, init)));
+  return messageValidator(schema)(delivered).map(({ pointer, code }) => `${code} ${pointer}`);
+}
+
+const ticket = (init: MessageInitShape<typeof CreateTicketRequestSchema>) =>
+  found(CreateTicketRequestSchema, { channel: 3, ...init });
+const search = (init: MessageInitShape<typeof SearchTicketsRequestSchema>) => found(SearchTicketsRequestSchema, init);
+const update = (init: MessageInitShape<typeof UpdateTicketRequestSchema>) =>
+  found(UpdateTicketRequestSchema, { ticketId: 1, ...init });
+const at = (seconds: number | bigint) => ({ seconds: BigInt(seconds), nanos: 0 });
+
+test('accepts a message that keeps every rule', () => {
+  expect(
+    ticket({
+      from: 'a@b.de',
+      to: ['x'],
+      subject: '',
+      tags: [1, 2],
+      priority: 4,
+      dueBy: at(0),
+      rawData: { a: [1, null] },
+      agentId: 1,
+    }),
+  ).toEqual([]);
+  expect(search({ limit: 500, offset: 0, filters: [{ key: 'a', comparator: 'not in', values: [] }] })).toEqual([]);
+});
+
+test('requires what is required', () => {
+  expect(found(CreateTicketRequestSchema, {})).toEqual(['required #/channel']);
+  expect(found(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, content: {} })).toEqual([
+    'required #/content/message',
+    'required #/content/type',
+  ]);
+});
+
+test('takes the zero of a field without presence for one that is not given', () => {
+  expect(search({ filters: [{}] })).toEqual(['required #/filters/0/key', 'required #/filters/0/comparator']);
+});
+
+test.each([
+  [0, ['out_of_range #/limit']],
+  [1, []],
+  [500, []],
+  [501, ['out_of_range #/limit']],
+  [-2_147_483_648, ['out_of_range #/limit']],
+])('keeps a number in its range: limit %i', (limit, expected) => {
+  expect(search({ limit })).toEqual(expected);
+});
+
+test('counts lengths in characters, at the limit and one above', () => {
+  expect(ticket({ subject: '😀'.repeat(998) })).toEqual([]);
+  expect(ticket({ subject: '😀'.repeat(999) })).toEqual(['too_long #/subject']);
+  expect(ticket({ contractId: '' })).toEqual(['too_short #/contractId']);
+  expect(ticket({ to: ['a', '', 'b'.repeat(321)] })).toEqual(['too_short #/to/1', 'too_long #/to/2']);
+});
+
+test('counts bytes where the rule says bytes', () => {
+  expect(ticket({ body: 'ä'.repeat(2_621_440) })).toEqual([]);
+  expect(ticket({ body: `${'ä'.repeat(2_621_440)}a` })).toEqual(['too_long #/body']);
+  const overhead = Buffer.byteLength(JSON.stringify({ a: '' }));
+  expect(ticket({ rawData: { a: 'x'.repeat(1_048_576 - overhead) } })).toEqual([]);
+  expect(ticket({ rawData: { a: 'x'.repeat(1_048_577 - overhead) } })).toEqual(['too_long #/rawData']);
+});
+
+test('accepts open data up to its depth and not one level more', () => {
+  const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  expect(ticket({ rawData: nested(32) })).toEqual([]);
+  expect(ticket({ rawData: nested(33) })).toEqual(['too_deep #/rawData']);
+});
+
+test('refuses an enum number that the contract does not name, unspecified included', () => {
+  expect(ticket({ priority: 99 as never })).toEqual(['not_allowed #/priority']);
+  expect(ticket({ priority: 0 })).toEqual(['not_allowed #/priority']);
+  expect(ticket({ channel: 0 })).toEqual(['not_allowed #/channel']);
+});
+
+test('refuses a comparator that the contract does not name', () => {
+  expect(search({ filters: [{ key: 'a', comparator: '~' }] })).toEqual(['not_allowed #/filters/0/comparator']);
+});
+
+test('checks formats and patterns', () => {
+  const conversation = { ticketId: 1, conversationId: 1 };
+  expect(found(UpdateConversationRequestSchema, { ...conversation, to: ['a@b.de', 'nope', 'a@b@c'] })).toEqual([
+    'invalid_format #/to/1',
+    'invalid_format #/to/2',
+  ]);
+  expect(found(UpdateConversationRequestSchema, { ...conversation, attachments: [{ url: 'not a uri' }] })).toEqual([
+    'invalid_format #/attachments/0/url',
+  ]);
+  expect(found(CreateTagRequestSchema, { name: 'x', color: '#12345g' })).toEqual(['invalid_format #/color']);
+  for (const attachmentId of ['abcd123', 'abcd12345', 'ABCD1234', 'abcd1234\n', '../../..']) {
+    expect(found(DeleteAttachmentRequestSchema, { ticketId: 1, attachmentId })).toEqual([
+      'invalid_format #/attachmentId',
+    ]);
+  }
+});
+
+test('refuses an item that occurs twice', () => {
+  expect(ticket({ tags: [1, 2, 1] })).toEqual(['duplicate_item #/tags']);
+});
+
+test('accepts a list at its limit, and looks at no item of a longer one', () => {
+  expect(ticket({ to: Array(500).fill('a') })).toEqual([]);
+  expect(ticket({ to: Array(501).fill('') })).toEqual(['too_many_items #/to']);
+  expect(found(UpdateTicketsRequestSchema, {})).toEqual(['too_few_items #/tickets']);
+});
+
+test('answers for a list of a million items at once', () => {
+  const message = create(CreateTicketRequestSchema, { channel: 1, tags: Array(1_000_000).fill(0) });
+  const validate = messageValidator(CreateTicketRequestSchema);
+  const started = performance.now();
+  expect(validate(message).map(({ code }) => code)).toEqual(['too_many_items']);
+  expect(performance.now() - started).toBeLessThan(100);
+});
+
+test('answers at most a hundred violations of each kind', () => {
+  const tickets = Array.from({ length: 500 }, () => ({ id: 0, tagIds: [0, -1], version: 0 }));
+  expect(found(UpdateTicketsRequestSchema, { tickets })).toHaveLength(100);
+});
+
+test.each([
+  [-62_135_596_800n, []],
+  [-62_135_596_801n, ['invalid_date #/dueBy']],
+  [253_402_300_799n, []],
+  [253_402_300_800n, ['invalid_date #/dueBy']],
+  [2n ** 63n - 1n, ['invalid_date #/dueBy']],
+])('accepts dates of the years 1 to 9999: %s', (seconds, expected) => {
+  expect(ticket({ dueBy: at(seconds) })).toEqual(expected);
+});
+
+test('refuses a value whose machinery comes later, and accepts its absence', () => {
+  expect(ticket({ subchannelId: 1, templateId: 2, templateData: {}, attachments: [{ name: 'a' }] })).toEqual([
+    'not_supported_yet #/subchannelId',
+    'not_supported_yet #/attachments',
+    'not_supported_yet #/templateId',
+    'not_supported_yet #/templateData',
+  ]);
+  expect(ticket({ attachments: [] })).toEqual([]);
+});
+
+test('refuses an open value that JSON can not say', () => {
+  const filter = (kind: Value['kind']) => search({ filters: [{ key: 'a', comparator: '=', value: { kind } }] });
+  expect(filter({ case: 'numberValue', value: Number.NaN })).toEqual(['invalid_value #/filters/0/value']);
+  expect(filter({ case: 'numberValue', value: Number.POSITIVE_INFINITY })).toEqual(['invalid_value #/filters/0/value']);
+  expect(filter({ case: undefined })).toEqual(['invalid_value #/filters/0/value']);
+  expect(filter({ case: 'nullValue', value: NullValue.NULL_VALUE })).toEqual([]);
+  expect(filter({ case: 'stringValue', value: 'x' })).toEqual([]);
+  expect(ticket({ rawData: { a: [Number.NaN] } })).toEqual(['invalid_value #/rawData']);
+});
+
+test('takes no name in open data for one of its own', () => {
+  expect(ticket({ rawData: { $typeName: 'google.protobuf.Value', kind: { case: 'x' } } })).toEqual([]);
+});
+
+test('refuses a mask that names what is unknown or can not be null', () => {
+  expect(update({ updateMask: { paths: ['status', 'nonsense', 'update_mask', 'dueBy', '__proto__'] } })).toEqual([
+    'null_not_allowed #/status',
+    'unknown_field #/updateMask',
+    'unknown_field #/updateMask',
+    'unknown_field #/updateMask',
+    'unknown_field #/updateMask',
+  ]);
+});
+
+test('accepts a mask that clears what can be null', () => {
+  expect(update({ updateMask: { paths: ['due_by', 'contract_id', 'worked_on_by', 'tag_ids'] } })).toEqual([]);
+  expect(update({ updateMask: { paths: ['status'] }, status: 1 })).toEqual([]);
+});
+
+test('reads a mask to its end, however often it names the same', () => {
+  const paths = [...Array(100_000).fill('due_by'), 'status'];
+  expect(update({ updateMask: { paths } })).toEqual(['null_not_allowed #/status']);
+});
+
+test('answers a mask of very many unknown names at once', () => {
+  const paths = Array.from({ length: 200_000 }, (_, index) => `x${index}`);
+  const message = create(UpdateTicketRequestSchema, { ticketId: 1, updateMask: { paths } });
+  const validate = messageValidator(UpdateTicketRequestSchema);
+  const started = performance.now();
+  expect(validate(message)).toHaveLength(100);
+  expect(performance.now() - started).toBeLessThan(100);
+});
+
+test('checks the mask of each change in a list', () => {
+  const tickets = [
+    { id: 1, updateMask: { paths: ['due_by'] } },
+    { id: 2, updateMask: { paths: ['priority', 'x'] } },
+  ];
+  expect(found(UpdateTicketsRequestSchema, { tickets })).toEqual([
+    'null_not_allowed #/tickets/1/priority',
+    'unknown_field #/tickets/1/updateMask',
+  ]);
+});
+
+test('does not fall over the holes that unread items leave', () => {
+  const probe = probeMessage([
+    { name: 'dates', type: 'TYPE_MESSAGE', typeName: '.google.protobuf.Timestamp', label: 'LABEL_REPEATED' },
+    {
+      name: 'structs',
+      type: 'TYPE_MESSAGE',
+      typeName: '.google.protobuf.Struct',
+      label: 'LABEL_REPEATED',
+      options: { '[ticketing.api.v1.rules]': { maxBytes: 10, maxDepth: 2 } },
+    },
+    {
+      name: 'texts',
+      type: 'TYPE_STRING',
+      label: 'LABEL_REPEATED',
+      options: { '[ticketing.api.v1.rules]': { maxBytes: 10 } },
+    },
+  ]);
+  const message = Object.assign(create(probe), { dates: [undefined], structs: [undefined], texts: [undefined] });
+  expect(() => messageValidator(probe)(message)).not.toThrow();
+  const changes = Object.assign(create(UpdateTicketsRequestSchema), { tickets: [undefined] });
+  expect(() => messageValidator(UpdateTicketsRequestSchema)(changes)).not.toThrow();
+});
+
+test('is never silent about a message that is not valid', () => {
+  const probe = probeMessage([
+    { name: 'ratio', type: 'TYPE_DOUBLE', options: { '[ticketing.api.v1.rules]': { minimum: 0, maximum: 1 } } },
+  ]);
+  const validate = (ratio: number) => messageValidator(probe)(Object.assign(create(probe), { ratio })).length;
+  expect([validate(0), validate(1), validate(1.5), validate(Number.NaN)]).toEqual([0, 0, 1, 1]);
+});
+
+test('refuses the ids that no ticket has', () => {
+  expect(found(GetTicketRequestSchema, { ticketId: 0 })).toEqual(['out_of_range #/ticketId']);
+  expect(found(GetTicketRequestSchema, { ticketId: 1 })).toEqual([]);
+});
+
+test('says what is wrong in words', () => {
+  const [violation] = messageValidator(SearchTicketsRequestSchema)(
+    create(SearchTicketsRequestSchema, { filters: [{ key: 'a', comparator: '~' }] }),
+  );
+  expect(violation?.detail).toBe('must be one of: =, equal, !=, <, <=, >, >=, in, not in, between, like');
+});
+
+test('shares its keywords with the documentation', () => {
+  expect(keywordsOf(fieldNamed(SearchTicketsRequestSchema, 'limit'))).toEqual({ minimum: 1, maximum: 500 });
+  expect(keywordsOf(fieldNamed(CreateTicketRequestSchema, 'to'))).toEqual({ minLength: 1, maxLength: 320 });
+  expect(itemKeywordsOf(fieldNamed(CreateTicketRequestSchema, 'tags'))).toEqual({ maxItems: 500, uniqueItems: true });
+});
+
+test.each([
+  ['an address of one long label', { to: [`a@${'a'.repeat(50_000)}`] }],
+  ['an address of many labels', { to: [`a@${'a.'.repeat(25_000)}`] }],
+  ['an address of many dots', { to: [`${'a.'.repeat(25_000)}`] }],
+  ['an address of hyphens', { to: [`a@a${'-'.repeat(50_000)}`] }],
+  ['a URL of many users', { attachments: [{ url: `http://${'a:@'.repeat(16_000)}` }] }],
+  ['a URL of many numbers', { attachments: [{ url: `http://${'1.'.repeat(25_000)}^` }] }],
+  ['a URL of many colons', { attachments: [{ url: `http://[${':'.repeat(50_000)}` }] }],
+  ['a URL of many slashes', { attachments: [{ url: `a:${'/'.repeat(50_000)} ` }] }],
+])('takes no time over %s', (_, init) => {
+  const message = create(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, ...init });
+  const started = performance.now();
+  expect(messageValidator(UpdateConversationRequestSchema)(message).length).toBeGreaterThan(0);
+  expect(performance.now() - started).toBeLessThan(200);
+});

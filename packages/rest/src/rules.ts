@@ -1,0 +1,284 @@
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { isDateInRange } from './date-time.ts';
+import type { Violation } from './domain-error.ts';
+import { isSound } from './open-json.ts';
+import { rulesOf, spellingsOf } from './options.ts';
+
+/** Checks a message against the rules of its contract; answers what is wrong with it. */
+export type MessageValidator = (message: Message) => Violation[];
+
+const maxViolations = 100;
+const addFormats = formats as unknown as typeof formats.default;
+const ajv = addKeywords(new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }));
+const validators = new WeakMap<DescMessage, MessageValidator>();
+
+/**
+ * Compiles the rules of a message, once, to a JSON Schema of its form in memory, so that one check serves both faces.
+ *
+ * Shape: pointers name fields as in JSON, `#/filters/0/key`.
+ * Errors: the codes of `codeOfKeyword`, and for the fields that an `update_mask` names: unknown_field,
+ * null_not_allowed.
+ */
+export function messageValidator(message: DescMessage): MessageValidator {
+  const known = validators.get(message);
+  if (known) return known;
+  const validate = ajv.compile(schemaOf(message));
+  const masked = maskedMessages(message);
+  const validator: MessageValidator = (value) => [
+    ...schemaViolations(validate, value),
+    ...masked.flatMap((check) => check(value as unknown as Record<string, unknown>, '#')),
+  ];
+  validators.set(message, validator);
+  return validator;
+}
+
+/** The JSON Schema keywords for the rules of a field, shared with the OpenAPI document. Lengths are in characters. */
+export function keywordsOf(field: DescField): SchemaObject {
+  const rules = rulesOf(field);
+  const keywords: SchemaObject = {};
+  if (rules.minimum !== undefined) keywords.minimum = Number(rules.minimum);
+  if (rules.maximum !== undefined) keywords.maximum = Number(rules.maximum);
+  if (rules.minLength !== undefined) keywords.minLength = rules.minLength;
+  if (rules.maxLength !== undefined) keywords.maxLength = rules.maxLength;
+  if (rules.format) keywords.format = rules.format;
+  if (rules.pattern) keywords.pattern = rules.pattern;
+  if (rules.in.length > 0) keywords.enum = rules.in;
+  return keywords;
+}
+
+/** The JSON Schema keywords for the item counts of a repeated field. */
+export function itemKeywordsOf(field: DescField): SchemaObject {
+  const rules = rulesOf(field);
+  const keywords: SchemaObject = {};
+  if (rules.minItems !== undefined) keywords.minItems = rules.minItems;
+  if (rules.maxItems !== undefined) keywords.maxItems = rules.maxItems;
+  if (rules.uniqueItems) keywords.uniqueItems = true;
+  return keywords;
+}
+
+function schemaOf(message: DescMessage): SchemaObject {
+  const properties: Record<string, SchemaObject> = {};
+  const required: string[] = [];
+  for (const field of message.fields) {
+    properties[field.localName] = fieldSchema(field);
+    if (rulesOf(field).required) required.push(field.localName);
+  }
+  return { type: 'object', properties, required };
+}
+
+function fieldSchema(field: DescField): SchemaObject {
+  if (rulesOf(field).notSupportedYet) return { notSupportedYet: true };
+  if (field.fieldKind !== 'list') return isZeroWhenAbsent(field) ? givenSchema(field) : valueSchema(field);
+  // Items of a list that is too long are not looked at: their problems could be millions.
+  const counts = itemKeywordsOf(field);
+  const items: SchemaObject = { type: 'array', ...counts, items: valueSchema(field) };
+  if (counts.maxItems === undefined) return items;
+  const short = { type: 'array', maxItems: counts.maxItems };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { ...short, if: short, then: items };
+}
+
+/** Whether a field that must be given is the zero of its type, and not unset, when it is absent. */
+function isZeroWhenAbsent(field: DescField): boolean {
+  const isTextOrEnum = field.enum !== undefined || field.scalar === ScalarType.STRING;
+  return isTextOrEnum && rulesOf(field).required && field.presence === FeatureSet_FieldPresence.IMPLICIT;
+}
+
+function givenSchema(field: DescField): SchemaObject {
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { notZero: true, if: { notZero: true }, then: valueSchema(field) };
+}
+
+function valueSchema(field: DescField): SchemaObject {
+  const rules = rulesOf(field);
+  const extra: SchemaObject = {};
+  if (rules.maxBytes !== undefined) extra.maxBytes = rules.maxBytes;
+  if (rules.maxDepth !== undefined) extra.maxDepth = rules.maxDepth;
+  if (field.enum) return { type: 'integer', enum: [...spellingsOf(field.enum).keys()] };
+  if (field.message) return { ...messageSchema(field.message), ...extra };
+  const keywords = keywordsOf(field);
+  const type = jsonTypeOf(keywords);
+  return { ...(type ? { type } : {}), ...keywords, ...extra };
+}
+
+function jsonTypeOf(keywords: SchemaObject): string | undefined {
+  if ('minimum' in keywords || 'maximum' in keywords) return 'number';
+  return Object.keys(keywords).length > 0 ? 'string' : undefined;
+}
+
+function messageSchema(message: DescMessage): SchemaObject {
+  switch (message.typeName) {
+    case 'google.protobuf.Timestamp':
+      return { dateInRange: true };
+    case 'google.protobuf.Struct':
+      return { soundStruct: true };
+    case 'google.protobuf.Value':
+      return { soundValue: true };
+    default:
+      return message.typeName.startsWith('google.protobuf.') ? {} : schemaOf(message);
+  }
+}
+
+function addKeywords(target: Ajv2020): Ajv2020 {
+  addFormats(target, ['email', 'uri', 'uuid']);
+  target.addKeyword({
+    keyword: 'maxBytes',
+    validate: (max: number, value: unknown) =>
+      Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value ?? null)) <= max,
+  });
+  target.addKeyword({ keyword: 'maxDepth', validate: (max: number, value: unknown) => depthIsWithin(value, max) });
+  target.addKeyword({
+    keyword: 'notSupportedYet',
+    validate: (_: boolean, value: unknown) => Array.isArray(value) && value.length === 0,
+  });
+  target.addKeyword({
+    keyword: 'dateInRange',
+    validate: (_: boolean, value?: { seconds: bigint }) => value === undefined || isDateInRange(Number(value.seconds)),
+  });
+  target.addKeyword({ keyword: 'notZero', validate: (_: boolean, value: unknown) => value !== '' && value !== 0 });
+  target.addKeyword({
+    keyword: 'soundStruct',
+    validate: (_: boolean, value?: JsonObject) => value === undefined || isSound(value),
+  });
+  target.addKeyword({
+    keyword: 'soundValue',
+    validate: (_: boolean, value?: Value) => value === undefined || isSoundValue(value),
+  });
+  return target;
+}
+
+/** Whether a `Value` says something that JSON can say: an RPC may leave it empty, or send NaN. */
+function isSoundValue(value: Value): boolean {
+  try {
+    return isSound(toJson(ValueSchema, value));
+  } catch {
+    return false;
+  }
+}
+
+function depthIsWithin(value: unknown, max: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return max > 0 && Object.values(value).every((child) => depthIsWithin(child, max - 1));
+}
+
+const codeOfKeyword: Record<string, string> = {
+  required: 'required',
+  notZero: 'required',
+  minimum: 'out_of_range',
+  maximum: 'out_of_range',
+  minLength: 'too_short',
+  maxLength: 'too_long',
+  maxBytes: 'too_long',
+  maxDepth: 'too_deep',
+  minItems: 'too_few_items',
+  maxItems: 'too_many_items',
+  uniqueItems: 'duplicate_item',
+  format: 'invalid_format',
+  pattern: 'invalid_format',
+  enum: 'not_allowed',
+  dateInRange: 'invalid_date',
+  soundStruct: 'invalid_value',
+  soundValue: 'invalid_value',
+  type: 'wrong_type',
+  notSupportedYet: 'not_supported_yet',
+};
+
+function schemaViolations(validate: ValidateFunction, message: Message): Violation[] {
+  if (validate(message)) return [];
+  const errors = validate.errors?.filter((error) => error.keyword in codeOfKeyword) ?? [];
+  const violations = errors.slice(0, maxViolations).map(toViolation);
+  // The guard of a list and the list itself both report its length.
+  const seen = new Set<string>();
+  return violations.filter(({ pointer, code }) => !seen.has(`${pointer} ${code}`) && seen.add(`${pointer} ${code}`));
+}
+
+function toViolation(error: ErrorObject): Violation {
+  const missing = error.keyword === 'required' ? `/${String(error.params.missingProperty)}` : '';
+  return {
+    pointer: `#${error.instancePath}${missing}`,
+    code: codeOfKeyword[error.keyword] ?? 'invalid_value',
+    detail: detailOf(error),
+  };
+}
+
+function detailOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+    case 'notZero':
+      return 'is required';
+    case 'enum':
+      return typeof error.params.allowedValues[0] === 'number'
+        ? 'is not a value of this enum'
+        : `must be one of: ${error.params.allowedValues.join(', ')}`;
+    case 'maxBytes':
+      return `is longer than ${error.schema} bytes`;
+    case 'maxDepth':
+      return 'is nested too deeply';
+    case 'dateInRange':
+      return 'is not a date between the years 1 and 9999';
+    case 'notSupportedYet':
+      return 'is not supported yet';
+    case 'soundStruct':
+    case 'soundValue':
+      return 'is not a JSON value';
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+type MaskCheck = (message: Record<string, unknown>, pointer: string) => Violation[];
+
+/** The checks of the update masks in a message and in the items of its lists. */
+function maskedMessages(message: DescMessage): MaskCheck[] {
+  const checks: MaskCheck[] = [];
+  for (const field of message.fields) {
+    if (field.message?.typeName === 'google.protobuf.FieldMask') {
+      const fields = new Map(message.fields.filter((other) => other !== field).map((other) => [other.name, other]));
+      checks.push((value, pointer) => maskViolations(fields, field, value, pointer));
+    } else if (field.fieldKind === 'list' && field.message && field.message !== message) {
+      const inner = maskedMessages(field.message);
+      if (inner.length === 0) continue;
+      checks.push((value, pointer) =>
+        ((value[field.localName] ?? []) as (Record<string, unknown> | undefined)[])
+          .slice(0, rulesOf(field).maxItems)
+          .flatMap((item, index) =>
+            // An item that could not be read from JSON leaves a hole.
+            item ? inner.flatMap((check) => check(item, `${pointer}/${field.jsonName}/${index}`)) : [],
+          ),
+      );
+    }
+  }
+  return checks;
+}
+
+function maskViolations(
+  fields: ReadonlyMap<string, DescField>,
+  mask: DescField,
+  value: Record<string, unknown>,
+  pointer: string,
+): Violation[] {
+  const paths = (value[mask.localName] as { paths: string[] } | undefined)?.paths ?? [];
+  const violations = new Map<string, Violation>();
+  for (const path of paths) {
+    const field = fields.get(path);
+    if (!field) {
+      const detail = `names the unknown field ${path}`;
+      violations.set(path, { pointer: `${pointer}/updateMask`, code: 'unknown_field', detail });
+    } else if (value[field.localName] === undefined && !rulesOf(field).nullable && !rulesOf(field).required) {
+      const at = `${pointer}/${field.jsonName}`;
+      violations.set(path, { pointer: at, code: 'null_not_allowed', detail: 'can not be null' });
+    }
+    if (violations.size >= maxViolations) break;
+  }
+  return [...violations.values()];
+}

@@ -1,0 +1,86 @@
+import type { Violation } from './domain-error.ts';
+
+interface Frame {
+  keys: Set<string> | undefined;
+  segment: string | number;
+}
+
+/**
+ * Finds in a well-formed JSON text what `JSON.parse` hides: keys given twice, keys that reach a prototype, and nesting
+ * beyond `maxDepth`.
+ *
+ * Shape: a violation each, at most `maxViolations`; the scan ends at a nesting that is too deep.
+ */
+export function scanJson(text: string, maxDepth: number, maxViolations = 100): Violation[] {
+  const violations: Violation[] = [];
+  const frames: Frame[] = [];
+  let position = 0;
+  let expectsKey = false;
+  while (position < text.length && violations.length < maxViolations) {
+    const frame = frames[frames.length - 1];
+    switch (text.charCodeAt(position)) {
+      case 0x22: {
+        const end = endOfString(text, position);
+        if (expectsKey && frame?.keys) {
+          const literal = text.slice(position, end);
+          frame.segment = literal.includes('\\') ? String(JSON.parse(literal)) : literal.slice(1, -1);
+          checkKey(frame.keys, frame.segment, frames, violations);
+          expectsKey = false;
+        }
+        position = end;
+        continue;
+      }
+      case 0x7b: // {
+        frames.push({ keys: new Set(), segment: '' });
+        expectsKey = true;
+        break;
+      case 0x5b: // [
+        frames.push({ keys: undefined, segment: 0 });
+        expectsKey = false;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        frames.pop();
+        expectsKey = false;
+        break;
+      case 0x2c: // ,
+        expectsKey = frame?.keys !== undefined;
+        if (frame && typeof frame.segment === 'number') frame.segment++;
+        break;
+    }
+    if (frames.length > maxDepth) {
+      frames.pop();
+      violations.push(violation(frames, 'too_deep', `is nested deeper than ${maxDepth} levels`));
+      return violations;
+    }
+    position++;
+  }
+  return violations;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = start + 1;
+  for (;;) {
+    const code = text.charCodeAt(end);
+    if (code === 0x22) return end + 1;
+    end += code === 0x5c ? 2 : 1;
+  }
+}
+
+function checkKey(keys: Set<string>, key: string, frames: readonly Frame[], violations: Violation[]): void {
+  if (keys.has(key)) violations.push(violation(frames, 'duplicate_key', 'is given more than once'));
+  const parent = frames[frames.length - 2];
+  if (key === '__proto__' || (key === 'prototype' && parent?.segment === 'constructor')) {
+    violations.push(violation(frames, 'prototype_key', 'is not an accepted name'));
+  }
+  keys.add(key);
+}
+
+function violation(frames: readonly Frame[], code: string, detail: string): Violation {
+  return { pointer: `#${frames.map((frame) => `/${escapePointer(String(frame.segment))}`).join('')}`, code, detail };
+}
+
+/** Escapes a name for use in a JSON Pointer (RFC 6901). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,10 @@
+import fc from 'fast-check';
+
+/** Any character but half of a surrogate pair. The units of fast-check itself cost most of a second to set up. */
+export const anyCharacter = fc
+  .oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 0xd7ff }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0xe000, max: 0x10ffff }) },
+  )
+  .map((code) => String.fromCodePoint(code));

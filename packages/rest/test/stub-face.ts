@@ -1,0 +1,45 @@
+import { create, type DescService, type Message } from '@bufbuild/protobuf';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import type { DomainError } from '../src/domain-error.ts';
+import { sendProblem } from '../src/problem-reply.ts';
+import { type RestFaceOptions, registerRestFace, type Served, serve } from '../src/rest-face.ts';
+
+type Handler = (call: object, request: Message & Record<string, unknown>) => Promise<Message>;
+
+/** A REST face over the two services of the tickets context, with what happened behind it. */
+export interface StubFace {
+  app: FastifyInstance;
+  /** What the handlers got. */
+  requests: (Message & Record<string, unknown>)[];
+  reported: DomainError[];
+}
+
+/** Makes a face whose handlers answer empty messages, but for those given by the name of their method. */
+export async function stubFace(
+  handlers: Record<string, Handler> = {},
+  begin: RestFaceOptions<object>['begin'] = async () => ({}),
+  options: FastifyServerOptions = {},
+): Promise<StubFace> {
+  const requests: StubFace['requests'] = [];
+  const reported: DomainError[] = [];
+  const context = { traceIdOf: () => 'trace-1', onInternalError: (error: DomainError) => void reported.push(error) };
+  const stubs = (service: DescService): Served<object> => {
+    const named = service.methods.map((method) => [
+      method.localName,
+      async (call: object, request: Message & Record<string, unknown>) => {
+        requests.push(request);
+        return handlers[method.localName]?.(call, request) ?? create(method.output);
+      },
+    ]);
+    return serve(service, Object.fromEntries(named));
+  };
+  const app = fastify({
+    ...options,
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
+  });
+  const served = [stubs(TicketService), stubs(TagService)];
+  await app.register(async (scope) => registerRestFace(scope, { served, begin, ...context }));
+  return { app, requests, reported };
+}

@@ -1,0 +1,130 @@
+/** Every context of the system; a variable of any other name is a mistake. */
+const contexts = ['GATEWAY', 'TICKETS', 'INTENTS', 'TEMPLATES', 'KNOWLEDGE', 'REPORTING', 'SETTINGS', 'TEST'];
+
+/** The environment is not what a service needs; the message lists every problem. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the variables `<prefix>NAME` of one service; `read` names each with its type, default and bounds.
+ *
+ * Errors: a ConfigError with every missing, malformed and undeclared variable at once.
+ */
+export function readConfig<Config>(
+  environment: Environment,
+  prefix: string,
+  read: (from: ConfigReader) => Config,
+): Config {
+  const reader = new ConfigReader(environment, prefix);
+  const config = read(reader);
+  const problems = [...reader.problems, ...reader.undeclared()];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Reads single variables and collects what is wrong with them. Made by `readConfig`. */
+export class ConfigReader {
+  readonly problems: string[] = [];
+  readonly #environment: Environment;
+  readonly #prefix: string;
+  readonly #declared = new Set<string>();
+
+  constructor(environment: Environment, prefix: string) {
+    this.#environment = environment;
+    this.#prefix = prefix;
+  }
+
+  /** A text; required if there is no default. */
+  text(name: string, options: { default?: string; pattern?: RegExp; meaning?: string } = {}): string {
+    const value = this.optionalText(name, options) ?? options.default;
+    if (value === undefined) this.#add(name, 'is required');
+    return value ?? '';
+  }
+
+  /** A text that may be missing. */
+  optionalText(name: string, options: { pattern?: RegExp; meaning?: string } = {}): string | undefined {
+    this.#declared.add(this.#prefix + name);
+    const value = this.#environment[this.#prefix + name]?.trim();
+    if (value === undefined || value === '') return undefined;
+    if (options.pattern && !options.pattern.test(value)) {
+      this.#add(name, `must be ${options.meaning ?? `like ${options.pattern.source}`}`);
+    }
+    return value;
+  }
+
+  /** A whole number within bounds. */
+  integer(name: string, options: { default: number; min: number; max: number }): number {
+    const text = this.optionalText(name);
+    if (text === undefined) return options.default;
+    const value = Number(text);
+    if (!/^-?\d{1,15}$/.test(text) || value < options.min || value > options.max) {
+      this.#add(name, `must be a whole number from ${options.min} to ${options.max}`);
+      return options.default;
+    }
+    return value;
+  }
+
+  /** A TCP port; 0 takes a free one. */
+  port(name: string, fallback: number): number {
+    return this.integer(name, { default: fallback, min: 0, max: 65_535 });
+  }
+
+  /** true or false. */
+  flag(name: string, fallback: boolean): boolean {
+    return this.choice(name, ['true', 'false'], fallback ? 'true' : 'false') === 'true';
+  }
+
+  /** One of several words. */
+  choice<Word extends string>(name: string, words: readonly Word[], fallback: Word): Word {
+    const text = this.optionalText(name);
+    const word = text === undefined ? fallback : words.find((candidate) => candidate === text);
+    if (word === undefined) this.#add(name, `must be one of: ${words.join(', ')}`);
+    return word ?? fallback;
+  }
+
+  /** Several of several words, separated by commas; all of them by default. */
+  choices<Word extends string>(name: string, words: readonly Word[]): readonly Word[] {
+    const text = this.optionalText(name);
+    if (text === undefined) return words;
+    const chosen = text.split(',').map((part) => part.trim());
+    const unknown = chosen.filter((part) => !words.some((word) => word === part));
+    if (unknown.length > 0) this.#add(name, `may hold ${words.join(', ')}, not ${unknown.join(', ')}`);
+    return words.filter((word) => chosen.includes(word));
+  }
+
+  /** An absolute URL with one of the given protocols. */
+  url(name: string, protocols: readonly string[], fallback?: string): string {
+    const text = this.text(name, fallback === undefined ? {} : { default: fallback });
+    if (text !== '' && !protocols.includes(URL.canParse(text) ? new URL(text).protocol : '')) {
+      this.#add(name, `must be a URL that starts with ${protocols.join(' or ')}`);
+    }
+    return text;
+  }
+
+  /** Adds a problem that concerns several variables, for example two that exclude each other. */
+  refuse(problem: string): void {
+    this.problems.push(problem);
+  }
+
+  /** The variables of this service, or of no service at all, that nobody has asked for. */
+  undeclared(): string[] {
+    return Object.keys(this.#environment)
+      .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))
+      .filter((name) => name.startsWith(this.#prefix) || !contexts.includes(name.split('_')[1] ?? ''))
+      .map((name) => `${name} is not a variable of this system`);
+  }
+
+  #add(name: string, problem: string): void {
+    this.problems.push(`${this.#prefix}${name} ${problem}`);
+  }
+}

@@ -1,0 +1,113 @@
+import { type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
+import { nestedTypes } from '@bufbuild/protobuf/reflect';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { Code, type ConnectRouter } from '@connectrpc/connect';
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+} from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
+import {
+  type ServerReflectionRequest as AlphaRequest,
+  ServerReflection as AlphaServerReflection,
+} from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
+
+// The two versions of the protocol have the same messages under different names; these shapes fit both.
+type Question = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
+type Answer =
+  | { case: 'fileDescriptorResponse'; value: { fileDescriptorProto: Uint8Array[] } }
+  | { case: 'allExtensionNumbersResponse'; value: { baseTypeName: string; extensionNumber: number[] } }
+  | { case: 'listServicesResponse'; value: { service: { name: string }[] } }
+  | { case: 'errorResponse'; value: { errorCode: number; errorMessage: string } };
+
+/**
+ * Serves the standard reflection protocol of gRPC, v1 and v1alpha, so that tools such as grpcurl can list, describe and
+ * call the services without their proto files.
+ *
+ * Lists the services given and itself. A file is answered with all that it imports, each file before its own imports.
+ * Errors: NOT_FOUND and INVALID_ARGUMENT, as answers; the stream goes on.
+ */
+export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
+  const answer = answerer([...services, ServerReflection, AlphaServerReflection]);
+  return (router) => {
+    router.service(ServerReflection, {
+      async *serverReflectionInfo(requests) {
+        for await (const request of requests) {
+          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+        }
+      },
+    });
+    router.service(AlphaServerReflection, {
+      async *serverReflectionInfo(requests) {
+        for await (const request of requests) {
+          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+        }
+      },
+    });
+  };
+}
+
+function answerer(services: readonly DescService[]): (question: Question) => Answer {
+  const { files, symbols, extensions } = indexFiles(services.map((service) => service.file));
+  return (question) => {
+    switch (question.case) {
+      case 'listServices':
+        return {
+          case: 'listServicesResponse',
+          value: { service: services.map(({ typeName }) => ({ name: typeName })) },
+        };
+      case 'fileByFilename':
+        return answerFile(files.get(question.value));
+      case 'fileContainingSymbol':
+        return answerFile(symbols.get(question.value));
+      case 'fileContainingExtension':
+        return answerFile(extensions.get(question.value.containingType)?.get(question.value.extensionNumber));
+      case 'allExtensionNumbersOfType': {
+        if (!symbols.has(question.value)) return answerError(Code.NotFound, 'there is no such message');
+        const extensionNumber = [...(extensions.get(question.value)?.keys() ?? [])];
+        return { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value, extensionNumber } };
+      }
+      default:
+        return answerError(Code.InvalidArgument, 'the request has no question that this server knows');
+    }
+  };
+}
+
+function answerFile(file: DescFile | undefined): Answer {
+  if (file === undefined) return answerError(Code.NotFound, 'no file has what was asked for');
+  const fileDescriptorProto = withImports([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
+  return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
+}
+
+function answerError(errorCode: Code, errorMessage: string): Answer {
+  return { case: 'errorResponse', value: { errorCode, errorMessage } };
+}
+
+/** Answers the files and all that they import, each before its own imports. */
+function withImports(roots: readonly DescFile[]): DescFile[] {
+  const found = new Set<DescFile>();
+  function visit(file: DescFile): void {
+    if (found.has(file)) return;
+    file.dependencies.forEach(visit);
+    found.add(file);
+  }
+  roots.forEach(visit);
+  return [...found].reverse();
+}
+
+function indexFiles(roots: readonly DescFile[]) {
+  const files = new Map<string, DescFile>();
+  const symbols = new Map<string, DescFile>();
+  const extensions = new Map<string, Map<number, DescFile>>();
+  for (const file of withImports(roots)) {
+    files.set(file.proto.name, file);
+    for (const type of nestedTypes(file)) {
+      symbols.set(type.typeName, file);
+      const members = type.kind === 'message' ? type.members : type.kind === 'service' ? type.methods : [];
+      for (const member of members) symbols.set(`${type.typeName}.${member.name}`, file);
+      if (type.kind !== 'extension') continue;
+      const ofExtended = extensions.get(type.extendee.typeName) ?? new Map<number, DescFile>();
+      extensions.set(type.extendee.typeName, ofExtended.set(type.number, file));
+    }
+  }
+  return { files, symbols, extensions };
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { cachedVerifier, invalidToken, type VerifyToken } from './access-token.ts';
+import { type Caller, serviceCaller } from './caller.ts';
+import type { KeySource } from './key-source.ts';
+
+/** The `typ` header that tells an internal token from one of the issuer. */
+export const internalTokenType = 'internal+jwt';
+
+const lifetimeSeconds = 60;
+/** A minted token is used again for this long; what is left of its life covers the longest request. */
+const reuseMs = 25_000;
+
+/** Mints the tokens with which one service calls others. */
+export interface InternalTokens {
+  /** A token for `audience` that speaks for the caller whose request is being served, or for the service itself. */
+  mint(audience: string, onBehalfOf?: Caller): Promise<string>;
+}
+
+/**
+ * Makes the minter of a service from its private key, a JWK file (EdDSA) whose `kid` is the name of the service.
+ *
+ * Source: decisions.md section 3.
+ */
+export async function internalTokens(service: string, keyFile: string): Promise<InternalTokens> {
+  const jwk = JSON.parse(readFileSync(keyFile, 'utf8')) as JWK;
+  if (jwk.kid !== service || jwk.kty !== 'OKP') throw new Error(`${keyFile} is not the signing key of ${service}.`);
+  const key = await importJWK(jwk, 'EdDSA');
+  const self = serviceCaller(service);
+  const minted = new WeakMap<Caller, LRUCache<string, string>>();
+
+  return {
+    async mint(audience, onBehalfOf = self) {
+      const tokens = minted.get(onBehalfOf) ?? new LRUCache<string, string>({ max: 16, ttl: reuseMs });
+      minted.set(onBehalfOf, tokens);
+      const known = tokens.get(audience);
+      if (known) return known;
+      const token = await new SignJWT(onBehalfOf === self ? {} : { caller: onBehalfOf })
+        .setProtectedHeader({ alg: 'EdDSA', kid: service, typ: internalTokenType })
+        .setIssuer(service)
+        .setAudience(audience)
+        .setIssuedAt()
+        .setExpirationTime(`${lifetimeSeconds}s`)
+        .sign(key);
+      tokens.set(audience, token);
+      return token;
+    },
+  };
+}
+
+/**
+ * Verifies the internal tokens that other services made for this one. A key speaks only for the service it is named for.
+ *
+ * Errors: invalid_token.
+ */
+export function internalTokenVerifier(keys: KeySource, audience: string): VerifyToken {
+  return cachedVerifier(async (token) => {
+    const { payload, protectedHeader } = await jwtVerify(token, keys.key, {
+      algorithms: ['EdDSA'],
+      audience,
+      typ: internalTokenType,
+      requiredClaims: ['exp', 'iss'],
+      clockTolerance: 5,
+    });
+    if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
+      throw invalidToken('has another issuer');
+    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : (payload.caller as Caller);
+    if (caller.kind === 'service' && payload.caller !== undefined) throw invalidToken('names a service as its caller');
+    return { caller, expiresAt: payload.exp ?? 0 };
+  });
+}

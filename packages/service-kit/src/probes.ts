@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import type { Health } from './health.ts';
+import { openServer } from './http-server.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Registers `/healthz` (the process answers) and `/readyz` (its dependencies do, and it is not stopping). */
+export function registerProbes(app: FastifyInstance, health: Health): void {
+  app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const report = await health.report();
+    return reply
+      .code(report.status === 'ready' ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send(report);
+  });
+}
+
+/** The server of the internal port: `/metrics` for Prometheus, and the probes. */
+export function internalServer(health: Health, metrics: Metrics): FastifyInstance {
+  const app = openServer();
+  registerProbes(app, health);
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
+  return app;
+}

@@ -1,0 +1,35 @@
+import type { Logger } from './logger.ts';
+
+/** A service that is running. */
+export interface RunningService {
+  /** Stops in order: not ready, servers drained, background work ended, stores closed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a service as a process of its own: starts it, and stops it once on SIGTERM or SIGINT, or when the process that
+ * spawned it with an IPC channel is gone.
+ *
+ * Errors: a start that fails is printed to standard error and ends the process with code 1.
+ */
+export async function runService(start: () => Promise<RunningService & { log: Logger }>): Promise<void> {
+  try {
+    const service = await start();
+    let isStopping = false;
+    const stop = async (reason: string) => {
+      if (isStopping) return;
+      isStopping = true;
+      service.log.info({ reason }, 'stopping');
+      await service.stop();
+      process.exit(0);
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    process.once('disconnect', () => stop('the parent process is gone'));
+    // The parent may have ended while the service was starting.
+    if (process.connected === false) await stop('the parent process is gone');
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}

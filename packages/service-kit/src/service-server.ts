@@ -1,0 +1,103 @@
+import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import { openApiDocument } from '@ticketing/rest/openapi.ts';
+import { registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
+import type { FastifyInstance } from 'fastify';
+import { checkAccess, demandAccessRules } from './access.ts';
+import type { Authenticator } from './authenticate.ts';
+import { beginCall, type Call, callInterceptor, callRoutes } from './call.ts';
+import type { Caller } from './caller.ts';
+import { healthRoutes } from './grpc-health.ts';
+import { reflectionRoutes } from './grpc-reflection.ts';
+import type { Health } from './health.ts';
+import { ageConnections, type HttpServer, listenOn, openServer } from './http-server.ts';
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { internalServer, registerProbes } from './probes.ts';
+
+/** Where the faces of a service listen. Port 0 takes a free one. */
+export interface Ports {
+  http: number;
+  grpc: number;
+  internal: number;
+}
+
+/** What the faces of a service are made of. */
+export interface ServiceServerOptions {
+  /** The name of the service: its audience in tokens, its label in metrics. */
+  name: string;
+  host: string;
+  ports: Ports;
+  served: readonly Served<Call>[];
+  authenticator: Authenticator;
+  health: Health;
+  log: Logger;
+  metrics: Metrics;
+  /** Told of every caller that was verified. */
+  onCaller?: (caller: Caller) => void;
+}
+
+const maxRpcMessageBytes = 40 * 1024 * 1024;
+const maxTimeoutMs = 30_000;
+
+/**
+ * Builds the three servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with
+ * health and reflection) and the internal one (metrics), all from the contracts of what is served.
+ *
+ * Errors: throws if a method declares no access rule.
+ */
+export async function openServiceServer(options: ServiceServerOptions): Promise<HttpServer<Ports>> {
+  const services = options.served.map(({ service }) => service);
+  demandAccessRules(services);
+  const web = openServer();
+  registerProbes(web, options.health);
+  await web.register(async (scope) => {
+    const document = openApiDocument({ served: options.served, title: `Ticketing: ${options.name}`, version: '1' });
+    const json = JSON.stringify(document);
+    scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+    await registerRest(scope, options);
+  });
+  const connectOptions = {
+    interceptors: [callInterceptor(options)],
+    readMaxBytes: maxRpcMessageBytes,
+    maxTimeoutMs,
+    shutdownTimeoutMs: 500,
+  };
+  await web.register(fastifyConnectPlugin, { routes: callRoutes(options.served), ...connectOptions });
+  const grpc = openServer({ http2: true });
+  await grpc.register(fastifyConnectPlugin, {
+    ...connectOptions,
+    connect: false,
+    grpcWeb: false,
+    routes: (router) => {
+      callRoutes(options.served)(router);
+      healthRoutes(options.health, services)(router);
+      reflectionRoutes(services)(router);
+    },
+  });
+  ageConnections(grpc);
+  const internal = internalServer(options.health, options.metrics);
+  return listenOn(options.host, { http: web, grpc, internal }, options.ports);
+}
+
+async function registerRest(scope: FastifyInstance, options: ServiceServerOptions): Promise<void> {
+  await registerRestFace<Call>(scope, {
+    served: options.served,
+    traceIdOf: (request) => beginCall(request, options.log).trace.traceId,
+    onInternalError: (error, request) =>
+      beginCall(request, options.log).log.error({ err: error.cause ?? error, url: request.url }, 'internal error'),
+    async begin(method, request) {
+      const caller = await options.authenticator.rest(request.headers.authorization);
+      checkAccess(method, caller);
+      options.onCaller?.(caller);
+      return beginCall(request, options.log, caller);
+    },
+  });
+  scope.addHook('onResponse', async (request, reply) => {
+    options.metrics.observeRequest({
+      face: 'rest',
+      route: `${request.method} ${request.routeOptions.url ?? 'unmatched'}`,
+      status: String(reply.statusCode),
+      seconds: reply.elapsedTime / 1000,
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+
+/** Where a request stands in a trace (W3C Trace Context). */
+export interface Trace {
+  traceId: string;
+  spanId: string;
+}
+
+const pattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+
+/** Goes on with the trace of a `traceparent` header, or starts one where it is missing or malformed. */
+export function continueTrace(traceparent: string | undefined): Trace {
+  const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];
+  const known = traceId !== undefined && !/^0+$/.test(traceId);
+  return { traceId: known ? traceId : randomHex(16), spanId: randomHex(8) };
+}
+
+/** The `traceparent` header for what a request calls in turn. */
+export function traceparentOf(trace: Trace): string {
+  return `00-${trace.traceId}-${trace.spanId}-01`;
+}
+
+// Random bytes are drawn in blocks: each draw costs more than a block's copy.
+let block = Buffer.alloc(0);
+
+function randomHex(bytes: number): string {
+  if (block.length < bytes) block = randomBytes(4096);
+  const hex = block.toString('hex', 0, bytes);
+  block = block.subarray(bytes);
+  return hex;
+}

@@ -1,0 +1,1 @@
+export * from '../../../scripts/development/keys.ts';

@@ -1,0 +1,1 @@
+export * from '../../../scripts/development/sign-token.ts';

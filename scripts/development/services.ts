@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { runChild, superviseChild } from './child-service.ts';
+
+/** The services of the system, started; their stores' indexes are built. */
+export interface RunningServices {
+  /** Rejects if a service ends while the system is starting. */
+  failed: Promise<never>;
+  /** The system is ready: a service that dies from now on is started again. */
+  settled(): void;
+  /** Stops the gateway, then what is behind it. */
+  stop(): Promise<void>;
+}
+
+const services = join(import.meta.dirname, '..', '..', 'services');
+
+/** Starts every service in this process. */
+export async function startTogether(environment: Environment): Promise<RunningServices> {
+  const [{ applyIndexes }, { startTickets }, { startGateway }] = await importServices();
+  const indexes = applyIndexes(environment);
+  const tickets = await startTickets(environment);
+  const gateway = await startGateway(environment).catch(async (error: unknown) => {
+    await tickets.stop();
+    throw error;
+  });
+  await indexes;
+  return {
+    failed: new Promise(() => undefined),
+    settled: () => undefined,
+    async stop() {
+      await gateway.stop();
+      await tickets.stop();
+    },
+  };
+}
+
+/** Loads the services; also ahead of time, while something else is waited for. */
+export function importServices() {
+  return Promise.all([
+    import('@ticketing/tickets/apply-indexes.ts'),
+    import('@ticketing/tickets/service.ts'),
+    import('@ticketing/gateway/service.ts'),
+  ]);
+}
+
+/** Starts each service as a process of its own, from the same program as in production. */
+export async function startApart(environment: Environment): Promise<RunningServices> {
+  const start = (name: string) => superviseChild(name, join(services, name, 'src/main.ts'), environment);
+  const tickets = start('tickets');
+  const gateway = start('gateway');
+  const stop = async () => {
+    await gateway.stop();
+    await tickets.stop();
+  };
+  try {
+    await runChild('The building of indexes', join(services, 'tickets/src/apply-indexes.ts'), environment);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    failed: Promise.race([tickets.failed, gateway.failed]),
+    settled: () => {
+      tickets.settled();
+      gateway.settled();
+    },
+    stop,
+  };
+}

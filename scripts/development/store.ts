@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+
+/** The store of a development system. */
+export interface Store {
+  uri: string;
+  /** Resolves when a store of ours is gone; never, if it is somebody else's. */
+  exited: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Opens the store: the one that `MONGODB_URI` names, or the embedded one in the data folder. */
+export async function openStore(dataDir: string, givenUri: string | undefined): Promise<Store> {
+  if (givenUri) return { uri: givenUri, exited: new Promise(() => undefined), stop: async () => undefined };
+  return startEmbeddedMongo({ dataDir: join(dataDir, 'mongodb') });
+}

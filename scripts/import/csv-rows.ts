@@ -1,0 +1,111 @@
+import { createReadStream } from 'node:fs';
+import { type Options, parse } from 'csv-parse';
+import { parse as parseText } from 'csv-parse/sync';
+import { isObject } from './json.ts';
+import { StopError } from './stop-error.ts';
+
+export interface CsvRow {
+  /** From 1, without the header. Stays the same as long as the file does. */
+  row: number;
+  /** Of the file, from 1, where the row begins. */
+  line: number;
+  cells: string[];
+  /** How far into the file the row reaches. */
+  endByte: number;
+  /** Why the row can not be used. */
+  problem?: string;
+}
+
+interface CsvFile {
+  header: string[];
+  rows: AsyncGenerator<CsvRow>;
+}
+
+/**
+ * Reads a CSV file (RFC 4180, UTF-8 with or without BOM) row by row.
+ *
+ * Errors: StopError if it has no header or one with a name twice. A broken row is answered, with its problem.
+ */
+export async function openCsv(path: string, delimiter: string): Promise<CsvFile> {
+  const records = readRecords(path, delimiter);
+  const first = await records.next();
+  if (first.done) throw new StopError(`${path} is empty; its first row should name the columns.`);
+  if (first.value.problem !== undefined)
+    throw new StopError(`The header of ${path} is broken: ${first.value.problem}.`);
+  const header = first.value.cells.map((cell, index) => cell.trim() || `column_${index + 1}`);
+  const twice = header.find((column, index) => header.indexOf(column) !== index);
+  if (twice !== undefined) throw new StopError(`The header of ${path} has the column "${twice}" twice.`);
+  return { header, rows: checkWidth(records, header.length) };
+}
+
+async function* checkWidth(records: AsyncGenerator<CsvRow>, width: number): AsyncGenerator<CsvRow> {
+  for await (const record of records) {
+    const has = record.cells.length;
+    const fits = record.problem !== undefined || has === width;
+    yield fits ? record : { ...record, problem: `the row has ${has} columns, the header has ${width}` };
+  }
+}
+
+async function* readRecords(path: string, delimiter: string): AsyncGenerator<CsvRow> {
+  let unclosed = false;
+  const format: Options = { delimiter, record_delimiter: ['\r\n', '\n', '\r'], skip_empty_lines: true };
+  const parser = parse({
+    ...format,
+    bom: true,
+    relax_column_count: true,
+    // Without it the parser reads on to the next quote, over any number of good rows.
+    relax_quotes: true,
+    info: true,
+    raw: true,
+    skip_records_with_error: true,
+    on_skip: () => {
+      unclosed = true;
+      return undefined;
+    },
+  });
+  const source = createReadStream(path);
+  source.once('error', (error) => parser.destroy(error)).pipe(parser);
+  const records: AsyncIterable<unknown> = parser;
+  let row = 0;
+  // The parser's own count takes CRLF inside of quotes for two lines.
+  let linesOfRows = 0;
+  try {
+    for await (const record of records) {
+      const { cells, raw, emptyLines, endByte } = readRecord(record);
+      const broken = cells.some((cell) => cell.startsWith('"')) && !isWellFormed(raw, format);
+      const line = 1 + linesOfRows + emptyLines;
+      yield { row, line, cells, endByte, ...(broken ? { problem: 'a quote closes before the end of its cell' } : {}) };
+      row += 1;
+      linesOfRows += 1 + cells.reduce((sum, cell) => sum + lineBreaks(cell), 0);
+    }
+    const line = 1 + linesOfRows + parser.info.empty_lines;
+    const problem = 'a quote is not closed up to the end of the file';
+    if (unclosed) yield { row, line, cells: [], endByte: parser.info.bytes, problem };
+  } finally {
+    source.destroy();
+    parser.destroy();
+  }
+}
+
+function readRecord(value: unknown): { cells: string[]; raw: string; emptyLines: number; endByte: number } {
+  const { record, raw, info } = isObject(value) ? value : {};
+  return {
+    cells: Array.isArray(record) ? record.map(String) : [],
+    raw: String(raw),
+    emptyLines: isObject(info) ? Number(info.empty_lines) : 0,
+    endByte: isObject(info) ? Number(info.bytes) : 0,
+  };
+}
+
+function isWellFormed(raw: string, format: Options): boolean {
+  try {
+    parseText(raw, { ...format, relax_column_count: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function lineBreaks(cell: string): number {
+  return cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+}

@@ -1,0 +1,85 @@
+import http from 'node:http';
+import https from 'node:https';
+
+export interface ApiAnswer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** Empty for a success whose body nobody asked for. */
+  text: string;
+}
+
+export interface ApiRequest {
+  method: string;
+  path: string;
+  body?: string;
+  /** Whether the body of a success is read; that of an error always is. */
+  wantsBody: boolean;
+}
+
+/**
+ * Sends single requests over kept connections.
+ *
+ * `node:http` with headers as a flat list costs a third of the processor time of `fetch` per request
+ * and as much as undici, without a dependency.
+ */
+export class HttpTransport {
+  readonly #agent: http.Agent;
+  readonly #send: typeof http.request;
+  readonly #target: { protocol: string; hostname: string; port: string };
+  readonly #basePath: string;
+  readonly #headers: string[];
+  readonly #timeoutMs: number;
+
+  constructor(base: URL, token: string, connections: number, timeoutMs: number) {
+    const secure = base.protocol === 'https:';
+    const agentOptions = { keepAlive: true, maxSockets: connections };
+    this.#agent = secure ? new https.Agent(agentOptions) : new http.Agent(agentOptions);
+    this.#send = secure ? https.request : http.request;
+    this.#target = { protocol: base.protocol, hostname: base.hostname.replace(/^\[|\]$/g, ''), port: base.port };
+    this.#basePath = base.pathname.replace(/\/+$/, '');
+    this.#headers = ['host', base.host, 'authorization', `Bearer ${token}`, 'accept', 'application/json'];
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Errors: those of the connection, with their `code`; ETIMEDOUT_ANSWER if no answer comes in time. */
+  send({ method, path, body, wantsBody }: ApiRequest): Promise<ApiAnswer> {
+    const bodyHeaders =
+      body === undefined ? [] : ['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))];
+    const headers = [...this.#headers, ...bodyHeaders];
+    const fullPath = this.#basePath + path;
+    return new Promise((resolve, reject) => {
+      const request = this.#send(
+        { ...this.#target, agent: this.#agent, method, path: fullPath, headers },
+        (response) => {
+          const status = response.statusCode ?? 0;
+          response.once('error', reject);
+          readText(response, wantsBody || status >= 300, (text) =>
+            resolve({ status, headers: response.headers, text }),
+          );
+        },
+      );
+      request.once('error', reject);
+      request.setTimeout(this.#timeoutMs, () => {
+        request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT_ANSWER' }));
+      });
+      request.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function readText(response: http.IncomingMessage, keeps: boolean, done: (text: string) => void): void {
+  if (!keeps) {
+    response.once('end', () => done('')).resume();
+    return;
+  }
+  let text = '';
+  response.setEncoding('utf8');
+  response.on('data', (part: string) => {
+    text += part;
+  });
+  response.once('end', () => done(text));
+}

@@ -1,0 +1,75 @@
+import { ApiClient } from './api-client.ts';
+import { type CsvRow, openCsv } from './csv-rows.ts';
+import { makeDevelopmentToken } from './development-token.ts';
+import { dryRun } from './dry-run.ts';
+import { digestFile } from './file-digest.ts';
+import { newCount, progressLine, rowsOf, summaryOf } from './import-count.ts';
+import { planMapping } from './map-row.ts';
+import type { ImportOptions } from './options.ts';
+import { withProgress } from './progress.ts';
+import { RejectFile } from './rejects.ts';
+import { InterruptedError } from './stop-error.ts';
+import { TagDirectory } from './tag-directory.ts';
+import { TicketImport } from './ticket-import.ts';
+
+interface ImportSurroundings {
+  print: (text: string) => void;
+  isTerminal: boolean;
+  /** Where the file of rejects goes if it can not stand beside the imported file. */
+  folder: string;
+  /** Aborted when the user asks to stop. */
+  signal: AbortSignal;
+}
+
+/**
+ * Imports a CSV file.
+ *
+ * Shape: the exit code: 0 all rows are there, 2 some were rejected, 130 interrupted.
+ * Errors: StopError.
+ */
+export async function importFile(options: ImportOptions, surroundings: ImportSurroundings): Promise<number> {
+  const { print } = surroundings;
+  const startedMs = Date.now();
+  const { id, sizeBytes } = await digestFile(options.file);
+  const { header, rows } = await openCsv(options.file, options.delimiter);
+  const mapping = planMapping(header, options.mapping);
+  if (options.isDryRun) return (await dryRun(rows, mapping, options.limit, print)) > 0 ? 2 : 0;
+
+  const count = newCount(startedMs);
+  const rejects = new RejectFile(options.file, surroundings.folder, header, options.delimiter);
+  const stop = new AbortController();
+  surroundings.signal.addEventListener('abort', () => stop.abort(), { once: true });
+  if (surroundings.signal.aborted) stop.abort();
+  const client = new ApiClient({
+    url: options.url,
+    token: options.token ?? (await makeDevelopmentToken(options.dataFolder)),
+    connections: options.concurrency,
+    signal: stop.signal,
+    onWait: (waitMs, reason) => {
+      count.waiting = { untilMs: Date.now() + waitMs, reason };
+    },
+  });
+  const tags = new TagDirectory(client, options.tagType);
+  const shareAt = (row: CsvRow): number => Math.min(1, Math.max(row.endByte / sizeBytes, row.row / options.limit));
+  const parts = { client, tags, mapping, rejects, count, fileId: id, process: options.process, limit: options.limit };
+  const work = async (): Promise<void> => {
+    if (mapping.tagIndexes.length > 0) await tags.load();
+    await new TicketImport({ ...parts, shareAt }).run(rows, options.concurrency, stop);
+  };
+  try {
+    const line = (): string => progressLine(count, Date.now());
+    await withProgress(surroundings.isTerminal, line, () => count.share, print, work());
+    if (count.rejected === 0) rejects.removeStale();
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    print('Interrupted. The same command goes on where this one ended.');
+    return 130;
+  } finally {
+    client.close();
+    rejects.close();
+    count.tagsCreated = tags.created;
+    if (rejects.path !== undefined) print(`Rejected rows: ${rejects.path}`);
+    if (rowsOf(count) > 0) print(summaryOf(count, Date.now()));
+  }
+  return count.rejected > 0 ? 2 : 0;
+}

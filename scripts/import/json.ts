@@ -1,0 +1,20 @@
+export type JsonObject = Record<string, unknown>;
+
+/** Reads JSON that may be anything; undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Answers the objects of a list property of a JSON answer, empty if there is none. */
+export function objectsIn(value: unknown, name: string): JsonObject[] {
+  const list = isObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { type MappingOptions, mapRow, planMapping } from './map-row.ts';
+
+const plain: MappingOptions = { columns: new Map(), constants: new Map(), tagColumns: undefined, keepsRaw: true };
+
+test('takes columns named like fields, tag columns, and keeps the others as raw data', () => {
+  const mapping = planMapping(['Subject', 'priority', 'queue', 'empty', 'tag_1', 'tag_2'], plain);
+  expect(mapRow(mapping, ['Hello', ' Critical', 'IT', '', ' VPN ', ''])).toEqual({
+    ticket: { channel: 'email', subject: 'Hello', priority: 'urgent', rawData: { queue: 'IT' } },
+    tagNames: ['VPN'],
+    problems: [],
+  });
+});
+
+test('prefers an asked column, and a cell to a constant', () => {
+  const mapping = planMapping(['subject', 'Betreff', 'state', 'an', 'wann'], {
+    ...plain,
+    columns: new Map([
+      ['subject', 'Betreff'],
+      ['status', 'state'],
+      ['to', 'an'],
+      ['createdAt', 'wann'],
+    ]),
+    constants: new Map([
+      ['status', 'Pending'],
+      ['channel', 'phone'],
+    ]),
+    keepsRaw: false,
+  });
+  const first = mapRow(mapping, ['a', 'b', 'closed', 'x@example.org; y@example.org', '1700000000']);
+  expect(first.ticket).toEqual({
+    channel: 'phone',
+    subject: 'b',
+    status: 'closed',
+    to: ['x@example.org', 'y@example.org'],
+    createdAt: 1_700_000_000,
+  });
+  expect(mapRow(mapping, ['a', 'b', '', '', '']).ticket.status).toBe('pending');
+});
+
+test('takes a field out with an empty column', () => {
+  const mapping = planMapping(['from'], { ...plain, columns: new Map([['from', '']]) });
+  expect(mapRow(mapping, ['somebody']).ticket).toEqual({ channel: 'email', rawData: { from: 'somebody' } });
+});
+
+test('points at a value that can not be read', () => {
+  const mapping = planMapping(['priority', 'agentId'], plain);
+  expect(mapRow(mapping, ['huge', '-3']).problems).toEqual([
+    '#/priority: "huge" is not one of low, medium, normal, high, urgent, critical',
+    '#/agentId: "-3" is not a positive whole number',
+  ]);
+});
+
+test('names the columns there are when one is unknown, and the fields when one is', () => {
+  const header = ['subject', 'body'];
+  expect(() => planMapping(header, { ...plain, columns: new Map([['subject', 'title']]) })).toThrow(
+    'There is no column "title". The columns are: subject, body.',
+  );
+  expect(() => planMapping(header, { ...plain, tagColumns: ['kind'] })).toThrow(/"kind".*subject, body/);
+  expect(() => planMapping(header, { ...plain, columns: new Map([['externalTicketId', 'body']]) })).toThrow(
+    /"externalTicketId" is not a field to import/,
+  );
+});
+
+test('does not import what a file of rejects has added', () => {
+  const mapping = planMapping(['import_line', 'import_row', 'import_reasons', 'queue'], plain);
+  expect(mapRow(mapping, ['2', '1', 'why', 'IT']).ticket.rawData).toEqual({ queue: 'IT' });
+});

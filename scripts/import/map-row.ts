@@ -1,0 +1,98 @@
+import { type FieldValue, ticketFields } from './field.ts';
+import { StopError } from './stop-error.ts';
+
+export interface MappingOptions {
+  /** Field to column, as given; an empty column takes a field out that would be mapped by its name. */
+  columns: ReadonlyMap<string, string>;
+  /** Field to value, for rows without a value of their own. */
+  constants: ReadonlyMap<string, string>;
+  /** Undefined: the columns named tag_1, tag_2 and so on. */
+  tagColumns: readonly string[] | undefined;
+  keepsRaw: boolean;
+}
+
+export interface Mapping {
+  fields: { field: string; index: number }[];
+  constants: ReadonlyMap<string, FieldValue>;
+  tagIndexes: number[];
+  raw: { column: string; index: number }[];
+}
+
+interface MappedRow {
+  /** The body of POST /ticket, still without tags and `externalTicketId`. */
+  ticket: Record<string, unknown>;
+  tagNames: string[];
+  problems: string[];
+}
+
+/** The columns that a file of rejects has before the original ones; they are never imported. */
+export const rejectColumns = ['import_line', 'import_row', 'import_reasons'] as const;
+
+/**
+ * Decides which column goes where, once for a file.
+ *
+ * Errors: StopError that names the columns there are when one that is asked for is not among them.
+ */
+export function planMapping(header: readonly string[], options: MappingOptions): Mapping {
+  for (const field of [...options.columns.keys(), ...options.constants.keys()]) checkField(field);
+  const fields = [...ticketFields.keys()].flatMap((field) => {
+    const index = fieldIndex(header, field, options.columns.get(field));
+    return index === undefined ? [] : [{ field, index }];
+  });
+  const tagIndexes = (options.tagColumns ?? header.filter((column) => /^tag_\d+$/i.test(column))).map((column) =>
+    columnIndex(header, column),
+  );
+  const constants = new Map([...options.constants].map(([field, text]) => [field, readConstant(field, text)]));
+  if (!constants.has('channel') && !fields.some(({ field }) => field === 'channel')) constants.set('channel', 'email');
+  const used = new Set([...fields.map(({ index }) => index), ...tagIndexes]);
+  const own = new Set<string>(rejectColumns);
+  const raw = header
+    .map((column, index) => ({ column, index }))
+    .filter(({ column, index }) => options.keepsRaw && !used.has(index) && !own.has(column));
+  return { fields, constants, tagIndexes, raw };
+}
+
+/** Makes a ticket of a row. Empty cells count as absent. */
+export function mapRow(mapping: Mapping, cells: readonly string[]): MappedRow {
+  const ticket: Record<string, unknown> = Object.fromEntries(mapping.constants);
+  const problems: string[] = [];
+  for (const { field, index } of mapping.fields) {
+    const text = cells[index] ?? '';
+    if (text.trim() === '') continue;
+    const value = ticketFields.get(field)?.read(text);
+    if (value === undefined) problems.push(`#/${field}: ${mismatch(field, text)}`);
+    else ticket[field] = value;
+  }
+  const rawData = mapping.raw.flatMap(({ column, index }) => (cells[index] ? [[column, cells[index]]] : []));
+  if (rawData.length > 0) ticket.rawData = Object.fromEntries(rawData);
+  const tagNames = mapping.tagIndexes.map((index) => (cells[index] ?? '').trim()).filter((name) => name !== '');
+  return { ticket, tagNames, problems };
+}
+
+function fieldIndex(header: readonly string[], field: string, asked: string | undefined): number | undefined {
+  if (asked === '') return undefined;
+  if (asked !== undefined) return columnIndex(header, asked);
+  const index = header.findIndex((column) => column.toLowerCase() === field.toLowerCase());
+  return index < 0 ? undefined : index;
+}
+
+function columnIndex(header: readonly string[], column: string): number {
+  const index = header.indexOf(column);
+  if (index >= 0) return index;
+  throw new StopError(`There is no column "${column}". The columns are: ${header.join(', ')}.`);
+}
+
+function checkField(field: string): void {
+  if (ticketFields.has(field)) return;
+  throw new StopError(`"${field}" is not a field to import. The fields are: ${[...ticketFields.keys()].join(', ')}.`);
+}
+
+function readConstant(field: string, text: string): FieldValue {
+  const value = ticketFields.get(field)?.read(text);
+  if (value === undefined) throw new StopError(`The value for ${field} can not be read: ${mismatch(field, text)}.`);
+  return value;
+}
+
+function mismatch(field: string, text: string): string {
+  return `"${text.slice(0, 80)}" is not ${ticketFields.get(field)?.expected ?? 'known'}`;
+}

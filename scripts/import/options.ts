@@ -1,0 +1,104 @@
+import { parseArgs } from 'node:util';
+import type { MappingOptions } from './map-row.ts';
+import { StopError } from './stop-error.ts';
+
+export interface ImportOptions {
+  file: string;
+  url: URL;
+  token: string | undefined;
+  dataFolder: string;
+  concurrency: number;
+  mapping: MappingOptions;
+  tagType: string;
+  delimiter: string;
+  process: string;
+  /** Infinity when not given. */
+  limit: number;
+  isDryRun: boolean;
+}
+
+const flags = {
+  url: { type: 'string', default: 'http://127.0.0.1:8080' },
+  token: { type: 'string' },
+  data: { type: 'string', default: './data' },
+  concurrency: { type: 'string', default: '16' },
+  map: { type: 'string', multiple: true },
+  set: { type: 'string', multiple: true },
+  channel: { type: 'string' },
+  'tag-columns': { type: 'string' },
+  'tag-type': { type: 'string', default: 'skill' },
+  'no-raw': { type: 'boolean', default: false },
+  delimiter: { type: 'string', default: ',' },
+  process: { type: 'string', default: 'batch' },
+  limit: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/**
+ * Reads the command line.
+ *
+ * Shape: `help` when that is what is asked for.
+ * Errors: StopError.
+ */
+export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): ImportOptions | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) throw new StopError('Name one CSV file; --help says more.');
+  const constants = pairs('set', values.set ?? []);
+  if (values.channel !== undefined) constants.set('channel', values.channel);
+  if ([...values.delimiter].length !== 1) throw new StopError('--delimiter takes one character.');
+  return {
+    file,
+    url: readUrl(values.url),
+    token: values.token ?? (env.IMPORT_TOKEN || undefined),
+    dataFolder: values.data,
+    concurrency: wholeNumber('concurrency', values.concurrency, 256),
+    mapping: {
+      columns: pairs('map', values.map ?? []),
+      constants,
+      tagColumns: values['tag-columns']?.split(',').filter((column) => column !== ''),
+      keepsRaw: !values['no-raw'],
+    },
+    tagType: values['tag-type'],
+    delimiter: values.delimiter,
+    process: oneOf('process', values.process, ['realtime', 'batch', 'false']),
+    limit: values.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('limit', values.limit, 1e9),
+    isDryRun: values['dry-run'],
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new StopError(`${error instanceof Error ? error.message : String(error)} (--help lists the flags)`);
+  }
+}
+
+function pairs(flag: string, given: readonly string[]): Map<string, string> {
+  const entries = given.map((pair): [string, string] => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new StopError(`--${flag} takes FIELD=..., not "${pair}".`);
+    return [pair.slice(0, at), pair.slice(at + 1)];
+  });
+  return new Map(entries);
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new StopError(`--url takes an address such as http://127.0.0.1:8080, not "${text}".`);
+}
+
+function wholeNumber(flag: string, text: string, maximum: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= maximum) return value;
+  throw new StopError(`--${flag} takes a whole number from 1 to ${maximum}, not "${text}".`);
+}
+
+function oneOf(flag: string, text: string, allowed: readonly string[]): string {
+  if (allowed.includes(text)) return text;
+  throw new StopError(`--${flag} takes ${allowed.join(', ')}, not "${text}".`);
+}

@@ -1,0 +1,240 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runImport } from './run-import.ts';
+import { StubSystem } from './stub-system.ts';
+
+let system: StubSystem;
+let folder: string;
+let file: string;
+let printed: string[];
+let errors: string[];
+
+beforeEach(async () => {
+  system = new StubSystem();
+  await system.start();
+  folder = mkdtempSync(join(tmpdir(), 'import-'));
+  file = join(folder, 'rows.csv');
+  printed = [];
+  errors = [];
+});
+
+afterEach(async () => {
+  await system.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function run(...flags: string[]): Promise<number> {
+  const env = { IMPORT_TOKEN: 'secret' };
+  const args = [file, '--url', system.url, ...flags];
+  return runImport(
+    args,
+    env,
+    (text) => printed.push(text),
+    (text) => errors.push(text),
+  );
+}
+
+function writeRows(count: number): void {
+  const rows = Array.from({ length: count }, (_, index) => `subject ${index + 1},tag ${(index % 3) + 1},TAG 1 `);
+  writeFileSync(file, ['subject,tag_1,tag_2', ...rows, ''].join('\n'));
+}
+
+function summary(): Record<string, string> {
+  const entries = (printed.at(-1) ?? '').split('\n').map((line) => line.split(/ {2,}| (?=\d)/));
+  return Object.fromEntries(entries);
+}
+
+const badSubject = {
+  status: 400,
+  body: { code: 'invalid', errors: [{ pointer: '#/subject', detail: 'is too long' }] },
+};
+
+describe('tickets and tags', () => {
+  test('creates each tag once, whatever many rows ask for it at a time', async () => {
+    system.tags.push({ id: 1, name: 'Tag 2', fullName: 'Tag 2', parent: null });
+    writeRows(60);
+    expect(await run('--concurrency', '20')).toBe(0);
+    expect(system.tags.map(({ name }) => name).sort()).toEqual(['Tag 2', 'tag 1', 'tag 3']);
+    expect(system.countOf('POST /tag')).toBe(2);
+    expect(system.tickets.size).toBe(60);
+    expect(summary()).toMatchObject({ rows: '60', created: '60', rejected: '0', 'tags created': '2' });
+    const first = [...system.tickets.values()].find(({ subject }) => subject === 'subject 1');
+    expect(first?.tags).toEqual([system.tags.find(({ name }) => name === 'tag 1')?.id]);
+    expect(system.calls.every(({ authorization }) => authorization === 'Bearer secret')).toBe(true);
+  });
+
+  test('takes the tag that somebody else created meanwhile', async () => {
+    writeFileSync(file, 'subject,tag_1\na,VPN\n');
+    system.override = ({ what, query }) => {
+      if (what !== 'GET /tag' || query.has('q')) return undefined;
+      system.tags.push({ id: 7, name: 'vpn', fullName: 'vpn', parent: null });
+      return { status: 200, body: { tags: [], total: 0 } };
+    };
+    expect(await run()).toBe(0);
+    expect([...system.tickets.values()][0]?.tags).toEqual([7]);
+  });
+});
+
+describe('a second run', () => {
+  test('creates nothing, and asks in batches instead of writing', async () => {
+    writeRows(501);
+    expect(await run()).toBe(0);
+    system.calls.length = 0;
+    expect(await run()).toBe(0);
+    expect(summary()).toMatchObject({ rows: '501', created: '0', 'already there': '501' });
+    expect([system.countOf('POST /ticket'), system.countOf('POST /ticket/search')]).toEqual([0, 2]);
+  });
+
+  test('goes on where an earlier one ended', async () => {
+    writeRows(10);
+    expect(await run('--limit', '4')).toBe(0);
+    expect(await run()).toBe(0);
+    expect(summary()).toMatchObject({ rows: '10', created: '6', 'already there': '4' });
+    expect([...system.tickets.keys()].every((id) => /^[0-9a-f]{16}-\d+$/.test(id))).toBe(true);
+  });
+});
+
+describe('a busy or breaking server', () => {
+  test('waits when told so, then sends the same again', async () => {
+    writeRows(3);
+    const answers = [{ status: 429, headers: { 'retry-after': '2' } }, { status: 503 }];
+    system.override = ({ what }) => (what === 'POST /ticket' ? answers.shift() : undefined);
+    const startedMs = Date.now();
+    expect(await run('--concurrency', '1')).toBe(0);
+    expect(Date.now() - startedMs).toBeGreaterThan(2000);
+    expect([system.tickets.size, system.countOf('POST /ticket')]).toEqual([3, 5]);
+    expect(printed[0]).toMatch(/waiting [12] s \(429\)/);
+  });
+
+  test('sends again after a broken connection', async () => {
+    writeRows(3);
+    const breaks = ['reset', 'reset'] as const;
+    let at = 0;
+    system.override = ({ what }) => (what === 'POST /ticket' ? breaks[at++] : undefined);
+    expect(await run()).toBe(0);
+    expect(system.tickets.size).toBe(3);
+  });
+
+  test('stops when told to wait too long', async () => {
+    writeRows(3);
+    system.override = () => ({ status: 429, headers: { 'retry-after': '3600' } });
+    expect(await run()).toBe(1);
+    expect(errors).toEqual([expect.stringMatching(/come back in 3600 seconds/)]);
+  });
+});
+
+describe('rejects', () => {
+  test('stand beside the file with line, row, reasons and columns, and can be imported when corrected', async () => {
+    writeFileSync(file, 'subject,priority,queue\nok,low,a\n"two\nlines",low,b\nshort,low\nworse,huge,"c,d"\n');
+    system.override = ({ body }) => (String(body.subject).startsWith('two') ? badSubject : undefined);
+    expect(await run('--concurrency', '1')).toBe(2);
+    const rejects = `${file}.rejects.csv`;
+    expect(readFileSync(rejects, 'utf8').split('\r\n').sort()).toEqual([
+      '',
+      '3,2,#/subject: is too long,"two\nlines",low,b',
+      '5,3,"the row has 2 columns, the header has 3",short,low,',
+      '6,4,"#/priority: ""huge"" is not one of low, medium, normal, high, urgent, critical",worse,huge,"c,d"',
+      'import_line,import_row,import_reasons,subject,priority,queue',
+    ]);
+    expect(summary()).toMatchObject({ rows: '4', created: '1', rejected: '3' });
+    expect(printed).toContain(`Rejected rows: ${rejects}`);
+
+    system.override = () => undefined;
+    writeFileSync(rejects, readFileSync(rejects, 'utf8').replace('huge,', 'high,'));
+    file = rejects;
+    expect(await run()).toBe(0);
+    expect([...system.tickets.values()].map(({ rawData }) => rawData)).toContainEqual({ queue: 'c,d' });
+  });
+
+  test('of an earlier run are taken away when there are none any more', async () => {
+    writeRows(2);
+    system.override = ({ what }) => (what === 'POST /ticket' ? badSubject : undefined);
+    expect(await run()).toBe(2);
+    expect(existsSync(`${file}.rejects.csv`)).toBe(true);
+    system.override = () => undefined;
+    expect(await run()).toBe(0);
+    expect(existsSync(`${file}.rejects.csv`)).toBe(false);
+  });
+
+  test('have the reason of a tag that the server does not take', async () => {
+    writeRows(3);
+    system.override = ({ what, body }) =>
+      what === 'POST /tag' && body.name === 'tag 2' ? { status: 400, body: { detail: 'no' } } : undefined;
+    expect(await run()).toBe(2);
+    expect(readFileSync(`${file}.rejects.csv`, 'utf8')).toContain('3,2,"tag ""tag 2"": 400 no",');
+  });
+});
+
+describe('what stops a run', () => {
+  test.each([
+    [401, /does not accept the token \(401\): expired/],
+    [403, /no right to GET \/tag \(403\)/],
+    [404, /GET \/tag answers 404\. Is .* the address/],
+  ])('%i with one sentence', async (status, sentence) => {
+    writeRows(3);
+    system.override = () => ({ status, body: { detail: 'expired' } });
+    expect(await run()).toBe(1);
+    expect(errors).toEqual([expect.stringMatching(sentence)]);
+    expect(system.calls).toHaveLength(1);
+  });
+
+  test('a server that can not be reached', async () => {
+    writeRows(1);
+    await system.stop();
+    expect(await run()).toBe(1);
+    expect(errors).toEqual([expect.stringMatching(/^Can not reach http:.* \(ECONNREFUSED\)/)]);
+    await system.start();
+  });
+
+  test('a mapped column that does not exist, before anything is sent', async () => {
+    writeRows(1);
+    expect(await run('--map', 'body=text')).toBe(1);
+    expect(errors).toEqual(['There is no column "text". The columns are: subject, tag_1, tag_2.']);
+    expect(system.calls).toEqual([]);
+  });
+
+  test('a flag that does not exist, and a file that does not or is not UTF-8', async () => {
+    expect(await run('--fast')).toBe(1);
+    expect(await run()).toBe(1);
+    writeFileSync(file, Buffer.from([0x61, 0xe4, 0x0a]));
+    expect(await run()).toBe(1);
+    expect(errors).toEqual([
+      expect.stringMatching(/'--fast'/),
+      expect.stringMatching(/^Can not read .*ENOENT/),
+      expect.stringMatching(/is not UTF-8/),
+    ]);
+  });
+});
+
+test('a dry run shows the first ticket and sends nothing', async () => {
+  writeFileSync(file, '\ufeffsubject,tag_1\nHello,VPN\n');
+  expect(await run('--dry-run')).toBe(0);
+  expect(printed[0]).toBe(
+    `Row 1:\n${JSON.stringify({ channel: 'email', subject: 'Hello', tags: ['VPN'] }, undefined, 2)}`,
+  );
+  expect(printed[1]).toBe('1 rows, 1 to send, 0 with problems, 1 tags. Nothing was sent.');
+  expect(system.calls).toEqual([]);
+});
+
+test('a signal lets the tickets on their way arrive, then ends with a summary', async () => {
+  writeRows(300);
+  system.override = ({ what }) => {
+    if (what === 'POST /ticket' && system.tickets.size === 20) process.emit('SIGINT');
+    return undefined;
+  };
+  expect(await run('--concurrency', '4')).toBe(130);
+  expect(summary().created).toBe(String(system.tickets.size));
+  expect(system.tickets.size).toBeLessThan(30);
+  system.override = () => undefined;
+  expect(await run()).toBe(0);
+  expect(system.tickets.size).toBe(300);
+});
+
+test('--help names every flag', async () => {
+  expect(await run('--help')).toBe(0);
+  for (const flag of ['url', 'token', 'map', 'set', 'tag-columns', 'no-raw', 'limit', 'dry-run', 'concurrency']) {
+    expect(printed[0]).toContain(`--${flag}`);
+  }
+});

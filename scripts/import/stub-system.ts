@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isObject, type JsonObject, parseJson } from './json.ts';
+
+interface StubAnswer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** What a test answers in place of the stub; undefined leaves it to the stub, 'reset' breaks the connection. */
+export type Override = (call: StubCall) => StubAnswer | 'reset' | undefined;
+
+export interface StubCall {
+  /** Method and path, without the query. */
+  what: string;
+  query: URLSearchParams;
+  body: JsonObject;
+  authorization: string;
+}
+
+/** A system that takes every ticket and tag and remembers them, for tests of its clients. */
+export class StubSystem {
+  readonly tickets = new Map<string, JsonObject>();
+  readonly tags: { id: number; name: string; fullName: string; parent: number | null }[] = [];
+  readonly calls: StubCall[] = [];
+  override: Override = () => undefined;
+  url = '';
+  readonly #server = createServer((request, response) => this.#serve(request, response));
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = this.#server.address() as AddressInfo;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Answers how often an operation was called. */
+  countOf(what: string): number {
+    return this.calls.filter((call) => call.what === what).length;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const url = new URL(request.url ?? '/', 'http://stub');
+    const parsed = parseJson(Buffer.concat(parts).toString());
+    const body = isObject(parsed) ? parsed : {};
+    const authorization = request.headers.authorization ?? '';
+    const call = { what: `${request.method} ${url.pathname}`, query: url.searchParams, body, authorization };
+    this.calls.push(call);
+    const answer = this.override(call) ?? this.#answer(call);
+    if (answer === 'reset') request.socket.resetAndDestroy();
+    else response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? {}));
+  }
+
+  #answer(call: StubCall): StubAnswer {
+    if (call.what === 'POST /ticket/search') return { status: 200, body: { tickets: this.#search(call.body) } };
+    if (call.what === 'POST /tag') return this.#createTag(String(call.body.name));
+    if (call.what === 'GET /tag') return this.#listTags(call.query);
+    if (call.what !== 'POST /ticket') return { status: 404 };
+    this.tickets.set(String(call.body.externalTicketId), call.body);
+    return { status: 200, body: { id: this.tickets.size } };
+  }
+
+  #search(body: JsonObject): JsonObject[] {
+    const filter: unknown = Array.isArray(body.filters) ? body.filters[0] : undefined;
+    const values: unknown[] = isObject(filter) && Array.isArray(filter.values) ? filter.values : [];
+    return values.filter((id) => this.tickets.has(String(id))).map((id) => ({ externalTicketId: id }));
+  }
+
+  #createTag(name: string): StubAnswer {
+    if (this.tags.some((tag) => tag.name.toLowerCase() === name.toLowerCase())) return { status: 409 };
+    const tag = { id: this.tags.length + 1, name, fullName: name, parent: null };
+    this.tags.push(tag);
+    return { status: 200, body: { success: true, id: tag.id } };
+  }
+
+  #listTags(query: URLSearchParams): StubAnswer {
+    const q = (query.get('q') ?? '').toLowerCase();
+    const offset = Number(query.get('offset'));
+    const found = this.tags.filter((tag) => tag.name.toLowerCase().includes(q));
+    const tags = found.slice(offset, offset + Number(query.get('limit')));
+    return { status: 200, body: { success: true, tags, total: found.length } };
+  }
+}

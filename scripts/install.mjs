@@ -1,0 +1,68 @@
+/**
+ * Installs what package-lock.json names, if it is not installed yet; runs before every npm script that needs it, on
+ * plain Node 20 and without dependencies. Of several at once one installs and the others wait.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const root = join(import.meta.dirname, '..');
+const lock = join(tmpdir(), `ticketing-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
+const owner = join(lock, 'pid');
+
+if (!isInstalled()) {
+  await takeLock();
+  // Not in `finally` only: npm may be stopped by a signal that ends this process too.
+  process.once('exit', () => rmSync(lock, { recursive: true, force: true }));
+  if (!isInstalled()) process.exit(install());
+}
+
+function isInstalled() {
+  const installedAt = changedAt(join(root, 'node_modules', '.package-lock.json'));
+  return installedAt !== undefined && installedAt >= (changedAt(join(root, 'package-lock.json')) ?? 0);
+}
+
+function changedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+function install() {
+  process.stderr.write('Installing what package-lock.json names; this takes about half a minute.\n');
+  const npm = process.env.npm_execpath;
+  const [command, first] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const { status, error } = spawnSync(command, [...first, 'ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd: root,
+    // Standard output belongs to the script that follows: `npm run token` prints a token and nothing else.
+    stdio: ['inherit', 2, 2],
+  });
+  if (error) process.stderr.write(`npm could not be run: ${error.message}\n`);
+  return status ?? 1;
+}
+
+async function takeLock() {
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      writeFileSync(owner, String(process.pid));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isAbandoned()) rmSync(lock, { recursive: true, force: true });
+    else await wait(200);
+  }
+}
+
+function isAbandoned() {
+  try {
+    process.kill(Number(readFileSync(owner, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    if (error.code === 'ESRCH') return true;
+    // The owner has made the folder and is about to write its name into it.
+    return error.code === 'ENOENT' && Date.now() - (changedAt(lock) ?? Date.now()) > 2000;
+  }
+}

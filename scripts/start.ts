@@ -1,0 +1,71 @@
+import { systemEnvironment } from './development/environment.ts';
+import { greeting } from './development/greeting.ts';
+import { developmentKeys } from './development/keys.ts';
+import { choosePorts } from './development/ports.ts';
+import { runDevelopmentScript } from './development/run-script.ts';
+import { importServices, startApart, startTogether } from './development/services.ts';
+import { readStartOptions, type StartOptions } from './development/start-options.ts';
+import { openStore } from './development/store.ts';
+import { waitUntilReady } from './development/wait-until-ready.ts';
+
+await runDevelopmentScript(async () => {
+  const options = readStartOptions(process.argv.slice(2));
+  if (typeof options === 'string') process.stdout.write(options);
+  else await start(options);
+});
+
+/** Starts everything; on a signal, and if it can not start, stops what runs in the reverse order. */
+async function start(options: StartOptions): Promise<void> {
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+  };
+  onSignal(stopAll);
+  try {
+    await startSystem(options, stops);
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]): Promise<void> {
+  const { dataDir, logLevel } = options;
+  const ports = await choosePorts(options.port);
+  const keys = developmentKeys(dataDir);
+  // Loading takes as long as opening the store does, in another process.
+  if (!options.isSplit) importServices().catch(() => undefined);
+  const store = await openStore(dataDir, process.env.MONGODB_URI);
+  let isStopping = false;
+  stops.push(async () => {
+    isStopping = true;
+    await store.stop();
+  });
+  void store.exited.then(() => {
+    if (!isStopping) endWith('The store has ended unexpectedly; start again.');
+  });
+  const environment = systemEnvironment({ ports, keys, mongodbUri: store.uri, logLevel }, process.env);
+  const services = await (options.isSplit ? startApart(environment) : startTogether(environment));
+  stops.push(services.stop);
+  const urls = [ports.gateway, ports.ticketsHttp].map((port) => `http://127.0.0.1:${port}`);
+  await Promise.race([waitUntilReady(urls), services.failed]);
+  services.settled();
+  process.stdout.write(await greeting(dataDir, ports, keys));
+}
+
+function endWith(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}
+
+/** The first signal stops in order, the second at once. */
+function onSignal(stopAll: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await stopAll();
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+}

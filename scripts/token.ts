@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+import { developmentKeys } from './development/keys.ts';
+import { runDevelopmentScript, UsageError } from './development/run-script.ts';
+import { signToken, type TokenClaims } from './development/sign-token.ts';
+
+const usage = `Prints a token of the development issuer:
+
+  npm run --silent token -- --sub 7 --kind user --role 2 --permissions deleteTicket,manageTags
+
+  --data DIR             where the system keeps its data (./data)
+  --sub ID               the profile (1)
+  --kind KIND            user, vendor, vendorPartner, serviceWorker, codeExecutor or system (user)
+  --role ID              1 is the admin, who has all rights (1)
+  --permissions A,B      the rights
+  --teams 1,2            the teams
+  --skills 3,4           the skill tags; --excluded 5: those never routed; --restricted: only these
+  --name, --first-name, --last-name, --email
+  --expires 12h          the lifetime: seconds, or a number with s, m, h or d
+`;
+
+const options = {
+  data: { type: 'string', default: './data' },
+  sub: { type: 'string', default: '1' },
+  kind: { type: 'string', default: 'user' },
+  role: { type: 'string', default: '1' },
+  permissions: { type: 'string', default: '' },
+  teams: { type: 'string', default: '' },
+  skills: { type: 'string', default: '' },
+  excluded: { type: 'string', default: '' },
+  restricted: { type: 'boolean', default: false },
+  name: { type: 'string' },
+  'first-name': { type: 'string' },
+  'last-name': { type: 'string' },
+  email: { type: 'string' },
+  expires: { type: 'string', default: '12h' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+await runDevelopmentScript(async () => {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const claims: TokenClaims = {
+    sub: values.sub,
+    kind: values.kind,
+    roleId: wholeNumber('role', values.role),
+    permissions: list(values.permissions),
+    teams: wholeNumbers('teams', values.teams),
+    skills: {
+      tagIds: wholeNumbers('skills', values.skills),
+      excludedTagIds: wholeNumbers('excluded', values.excluded),
+      restricted: values.restricted,
+    },
+    ...(values.name === undefined ? {} : { name: values.name }),
+    ...(values['first-name'] === undefined ? {} : { firstName: values['first-name'] }),
+    ...(values['last-name'] === undefined ? {} : { lastName: values['last-name'] }),
+    ...(values.email === undefined ? {} : { email: values.email }),
+  };
+  const { issuerKeyFile } = developmentKeys(values.data);
+  process.stdout.write(`${await signToken(issuerKeyFile, claims, seconds(values.expires))}\n`);
+});
+
+function list(text: string): string[] {
+  return text === '' ? [] : text.split(',').map((part) => part.trim());
+}
+
+function wholeNumbers(flag: string, text: string): number[] {
+  return list(text).map((part) => wholeNumber(flag, part));
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`--${flag} takes whole numbers, not "${text}".`);
+  return Number(text);
+}
+
+function seconds(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  if (amount === undefined) throw new UsageError(`--expires takes a time such as 45m, 12h or 7d, not "${text}".`);
+  return Number(amount) * ({ m: 60, h: 3600, d: 86_400 }[unit ?? ''] ?? 1);
+}

@@ -1,0 +1,10 @@
+/** The key under which a client's address is counted: of IPv6 the network of 64 bits, which is one client's to vary. */
+export function addressKey(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address;
+  const [left = '', right] = address.split('::');
+  const groups = left.split(':').filter((group) => group !== '');
+  const tail = right?.split(':').filter((group) => group !== '') ?? [];
+  const zeros = Array<string>(Math.max(0, 8 - groups.length - tail.length)).fill('0');
+  return [...groups, ...zeros, ...tail].slice(0, 4).join(':');
+}

@@ -1,0 +1,72 @@
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/access-token.ts';
+import type { ProfileKind } from '@ticketing/service-kit/caller.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressKey } from './address-key.ts';
+import { type Credential, credentialOf } from './credential.ts';
+import { demandSameOrigin } from './cross-site.ts';
+import { passageOf } from './passage.ts';
+import { requestWindow, type WindowCount } from './request-window.ts';
+
+/** By what the gateway decides whom it lets in. */
+export interface AdmissionRules {
+  verify: VerifyToken;
+  sessionCookie: string;
+  publicOrigin: string | undefined;
+  rateLimits: Readonly<Record<ProfileKind, number>>;
+  failedTokensPerMinute: number;
+  now: () => number;
+}
+
+/**
+ * Makes the hook that every request but those of public pages passes: credential, rate limit, cross-site check. Counts
+ * are those of this process.
+ *
+ * Errors: missing_token, invalid_token, issuer_unavailable, rate_limited, cross_site_request.
+ * Source: decisions.md sections 3 and 13.
+ */
+export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const used = requestWindow(rules.now);
+  const verify = guardedVerifier(rules);
+  return async (request, reply) => {
+    const passage = passageOf(request);
+    const credential = credentialOf(request.headers, rules.sessionCookie);
+    const { caller, expiresAt } = await verify(credential, request.ip);
+    passage.admission = { ...credential, caller, expiresAt };
+    const limit = caller.kind === 'service' ? 0 : rules.rateLimits[caller.kind];
+    const count = used.count(`${caller.kind} ${caller.profileId}`, limit);
+    reply.headers({
+      'ratelimit-limit': count.limit,
+      'ratelimit-remaining': count.remaining,
+      'ratelimit-reset': count.resetSeconds,
+    });
+    if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
+    if (credential.source === 'cookie') {
+      const { method: verb, url, headers } = request;
+      demandSameOrigin({ verb, url, headers, route: passage.route }, rules.publicOrigin);
+    }
+  };
+}
+
+/** Verifies tokens, and stops doing so for an address that sends too many that do not hold. */
+function guardedVerifier(rules: AdmissionRules): (credential: Credential, address: string) => Promise<VerifiedToken> {
+  const { failedTokensPerMinute: limit } = rules;
+  const failed = requestWindow(rules.now);
+  return async ({ token }, address) => {
+    const key = addressKey(address);
+    const count = failed.look(key, limit);
+    if (limit > 0 && count.remaining === 0) {
+      throw rateLimited('This address has sent too many tokens that do not verify.', count);
+    }
+    try {
+      return await rules.verify(token);
+    } catch (error) {
+      if (error instanceof DomainError && error.reason === 'invalid_token') failed.count(key, limit);
+      throw error;
+    }
+  };
+}
+
+function rateLimited(detail: string, { resetSeconds }: WindowCount): DomainError {
+  return new DomainError('resource_exhausted', 'rate_limited', detail, { retryAfterSeconds: resetSeconds });
+}

@@ -1,0 +1,74 @@
+import { type ProfileKind, profileKinds } from '@ticketing/service-kit/caller.ts';
+import { type ConfigReader, type Environment, readConfig } from '@ticketing/service-kit/config-reader.ts';
+import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/service-config.ts';
+import { upstreamContracts } from './upstreams.ts';
+
+/** What the gateway is told, beside what every service is. */
+export interface GatewayConfig extends ServiceConfig {
+  /** The HTTP face of each service, by the name of the service. */
+  upstreamUrls: ReadonlyMap<string, string>;
+  /** Requests per caller and minute, by the kind of the caller. */
+  rateLimits: Readonly<Record<ProfileKind, number>>;
+  /** Tokens that do not verify, per client address and minute; 0 for no limit. */
+  failedTokensPerMinute: number;
+  sessionCookie: string;
+  /** Scheme and host as browsers see them; undefined takes the host that the request names. */
+  publicOrigin: string | undefined;
+  /** How long a request may take until its answer begins, in ms. */
+  deadlineMs: number;
+}
+
+/** Reads the variables `TICKETING_GATEWAY_…`. Errors: a ConfigError that lists every problem. */
+export function readGatewayConfig(environment: Environment = process.env): GatewayConfig {
+  return readConfig(environment, 'TICKETING_GATEWAY_', (from) => ({
+    ...readServiceConfig(from, { httpPort: 8080 }),
+    upstreamUrls: new Map(upstreamContracts.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
+    rateLimits: readRateLimits(from),
+    failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 600, min: 0, max: 1_000_000 }),
+    sessionCookie: from.text('SESSION_COOKIE', {
+      default: 'ticketing_session',
+      pattern: /^[\w-]{1,64}$/,
+      meaning: 'a name of letters, digits, _ and -',
+    }),
+    publicOrigin: from.optionalText('PUBLIC_ORIGIN', {
+      pattern: /^https?:\/\/[^\s/?#@]+$/,
+      meaning: 'a scheme and host without a path, such as https://tickets.example.com',
+    }),
+    deadlineMs: from.integer('DEADLINE_MS', { default: 30_000, min: 100, max: 300_000 }),
+  }));
+}
+
+function readOrigin(from: ConfigReader, name: string): string {
+  const url = from.url(name, ['http:', 'https:']);
+  if (URL.canParse(url) && new URL(url).href !== `${new URL(url).origin}/`) {
+    from.refuse(`${name} must have no path, query or credentials`);
+  }
+  return url;
+}
+
+const people = 600;
+const machines = 60_000;
+const defaultRateLimits: Record<ProfileKind, number> = {
+  user: people,
+  vendor: people,
+  vendorPartner: people,
+  serviceWorker: machines,
+  codeExecutor: machines,
+  system: machines,
+};
+
+function readRateLimits(from: ConfigReader): Record<ProfileKind, number> {
+  const limits = { ...defaultRateLimits };
+  for (const part of from.optionalText('RATE_LIMITS')?.split(',') ?? []) {
+    const [name, amount = '', ...rest] = part.split('=').map((text) => text.trim());
+    const kind = profileKinds.find((candidate) => candidate === name);
+    if (kind === undefined || rest.length > 0 || !/^[1-9]\d{0,8}$/.test(amount)) {
+      from.refuse(
+        `RATE_LIMITS must be like user=600,serviceWorker=60000 with ${profileKinds.join(', ')}; not "${part}"`,
+      );
+    } else {
+      limits[kind] = Number(amount);
+    }
+  }
+  return limits;
+}

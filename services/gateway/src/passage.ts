@@ -1,0 +1,41 @@
+import type { Caller } from '@ticketing/service-kit/caller.ts';
+import { continueTrace, type Trace } from '@ticketing/service-kit/trace.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Credential } from './credential.ts';
+import type { ContractRoute } from './route-table.ts';
+
+/** What the gateway knows of a request on its way. */
+export interface Passage {
+  trace: Trace;
+  /** Undefined where the contracts name no such route. */
+  route?: ContractRoute;
+  /** Whom the request is from; undefined until that is verified. */
+  admission?: Admission;
+  /** The `Authorization` header for the service. */
+  internalAuthorization?: string;
+}
+
+/** A credential that holds: for whom, and until when (Unix seconds). */
+export interface Admission extends Credential {
+  caller: Caller;
+  expiresAt: number;
+}
+
+const passages = new WeakMap<FastifyRequest, Passage>();
+
+/** The passage of a request; begun when it is first asked for. */
+export function passageOf(request: FastifyRequest): Passage {
+  const known = passages.get(request);
+  if (known) return known;
+  const { traceparent } = request.headers;
+  const passage: Passage = { trace: continueTrace(typeof traceparent === 'string' ? traceparent : undefined) };
+  passages.set(request, passage);
+  return passage;
+}
+
+/** Whom a request is from. Errors: a route that was reached without a credential is a fault of the gateway. */
+export function admissionOf(request: FastifyRequest): Admission {
+  const { admission } = passageOf(request);
+  if (!admission) throw new Error(`${request.url} was not admitted`);
+  return admission;
+}

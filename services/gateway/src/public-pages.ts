@@ -1,0 +1,38 @@
+import { fastifySwagger } from '@fastify/swagger';
+import { fastifySwaggerUi } from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ApiDescription } from './api-description.ts';
+
+const docsPath = '/docs';
+const publicPaths = new Set(['/healthz', '/readyz', '/openapi.json', docsPath]);
+
+/** Whether a request needs no credential, by the route that it has reached. */
+export function isPublic(request: FastifyRequest): boolean {
+  const { url } = request.routeOptions;
+  return url !== undefined && (publicPaths.has(url) || url.startsWith(`${docsPath}/`));
+}
+
+// Swagger UI sets style attributes and shows its icons as data.
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Registers the description of the API, as `/openapi.json` and as the reference page `/docs`, which needs no network. */
+export async function registerPublicPages(app: FastifyInstance, description: ApiDescription): Promise<void> {
+  app.get('/openapi.json', async (_request, reply) => {
+    await description.refresh();
+    return reply.header('cache-control', 'no-cache').send(description.latest());
+  });
+  // The page demands this plugin; the document itself comes from `transformSpecification`, as it changes.
+  const placeholder = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} };
+  await app.register(fastifySwagger, { mode: 'static', specification: { document: placeholder } });
+  await app.register(fastifySwaggerUi, {
+    routePrefix: docsPath,
+    theme: { title: 'Ticketing API' },
+    uiConfig: { validatorUrl: null, docExpansion: 'list', tryItOutEnabled: false },
+    staticCSP: contentSecurityPolicy,
+    uiHooks: { onRequest: async () => description.refresh() },
+    transformSpecificationClone: false,
+    transformSpecification: () => ({ ...description.latest() }),
+  });
+}

@@ -1,0 +1,59 @@
+import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { watchHealth } from '@ticketing/service-kit/health.ts';
+import { listenOn } from '@ticketing/service-kit/http-server.ts';
+import { openIssuer } from '@ticketing/service-kit/identity.ts';
+import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
+import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
+import { createMetrics } from '@ticketing/service-kit/metrics.ts';
+import { internalServer } from '@ticketing/service-kit/probes.ts';
+import type { RunningService } from '@ticketing/service-kit/run-service.ts';
+import { apiDescription } from './api-description.ts';
+import { readGatewayConfig } from './config.ts';
+import { sessionDocument } from './session-operations.ts';
+import { upstreamAgent } from './upstream-agent.ts';
+import { openWeb } from './web.ts';
+
+/** A gateway that is running. */
+export interface RunningGateway extends RunningService {
+  port: number;
+  internalPort: number;
+  log: Logger;
+}
+
+/**
+ * Starts the gateway: the one door for REST clients, which verifies, limits and passes on. It is ready while it has
+ * the keys of the issuer; a service that is away closes only that service's routes.
+ *
+ * Errors: a ConfigError; a key file that is not usable; a port that is taken.
+ */
+export async function startGateway(environment?: Environment, now: () => number = Date.now): Promise<RunningGateway> {
+  const config = readGatewayConfig(environment);
+  const log = createLogger('gateway', config.logLevel);
+  const metrics = createMetrics('gateway');
+  const tokens = await internalTokens('gateway', config.signingKeyFile);
+  const issuer = openIssuer(config.issuer, log);
+  const health = watchHealth({ issuer: issuer.keys.check });
+  const agent = upstreamAgent(config.deadlineMs);
+  const release = async () => {
+    health.close();
+    issuer.keys.close();
+    await agent.close();
+  };
+  try {
+    const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now });
+    const web = await openWeb({ config, log, metrics, health, agent, description, tokens, verify: issuer.verify, now });
+    const servers = { http: web, internal: internalServer(health, metrics) };
+    const server = await listenOn(config.host, servers, { http: config.httpPort, internal: config.internalPort });
+    void description.refresh();
+    log.info({ ports: server.ports }, 'started');
+    const stop = async () => {
+      health.startStopping();
+      await server.close(config.drainMs);
+      await release();
+    };
+    return { port: server.ports.http, internalPort: server.ports.internal, log, stop };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import { answerProblems, type ProblemContext } from '@ticketing/rest/problem-reply.ts';
+import type { VerifyToken } from '@ticketing/service-kit/access-token.ts';
+import type { Health } from '@ticketing/service-kit/health.ts';
+import { openServer } from '@ticketing/service-kit/http-server.ts';
+import type { InternalTokens } from '@ticketing/service-kit/internal-token.ts';
+import type { Logger } from '@ticketing/service-kit/logger.ts';
+import type { Metrics } from '@ticketing/service-kit/metrics.ts';
+import { registerProbes } from '@ticketing/service-kit/probes.ts';
+import type { FastifyInstance } from 'fastify';
+import { admitter } from './admit.ts';
+import type { ApiDescription } from './api-description.ts';
+import type { GatewayConfig } from './config.ts';
+import { passageOf } from './passage.ts';
+import { registerProxy } from './proxy.ts';
+import { isPublic, registerPublicPages } from './public-pages.ts';
+import { measureRequests } from './request-metrics.ts';
+import { requestPath } from './request-path.ts';
+import { routeTable } from './route-table.ts';
+import { registerSessionRoutes } from './session-routes.ts';
+import type { UpstreamAgent } from './upstream-agent.ts';
+import { upstreamContracts } from './upstreams.ts';
+
+/** What the public face of the gateway is made of. */
+export interface WebParts {
+  config: GatewayConfig;
+  log: Logger;
+  metrics: Metrics;
+  health: Health;
+  agent: UpstreamAgent;
+  description: ApiDescription;
+  tokens: InternalTokens;
+  verify: VerifyToken;
+  now: () => number;
+}
+
+/** Builds the public face: every request is admitted first, unless its page is public, also one to nowhere. */
+export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
+  const { config } = parts;
+  const web = openServer();
+  const problems = problemContext(parts.log);
+  const routes = routeTable(upstreamContracts.flatMap(({ services }) => services));
+  const admit = admitter({ ...config, verify: parts.verify, now: parts.now });
+  answerProblems(web, problems);
+  discardBodies(web);
+  measureRequests(web, parts.metrics);
+  web.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
+    if (isPublic(request)) return;
+    const route = routes.find(request.method, requestPath(request.url));
+    if (route) passageOf(request).route = route;
+    await admit(request, reply);
+  });
+  registerProbes(web, parts.health);
+  registerSessionRoutes(web, config.sessionCookie);
+  await web.register((scope) => registerPublicPages(scope, parts.description));
+  for (const { name, services } of upstreamContracts) {
+    const url = config.upstreamUrls.get(name) ?? '';
+    await web.register((scope) =>
+      registerProxy(scope, {
+        ...parts,
+        ...problems,
+        name,
+        url,
+        prefixes: routeTable(services).prefixes,
+        deadlineMs: config.deadlineMs,
+      }),
+    );
+  }
+  return web;
+}
+
+function problemContext(log: Logger): ProblemContext {
+  return {
+    traceIdOf: (request) => passageOf(request).trace.traceId,
+    onInternalError: (error, request) =>
+      log.error({ err: error.cause ?? error, traceId: passageOf(request).trace.traceId }, 'internal error'),
+  };
+}
+
+/** The gateway reads no body of its own: one that comes is let go. */
+function discardBodies(web: FastifyInstance): void {
+  web.removeAllContentTypeParsers();
+  web.addContentTypeParser('*', (_request, body, done) => {
+    body.resume();
+    done(null);
+  });
+}

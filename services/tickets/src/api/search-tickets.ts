@@ -1,0 +1,93 @@
+import { toJson } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import { type Filter, OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
+import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type {
+  SearchTicketsRequest,
+  SearchTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput } from '@ticketing/rest/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import { checkFilters, type FilterInput } from '../domain/filter.ts';
+import { filterKeys, orderKeys } from '../domain/ticket-keys.ts';
+import { compileConditions, type Query } from '../store/filter-query.ts';
+import { scopeQueries } from '../store/scope-query.ts';
+import type { Order } from '../store/ticket-order.ts';
+import type { Context } from './context.ts';
+import { compactTickets } from './ticket-message.ts';
+
+const defaultLimit = 100;
+
+/** Finds tickets, in compact form. Source: specification, POST /ticket/search; decisions.md section 4. */
+export async function searchTickets(
+  context: Context,
+  call: Call,
+  request: SearchTicketsRequest,
+): Promise<SearchTicketsResponse> {
+  const conditions = checkFilters(request.filters.map(filterInput), filterKeys);
+  const order = orderOf(request);
+  const isSkillScope = request.ticketScope === TicketScope.SKILLS;
+  const { profileId, skills } = call.caller;
+  const boundTo = [conditions, order, isSkillScope ? [profileId, skills] : null];
+  if (request.cursor !== undefined && request.offset !== undefined) {
+    throw invalidInput([{ pointer: '#/offset', code: 'not_allowed', detail: 'can not be given with a cursor' }]);
+  }
+  const cursor = request.cursor === undefined ? undefined : context.cursors.read(request.cursor, boundTo);
+  const now = cursor?.now ?? context.now();
+  const limit = request.limit ?? defaultLimit;
+  const offset = cursor?.offset ?? request.offset ?? 0;
+  const scope = isSkillScope
+    ? scopeQueries(call.caller, await context.tags.tree(), (await context.settings()).spamDetectionTagId)
+    : [];
+  const query = allOf([...compileConditions(conditions, now), ...scope]);
+  const [page, total] = await Promise.all([
+    context.tickets.page({
+      query,
+      order,
+      now,
+      limit,
+      offset: cursor ? 0 : offset,
+      behind: cursor,
+      withRawData: request.includeRawData ?? false,
+    }),
+    cursor?.total ?? context.tickets.count(query),
+  ]);
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
+  const end = page.end && { now, total, offset: offset + page.tickets.length, ...page.end };
+  return {
+    $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
+    tickets: await compactTickets(context, page.tickets, form),
+    total,
+    offset,
+    limit,
+    ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
+  };
+}
+
+function filterInput(filter: Filter): FilterInput {
+  const json = (value: Filter['value']) => (value === undefined ? undefined : toJson(ValueSchema, value));
+  return {
+    key: filter.key,
+    comparator: filter.comparator,
+    value: json(filter.value),
+    values: filter.values.map((value) => toJson(ValueSchema, value)),
+    from: json(filter.from),
+    to: json(filter.to),
+  };
+}
+
+function orderOf(request: SearchTicketsRequest): Order {
+  const field = request.orderByField ?? 't.id';
+  const key = orderKeys.has(field) ? field : `t.${field}`;
+  if (!orderKeys.has(key)) {
+    const detail = `must be one of: ${[...orderKeys.keys()].join(', ')}`;
+    throw invalidInput([{ pointer: '#/orderByField', code: 'unknown_order', detail }]);
+  }
+  return { key, direction: request.orderByDirection === OrderByDirection.ASC ? 1 : -1 };
+}
+
+function allOf(queries: readonly Query[]): Query {
+  const [only] = queries;
+  if (queries.length <= 1) return only ?? {};
+  return { $and: queries };
+}

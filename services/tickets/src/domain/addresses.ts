@@ -1,0 +1,41 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Violation } from '@ticketing/rest/domain-error.ts';
+
+/** The addresses that a new ticket gives. */
+export interface GivenAddresses {
+  channel: Channel;
+  direction: Direction;
+  from: string | undefined;
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+}
+
+const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
+
+/**
+ * Checks the addresses of a ticket: on the channels email and portal they are e-mail addresses, elsewhere any
+ * identifier; blind copies exist for outgoing e-mail only.
+ *
+ * Source: specification, POST /ticket; docs/decisions/0003-addresses-by-channel.md.
+ */
+export function addressViolations(given: GivenAddresses): Violation[] {
+  const violations: Violation[] = [];
+  const demandEmail = (pointer: string, address: string) => {
+    if (!emailPattern.test(address)) {
+      violations.push({ pointer, code: 'invalid_format', detail: 'must be an e-mail address' });
+    }
+  };
+  if (given.channel === Channel.EMAIL || given.channel === Channel.PORTAL) {
+    if (given.from !== undefined) demandEmail('#/from', given.from);
+    for (const list of ['to', 'cc', 'bcc'] as const) {
+      given[list].forEach((address, index) => {
+        demandEmail(`#/${list}/${index}`, address);
+      });
+    }
+  }
+  if (given.bcc.length > 0 && !(given.channel === Channel.EMAIL && given.direction === Direction.OUT)) {
+    violations.push({ pointer: '#/bcc', code: 'not_allowed', detail: 'is for outgoing e-mail only' });
+  }
+  return violations;
+}

@@ -1,0 +1,188 @@
+import type { JsonValue } from '@bufbuild/protobuf';
+import { parseDateTime } from '@ticketing/rest/date-time.ts';
+import { DomainError, type Violation } from '@ticketing/rest/domain-error.ts';
+
+/** A filter as a request gives it. Absent values are undefined. */
+export interface FilterInput {
+  key: string;
+  comparator: string;
+  value: JsonValue | undefined;
+  values: readonly JsonValue[];
+  from: JsonValue | undefined;
+  to: JsonValue | undefined;
+}
+
+/** What a key can be compared with, and how its values are kept. */
+export type FilterKind = 'integer' | 'text' | 'enum' | 'time' | 'boolean' | 'words';
+
+/** A key that may be filtered by. */
+export interface FilterKey {
+  kind: FilterKind;
+  /** Whether a ticket has any number of values, of which one is enough. */
+  isList?: boolean;
+  /** Of an enum: its spellings and how each is kept. Kept numbers are ranks. */
+  spellings?: ReadonlyMap<string, string | number>;
+}
+
+/** A value as it is kept: times in Unix seconds. */
+export type FilterValue = string | number | boolean;
+
+/** A condition that has been checked against its key. */
+export type Condition =
+  | { key: string; operator: '<' | '<=' | '>' | '>='; value: FilterValue }
+  | { key: string; operator: 'in' | 'notIn'; values: readonly FilterValue[]; orUnset: boolean }
+  | { key: string; operator: 'between'; from: FilterValue; to: FilterValue }
+  | { key: string; operator: 'like'; pattern: string };
+
+const maxValueLength = 512;
+const endOfDay = 86_399;
+
+/**
+ * Checks filters against the keys that are allowed, and reads their values.
+ *
+ * `=` and `!=` become lists of one. NULL: `in` and `=` match unset only if null is listed (`=` never); `not in` and `!=`
+ * match unset unless null is listed.
+ * Errors: invalid_filter, with a violation for each thing that is wrong.
+ * Source: decisions.md section 4.
+ */
+export function checkFilters(filters: readonly FilterInput[], keys: ReadonlyMap<string, FilterKey>): Condition[] {
+  const violations: Violation[] = [];
+  const conditions = filters.flatMap((filter, index): Condition[] => {
+    const at = `#/filters/${index}`;
+    const name = keys.has(filter.key) ? filter.key : `t.${filter.key}`;
+    const key = keys.get(name);
+    if (!key) {
+      violations.push({ pointer: `${at}/key`, code: 'unknown_filter_key', detail: 'is not a key to filter by' });
+      return [];
+    }
+    const reader = new ValueReader(key, at, violations);
+    const condition = checkFilter({ ...filter, key: name }, key, reader);
+    return condition ? [condition] : [];
+  });
+  if (violations.length > 0) {
+    const [first] = violations;
+    const detail =
+      violations.length === 1 && first ? `${first.pointer} ${first.detail}.` : 'Some filters are not valid.';
+    throw new DomainError('invalid_argument', 'invalid_filter', detail, { violations });
+  }
+  return conditions;
+}
+
+function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): Condition | undefined {
+  const comparator = filter.comparator === 'equal' ? '=' : filter.comparator;
+  if (key.kind === 'words' && comparator !== '=') return reader.refuse('comparator', 'takes = only');
+  switch (comparator) {
+    case '=':
+    case '!=': {
+      if (filter.value === undefined) return reader.missing('value');
+      const isNull = filter.value === null;
+      const value = isNull ? undefined : reader.read(filter.value, 'value', 0);
+      const values = value === undefined ? [] : [value];
+      return comparator === '='
+        ? { key: filter.key, operator: 'in', values, orUnset: false }
+        : { key: filter.key, operator: 'notIn', values, orUnset: !isNull };
+    }
+    case 'in':
+    case 'not in': {
+      const values = filter.values.flatMap((value, index) =>
+        value === null ? [] : (reader.read(value, `values/${index}`, 0) ?? []),
+      );
+      const hasNull = filter.values.includes(null);
+      return comparator === 'in'
+        ? { key: filter.key, operator: 'in', values, orUnset: hasNull }
+        : { key: filter.key, operator: 'notIn', values, orUnset: !hasNull };
+    }
+    case '<':
+    case '<=':
+    case '>':
+    case '>=': {
+      if (key.kind === 'boolean') return reader.refuse('comparator', 'does not fit a truth value');
+      const value = reader.read(filter.value, 'value', comparator === '<=' || comparator === '>' ? endOfDay : 0);
+      return value === undefined ? undefined : { key: filter.key, operator: comparator, value };
+    }
+    case 'between': {
+      if (key.kind === 'boolean') return reader.refuse('comparator', 'does not fit a truth value');
+      const from = reader.read(filter.from, 'from', 0);
+      const to = reader.read(filter.to, 'to', endOfDay);
+      return from === undefined || to === undefined ? undefined : { key: filter.key, operator: 'between', from, to };
+    }
+    case 'like': {
+      if (key.kind !== 'text') return reader.refuse('comparator', 'works on text keys only');
+      const pattern = reader.read(filter.value, 'value', 0);
+      return typeof pattern === 'string' ? { key: filter.key, operator: 'like', pattern } : undefined;
+    }
+    default:
+      return reader.refuse('comparator', 'is not known');
+  }
+}
+
+/** Reads the values of one filter and collects what is wrong with them. */
+class ValueReader {
+  readonly #key: FilterKey;
+  readonly #at: string;
+  readonly #violations: Violation[];
+
+  constructor(key: FilterKey, at: string, violations: Violation[]) {
+    this.#key = key;
+    this.#at = at;
+    this.#violations = violations;
+  }
+
+  refuse(part: string, detail: string, code = 'invalid_filter_value'): undefined {
+    this.#violations.push({ pointer: `${this.#at}/${part}`, code, detail });
+  }
+
+  missing(part: string): undefined {
+    return this.refuse(part, 'is required by this comparator', 'required');
+  }
+
+  /** `daySeconds` is added to a date without a time. */
+  read(value: JsonValue | undefined, part: string, daySeconds: number): FilterValue | undefined {
+    if (value === undefined || value === null) return this.missing(part);
+    if (typeof value === 'string' && [...value].length > maxValueLength) {
+      return this.refuse(part, `is longer than ${maxValueLength} characters`, 'too_long');
+    }
+    const read = this.#readKind(value, daySeconds);
+    return read ?? this.refuse(part, this.#expected());
+  }
+
+  #readKind(value: JsonValue, daySeconds: number): FilterValue | undefined {
+    switch (this.#key.kind) {
+      case 'integer':
+        return readInteger(value);
+      case 'time': {
+        if (typeof value !== 'string') return readInteger(value);
+        const date = parseDateTime(value);
+        return date && date.seconds + (date.isDay ? daySeconds : 0);
+      }
+      case 'boolean':
+        return value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
+      case 'enum':
+        return typeof value === 'string' ? this.#key.spellings?.get(value) : undefined;
+      case 'text':
+      case 'words':
+        return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+    }
+  }
+
+  #expected(): string {
+    switch (this.#key.kind) {
+      case 'integer':
+        return 'must be an integer';
+      case 'time':
+        return 'must be a date that exists, or Unix seconds';
+      case 'boolean':
+        return 'must be true or false';
+      case 'enum':
+        return `must be one of: ${[...(this.#key.spellings?.keys() ?? [])].join(', ')}`;
+      default:
+        return 'must be a text';
+    }
+  }
+}
+
+function readInteger(value: JsonValue): number | undefined {
+  if (typeof value === 'string' && !/^-?\d{1,15}$/.test(value)) return undefined;
+  const number = typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
+}

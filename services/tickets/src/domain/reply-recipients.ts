@@ -1,0 +1,30 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+
+/** Who should get a reply. */
+export interface Recipients {
+  to: string[];
+  cc: string[];
+  bcc: string[];
+}
+
+/** What the recommendation looks at. */
+export interface Addressed {
+  channel: Channel;
+  direction: Direction;
+  from: string | null;
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+}
+
+/**
+ * Recommends who should get a reply: of an incoming ticket the sender and those who got copies, of any other the same
+ * recipients again. Null for system tickets.
+ *
+ * Source: specification, Ticket `replyRecipients`.
+ */
+export function replyRecipients(ticket: Addressed): Recipients | null {
+  if (ticket.channel === Channel.SYSTEM) return null;
+  if (ticket.direction !== Direction.IN) return { to: [...ticket.to], cc: [...ticket.cc], bcc: [...ticket.bcc] };
+  return { to: ticket.from === null ? [] : [ticket.from], cc: [...ticket.cc], bcc: [] };
+}

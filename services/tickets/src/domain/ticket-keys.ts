@@ -1,0 +1,64 @@
+import type { DescEnum } from '@bufbuild/protobuf';
+import {
+  AiSupportLevelSchema,
+  ChannelSchema,
+  DirectionSchema,
+  PrioritySchema,
+  SpamStatusSchema,
+  TicketStatusSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+import type { FilterKey } from './filter.ts';
+
+function spelled(schema: DescEnum): FilterKey {
+  return { kind: 'enum', spellings: new Map([...spellingsOf(schema).values()].map((text) => [text, text])) };
+}
+
+function ranked(schema: DescEnum): FilterKey {
+  return { kind: 'enum', spellings: new Map([...spellingsOf(schema)].map(([number, text]) => [text, number])) };
+}
+
+const integer: FilterKey = { kind: 'integer' };
+const text: FilterKey = { kind: 'text' };
+const time: FilterKey = { kind: 'time' };
+
+/** The keys by which tickets may be ordered and filtered. Source: specification, POST /ticket/search. */
+export const orderKeys: ReadonlyMap<string, FilterKey> = new Map([
+  ['t.id', integer],
+  ['t.channel', spelled(ChannelSchema)],
+  ['t.subchannelId', integer],
+  ['t.channelId', text],
+  ['t.direction', spelled(DirectionSchema)],
+  ['t.status', spelled(TicketStatusSchema)],
+  ['t.priority', ranked(PrioritySchema)],
+  ['t.agentId', integer],
+  ['t.customerId', text],
+  ['t.contractId', text],
+  ['t.partnerId', integer],
+  ['t.isCustomerActive', { kind: 'boolean' }],
+  ['t.aiSupportLevel', spelled(AiSupportLevelSchema)],
+  ['i.aiAgentId', { kind: 'integer', isList: true }],
+  ['t.createdAt', time],
+  ['t.modifiedAt', time],
+  ['t.firstResponseDueBy', time],
+  ['t.dueBy', time],
+  ['t.lastMessageAt', time],
+  ['t.lastCustomerMessageAt', time],
+  ['tt.tagId', { kind: 'integer', isList: true }],
+  ['t.sentiment', text],
+  ['t.language', text],
+  ['t.languageCode', text],
+  ['t.from', text],
+]);
+
+/** The keys by which tickets may be filtered. Source: decisions.md section 4. */
+export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
+  ...orderKeys,
+  ['t.spamStatus', spelled(SpamStatusSchema)],
+  ['t.externalTicketId', text],
+  ['t.subject', text],
+  ['t.summary', text],
+  ['t.closedAt', time],
+  ['t.createdBy', integer],
+  ['q', { kind: 'words' }],
+]);

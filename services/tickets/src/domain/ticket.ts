@@ -1,0 +1,84 @@
+import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { TicketFieldName, TicketState } from '../store/ticket-fields.ts';
+import { cleanBody, plainBody } from './body-text.ts';
+
+/** What a request gives of a ticket: absent fields are not in it. */
+export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
+
+/** Who creates a ticket, as far as the rules ask. */
+export interface Creator {
+  profileId: number | null;
+  isHuman: boolean;
+}
+
+/**
+ * Decides the first state of a ticket.
+ *
+ * Units: `now` in Unix seconds. Source: specification, POST /ticket (defaults, assignment); decisions.md section 5.
+ */
+export function newTicket(
+  initial: Omit<TicketState, 'id'>,
+  input: TicketInput,
+  context: { id: number; now: number; creator: Creator; lastAgentRouting: boolean },
+): TicketState {
+  const { id, now, creator, lastAgentRouting } = context;
+  const given = withDerived({ ...initial, id, createdAt: now, ...input }, input);
+  const messageAt = given.body === null ? null : given.createdAt;
+  return {
+    ...given,
+    version: 1,
+    modifiedAt: now,
+    createdBy: creator.profileId,
+    agentId: assignee(input.agentId, creator, lastAgentRouting),
+    closedAt: given.status === TicketStatus.CLOSED ? now : null,
+    lastMessageAt: messageAt,
+    lastCustomerMessageAt: given.direction === Direction.IN ? messageAt : null,
+  };
+}
+
+/** The given agent; without one, the caller if it is a person and the setting `lastAgentRouting` is on. */
+function assignee(agentId: number | null | undefined, creator: Creator, lastAgentRouting: boolean): number | null {
+  if (agentId !== undefined && agentId !== null) return agentId;
+  return lastAgentRouting && creator.isHuman ? creator.profileId : null;
+}
+
+/** A change of a ticket: the state after it, and the fields whose values differ. */
+export interface TicketChange {
+  after: TicketState;
+  changed: readonly TicketFieldName[];
+}
+
+/**
+ * Decides what given values change. Without a difference the ticket is the same, version included.
+ *
+ * Units: `now` in Unix seconds. Source: decisions.md section 5.
+ */
+export function changeTicket(before: TicketState, input: TicketInput, now: number): TicketChange {
+  const given = withDerived({ ...before, ...input }, input);
+  const closedAt =
+    given.status !== TicketStatus.CLOSED ? null : before.status === TicketStatus.CLOSED ? before.closedAt : now;
+  const after: TicketState = { ...given, closedAt };
+  const changed = changedFields(before, after);
+  if (changed.length === 0) return { after: before, changed };
+  return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
+}
+
+/** What follows from other fields: no sender on channel system, the two readings of the body. */
+function withDerived(ticket: TicketState, input: TicketInput): TicketState {
+  const from = ticket.channel === Channel.SYSTEM ? null : ticket.from;
+  if (input.body === undefined) return { ...ticket, from };
+  const body = input.body === '' ? null : input.body;
+  const bodyPlain = body === null ? null : plainBody(body);
+  return { ...ticket, from, body, bodyPlain, bodyClean: body === null ? null : cleanBody(body) };
+}
+
+/** The fields whose values differ between two states. */
+export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<TicketState, 'id'>): TicketFieldName[] {
+  const names = Object.keys(after).filter((name) => name !== 'id') as TicketFieldName[];
+  return names.filter((name) => !sameValue(before[name], after[name]));
+}
+
+function sameValue(left: unknown, right: unknown): boolean {
+  if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
+  return left.length === right.length && left.every((item, index) => item === right[index]);
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { type Served, serve } from '@ticketing/rest/rest-face.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { watchHealth } from '@ticketing/service-kit/health.ts';
+import { openAuthenticator, openIssuer } from '@ticketing/service-kit/identity.ts';
+import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
+import { createMetrics } from '@ticketing/service-kit/metrics.ts';
+import type { RunningService } from '@ticketing/service-kit/run-service.ts';
+import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
+import type { Context } from './api/context.ts';
+import { createTag } from './api/create-tag.ts';
+import { createTicket } from './api/create-ticket.ts';
+import { cursorCodec } from './api/cursor.ts';
+import { getTag } from './api/get-tag.ts';
+import { getTicket } from './api/get-ticket.ts';
+import { keyedQueue } from './api/keyed-queue.ts';
+import { listTags } from './api/list-tags.ts';
+import { searchTickets } from './api/search-tickets.ts';
+import { readTicketsConfig, type TicketsConfig } from './config.ts';
+import { defaultSettings, type ReadSettings } from './settings.ts';
+import { openDatabase } from './store/database.ts';
+import { counterModel, idSequence } from './store/id-sequence.ts';
+import { profileStore } from './store/profile-store.ts';
+import { tagStore } from './store/tag-store.ts';
+import { ticketStore } from './store/ticket-store.ts';
+
+/** The tickets service, running. */
+export interface RunningTickets extends RunningService {
+  ports: Ports;
+  log: Logger;
+}
+
+/** Starts the tickets service. Errors: a ConfigError; a key file that is not usable; a port that is taken. */
+export async function startTickets(
+  environment?: Environment,
+  settings: ReadSettings = defaultSettings,
+): Promise<RunningTickets> {
+  const config = readTicketsConfig(environment);
+  const log = createLogger('tickets', config.logLevel);
+  const issuer = openIssuer(config.issuer, log);
+  const authenticator = openAuthenticator('tickets', issuer, config.internalJwksFile);
+  const database = openDatabase(config.store.mongodbUri, config.store.database);
+  const health = watchHealth({ mongodb: () => database.check(), issuer: () => issuer.keys.check() });
+  const context = ticketsContext(config, database.connection, settings);
+  const server = await openServiceServer({
+    name: 'tickets',
+    host: config.host,
+    ports: { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort },
+    served: servedBy(context),
+    authenticator,
+    health,
+    log,
+    metrics: createMetrics('tickets'),
+    onCaller: (caller) => {
+      context.profiles.remember(caller).catch((error: unknown) => log.warn({ err: error }, 'a profile was not kept'));
+    },
+  });
+  return {
+    ports: server.ports,
+    log,
+    async stop() {
+      health.startStopping();
+      await server.close(config.drainMs);
+      health.close();
+      issuer.keys.close();
+      await database.close();
+    },
+  };
+}
+
+function ticketsContext(
+  config: TicketsConfig,
+  connection: ReturnType<typeof openDatabase>['connection'],
+  settings: ReadSettings,
+): Context {
+  const counters = counterModel(connection);
+  return {
+    tickets: ticketStore(connection),
+    tags: tagStore(connection, counters),
+    profiles: profileStore(connection),
+    ticketIds: idSequence(counters, 'ticket'),
+    tagIds: idSequence(counters, 'tag'),
+    settings,
+    // All replicas share the signing key, so each reads the cursors of the others.
+    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    ticketQueue: keyedQueue(),
+    now: () => Math.floor(Date.now() / 1000),
+  };
+}
+
+function servedBy(context: Context): Served<Call>[] {
+  return [
+    serve(TicketService, {
+      createTicket: (call: Call, request) => createTicket(context, call, request),
+      getTicket: (call: Call, request) => getTicket(context, call, request),
+      searchTickets: (call: Call, request) => searchTickets(context, call, request),
+    }),
+    serve(TagService, {
+      createTag: (call: Call, request) => createTag(context, call, request),
+      getTag: (call: Call, request) => getTag(context, call, request),
+      listTags: (call: Call, request) => listTags(context, call, request),
+    }),
+  ];
+}

@@ -1,0 +1,13 @@
+/** The settings that this service asks for. */
+export interface TicketSettings {
+  /** Whether a ticket without an agent is assigned to the person who creates it. */
+  lastAgentRouting: boolean;
+  /** The tag that marks a ticket as spam at run time. */
+  spamDetectionTagId: number | null;
+}
+
+/** Where settings come from. */
+export type ReadSettings = () => Promise<TicketSettings>;
+
+/** The defaults of decisions.md section 10. */
+export const defaultSettings: ReadSettings = async () => ({ lastAgentRouting: false, spamDetectionTagId: null });

@@ -1,0 +1,67 @@
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import mongoose, { type Connection, mongo } from 'mongoose';
+
+/** A database of this service. */
+export interface Database {
+  connection: Connection;
+  /** Rejects if the database does not answer. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a database; what is written is acknowledged by a majority and in its journal. Does not wait for the server: it
+ * keeps trying, and operations fail within 2 seconds while there is none.
+ */
+export function openDatabase(uri: string, name: string): Database {
+  const connection = mongoose.createConnection(uri, {
+    dbName: name,
+    autoIndex: false,
+    autoCreate: false,
+    bufferCommands: false,
+    serverSelectionTimeoutMS: 1500,
+    connectTimeoutMS: 1500,
+    maxPoolSize: 50,
+    minPoolSize: 2,
+    writeConcern: { w: 'majority', journal: true },
+    readConcern: { level: 'majority' },
+    retryWrites: false,
+  });
+  connection.asPromise().catch(() => undefined);
+  return {
+    connection,
+    async check() {
+      await connection.getClient().db(name).command({ ping: 1 });
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Runs a store operation; a database that is away becomes `store_unavailable`, with the cause kept for the log. */
+export async function reachable<Result>(operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (isAway(error)) {
+      throw new DomainError('unavailable', 'store_unavailable', 'The database does not answer.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      });
+    }
+    throw error;
+  }
+}
+
+/** Whether an insert failed because its key exists. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === 11_000;
+}
+
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof mongo.MongoNetworkError ||
+    error instanceof mongo.MongoServerSelectionError ||
+    error instanceof mongo.MongoNotConnectedError ||
+    error instanceof mongoose.Error.MongooseServerSelectionError
+  );
+}

@@ -1,0 +1,63 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { reachable } from './database.ts';
+
+/** A number that only rises. */
+export interface CounterDocument {
+  _id: string;
+  value: number;
+}
+
+/** Hands out ids that are never used again; gaps are possible. */
+export interface IdSequence {
+  next(): Promise<number>;
+}
+
+/** The model of the counters on a connection. */
+export function counterModel(connection: Connection): Model<CounterDocument> {
+  const schema = new Schema<CounterDocument>(
+    { _id: String, value: Number },
+    { versionKey: false, collection: 'counters' },
+  );
+  return connection.model<CounterDocument>('Counter', schema);
+}
+
+/**
+ * Opens a sequence. Requests that arrive while a reservation is on its way share the next one, so that many creations
+ * at once cost few writes.
+ */
+export function idSequence(counters: Model<CounterDocument>, name: string): IdSequence {
+  let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
+  let running = false;
+
+  async function reserve(): Promise<void> {
+    running = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const last = await advance(counters, name, batch.length);
+        batch.forEach(({ resolve }, index) => {
+          resolve(last - batch.length + 1 + index);
+        });
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    running = false;
+  }
+
+  return {
+    next: () =>
+      new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject });
+        if (!running) void reserve();
+      }),
+  };
+}
+
+async function advance(counters: Model<CounterDocument>, name: string, by: number): Promise<number> {
+  const counter = await reachable(() =>
+    counters.findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' }).lean(),
+  );
+  return counter.value;
+}

@@ -1,0 +1,61 @@
+import type { TicketEvent } from '../domain/ticket-event.ts';
+import { wordsOf } from '../domain/words.ts';
+import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
+import type { TicketDocument } from './ticket-model.ts';
+
+/** The document of a new ticket, with its first event. */
+export function documentOf(ticket: TicketState, event: TicketEvent): TicketDocument {
+  return {
+    _id: ticket.id,
+    ...storedFields(ticket, ticketFieldNames),
+    ...orderFields(ticket),
+    words: searchWords(ticket),
+    version: ticket.version,
+    workedOn: [],
+    outbox: [event],
+  };
+}
+
+/** The ticket that a document holds. Fields that were not read have their first value. */
+export function stateOf(document: TicketDocument): TicketState {
+  const state: Record<string, unknown> = { id: document._id };
+  for (const name of ticketFieldNames) state[name] = fieldOf(name).load(document[name] as never);
+  return state as TicketState;
+}
+
+/** Fields that are found by the full text search. */
+const searched: readonly TicketFieldName[] = [
+  'subject',
+  'summary',
+  'bodyPlain',
+  'from',
+  'fromName',
+  'externalTicketId',
+  'customerId',
+  'contractId',
+];
+
+/** What a change writes: the changed fields in their stored form, and what follows from them. */
+export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
+  return {
+    ...storedFields(after, [...changed, 'version', 'modifiedAt']),
+    ...orderFields(after),
+    ...(changed.some((name) => searched.includes(name)) ? { words: searchWords(after) } : {}),
+  };
+}
+
+function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
+}
+
+function orderFields(ticket: TicketState): { minTagId: number | null; minAiAgentId: number | null } {
+  return { minTagId: smallest(ticket.tagIds), minAiAgentId: smallest(ticket.aiAgentIds) };
+}
+
+function searchWords(ticket: TicketState): string[] {
+  return wordsOf([ticket.id, ...searched.map((name) => ticket[name] as string | null)]);
+}
+
+function smallest(ids: readonly number[]): number | null {
+  return ids.length === 0 ? null : Math.min(...ids);
+}
