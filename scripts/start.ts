@@ -1,6 +1,6 @@
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { systemEnvironment } from './development/environment.ts';
 import { greeting } from './development/greeting.ts';
-import { developmentKeys } from './development/keys.ts';
 import { choosePorts } from './development/ports.ts';
 import { runDevelopmentScript } from './development/run-script.ts';
 import { importServices, startApart, startTogether } from './development/services.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { developmentKeys } from './development/keys.ts';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { runDevelopmentScript, UsageError } from './development/run-script.ts';
-import { signToken, type TokenClaims } from './development/sign-token.ts';
 
 const usage = `Prints a token of the development issuer:
 

@@ -1,5 +1,5 @@
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
-import { type DevelopmentKeys, developmentIssuer } from './keys.ts';
+import { type DevelopmentKeys, developmentIssuer } from '@ticketing/testkit/development-keys.ts';
 import type { SystemPorts } from './ports.ts';
 
 /** What the variables of a development system follow from. */

@@ -1,6 +1,6 @@
-import type { DevelopmentKeys } from './keys.ts';
+import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { SystemPorts } from './ports.ts';
-import { signToken } from './sign-token.ts';
 
 const tokenLifetimeSeconds = 12 * 3600;
 

@@ -1,1 +1,91 @@
-export * from '../../../scripts/development/keys.ts';
+import { generateKeyPairSync } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where the keys of a development system lie. */
+export interface DevelopmentKeys {
+  /** The private key of the issuer, with which `npm run token` signs. */
+  issuerKeyFile: string;
+  /** The public key of the issuer. */
+  issuerJwksFile: string;
+  /** The public keys of all services. */
+  internalJwksFile: string;
+  /** The private key of a service. */
+  signingKeyFile(service: string): string;
+}
+
+/** Who issues the tokens of a development system. */
+export const developmentIssuer = { issuer: 'ticketing-development', audience: 'ticketing' };
+
+/** Every service that signs internal tokens. */
+const services = ['gateway', 'tickets'];
+
+/**
+ * Makes the keys of a development system in `<data>/keys`, those that are missing, and says where they are.
+ *
+ * Several processes may do so at once: the first to name a file wins, and all derive the same public sets from it.
+ */
+export function developmentKeys(dataDir: string): DevelopmentKeys {
+  const folder = join(dataDir, 'keys');
+  const keys: DevelopmentKeys = {
+    issuerKeyFile: join(folder, 'issuer.jwk.json'),
+    issuerJwksFile: join(folder, 'issuer.jwks.json'),
+    internalJwksFile: join(folder, 'internal.jwks.json'),
+    signingKeyFile: (service) => join(folder, `${service}.jwk.json`),
+  };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  publish(keys.issuerJwksFile, [makeKey(keys.issuerKeyFile, developmentIssuer.issuer)]);
+  publish(
+    keys.internalJwksFile,
+    services.map((service) => makeKey(keys.signingKeyFile(service), service)),
+  );
+  return keys;
+}
+
+/** A key as it stands in its file. */
+interface PrivateJwk {
+  d: string;
+}
+
+/** Makes a private key, unless there is one, and answers its public half. */
+function makeKey(file: string, kid: string): object {
+  const known = readIfThere(file);
+  if (known === undefined) {
+    const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+    writeOnce(file, JSON.stringify({ ...jwk, kid, alg: 'EdDSA', use: 'sig' }));
+  }
+  const { d: _, ...publicJwk } = JSON.parse(known ?? readFileSync(file, 'utf8')) as PrivateJwk;
+  return publicJwk;
+}
+
+function publish(file: string, keys: object[]): void {
+  const text = JSON.stringify({ keys });
+  if (readIfThere(file) === text) return;
+  const draft = writeDraft(file, text);
+  renameSync(draft, file);
+}
+
+function writeOnce(file: string, text: string): void {
+  const draft = writeDraft(file, text);
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft);
+  }
+}
+
+function writeDraft(file: string, text: string): string {
+  const draft = `${file}.${process.pid}.draft`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  return draft;
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

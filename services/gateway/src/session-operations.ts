@@ -8,8 +8,14 @@ const info = { title: 'Ticketing', version: '1' };
 /** The part of the API's description that is the gateway's own. */
 export function sessionDocument(): OpenApiDocument {
   const own = openApiDocument({ ...info, served: [] });
+  const { components, responses } = problems(['401', '403', '429', '500', '503']);
+  const operation = (about: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>): OpenApiOperation => ({
+    ...about,
+    tags: ['Session'],
+    responses: { 200: success, ...responses },
+  });
   own.tags.push({ name: 'Session', description: 'Keeps the token of a browser in a cookie.' });
-  own.components = { ...own.components, ...problemComponents() };
+  own.components = { ...own.components, ...components };
   own.paths[sessionPath] = {
     post: operation({
       operationId: 'createSession',
@@ -19,16 +25,6 @@ export function sessionDocument(): OpenApiDocument {
     delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }),
   };
   return own;
-}
-
-const problems = { 401: 'Unauthenticated', 403: 'Unauthorized', 429: 'TooManyRequests', 500: 'InternalError' };
-
-function operation(about: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>): OpenApiOperation {
-  const references = Object.entries(problems).map(([status, name]): [string, JsonObject] => [
-    status,
-    { $ref: `#/components/responses/${name}` },
-  ]);
-  return { ...about, tags: ['Session'], responses: { 200: success, ...Object.fromEntries(references) } };
 }
 
 const success: JsonObject = {
@@ -41,16 +37,31 @@ const success: JsonObject = {
   },
 };
 
-/** The components that problems are described by, as every service has them in its own document. */
-function problemComponents(): Pick<OpenApiDocument['components'], 'schemas' | 'responses'> {
-  const [service] = upstreamContracts.flatMap(({ services }) => services);
-  if (!service) return { schemas: {}, responses: {} };
-  const handlers = new Map(service.methods.map((method) => [method, null]));
-  const { schemas, responses } = openApiDocument({ ...info, served: [{ service, handlers }] }).components;
-  const chosen = <Component>(from: Record<string, Component>, names: readonly string[]) =>
-    Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
+interface Problems {
+  components: Pick<OpenApiDocument['components'], 'schemas' | 'responses'>;
+  /** References to the components, by status. */
+  responses: Record<string, JsonObject>;
+}
+
+/** How problems are described: as the contracts have it, so that the parts of all services fit together. */
+function problems(statuses: readonly string[]): Problems {
+  const served = upstreamContracts.flatMap(({ services }) =>
+    services.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
+  );
+  const { components, paths } = openApiDocument({ ...info, served });
+  const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs));
+  const described = Object.assign({}, ...operations.map(({ responses }) => responses)) as Record<string, JsonObject>;
+  const responses = pick(described, (status) => statuses.includes(status));
+  const references = Object.values(responses).map(({ $ref }) => String($ref));
   return {
-    schemas: chosen(schemas, ['Problem', 'Violation']),
-    responses: chosen(responses, Object.values(problems)),
+    responses,
+    components: {
+      responses: pick(components.responses, (name) => references.some((reference) => reference.endsWith(`/${name}`))),
+      schemas: pick(components.schemas, (name) => name === 'Problem' || name === 'Violation'),
+    },
   };
+}
+
+function pick<Value>(from: Record<string, Value>, isWanted: (name: string) => boolean): Record<string, Value> {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => isWanted(name)));
 }
