@@ -25,10 +25,14 @@ export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
 
 /** Who may call a method, or undefined if it does not say (which no service accepts). */
 export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
-  if (!hasOption(method, contract.access)) return undefined;
-  const { kind } = getOption(method, contract.access);
-  return kind.case === undefined ? undefined : kind;
+  if (!accessOfMethod.has(method)) {
+    const { kind } = getOption(method, contract.access);
+    accessOfMethod.set(method, hasOption(method, contract.access) && kind.case !== undefined ? kind : undefined);
+  }
+  return accessOfMethod.get(method);
 }
+
+const accessOfMethod = new WeakMap<DescMethod, contract.AccessRule['kind'] | undefined>();
 
 /** The full name of the message that a request writes, or an empty string. */
 export function resourceOf(message: DescMessage): string {

@@ -187,7 +187,7 @@ test('accepts a mask that clears what can be null', () => {
 });
 
 test('reads a mask to its end, however often it names the same', () => {
-  const paths = [...Array(100_000).fill('due_by'), 'status'];
+  const paths = [...Array(5_000).fill('due_by'), 'status'];
   expect(update({ updateMask: { paths } })).toEqual(['null_not_allowed #/status']);
 });
 

@@ -26,7 +26,8 @@ export async function createTicket(
   call: Call,
   request: CreateTicketRequest,
 ): Promise<CreateTicketResponse> {
-  const violations = [...addressProblems(request), ...tagProblems(request.tags, await context.tags.tree())];
+  const tree = await context.tags.tree();
+  const violations = [...addressProblems(request), ...tagProblems(request.tags, tree)];
   if (violations.length > 0) throw invalidInput(violations);
   const input = readInput(request);
   const stored =
@@ -34,7 +35,7 @@ export async function createTicket(
       ? await insertNew(context, call, input, await context.ticketIds.next())
       : await upsert(context, call, input, request.externalTicketId);
   if (!stored) throw new Error('a new id was taken');
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
     ticket: await fullTicket(context, stored, form),
@@ -60,7 +61,7 @@ async function insertNew(
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(initialTicket(), input, { id, now: context.now(), creator, lastAgentRouting });
+  const ticket = newTicket(initialTicket, input, { id, now: context.now(), creator, lastAgentRouting });
   const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, call.caller));
   return isInserted ? { ticket, workedOn: [] } : undefined;
 }
@@ -72,7 +73,7 @@ async function upsert(
   input: TicketInput,
   externalTicketId: string,
 ): Promise<StoredTicket> {
-  const claim = await context.tickets.claimExternalId(externalTicketId, () => context.ticketIds.next());
+  const claim = await claimExternalId(context, externalTicketId);
   return context.ticketQueue.run(claim.ticketId, async () => {
     let mayExist = !claim.isNew;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -85,6 +86,14 @@ async function upsert(
     }
     throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
   });
+}
+
+async function claimExternalId(context: Context, externalTicketId: string) {
+  const proposed = await context.ticketIds.next();
+  const ticketId = await context.tickets.claimExternalId(externalTicketId, proposed);
+  const isNew = ticketId === proposed;
+  if (!isNew) context.ticketIds.release(proposed);
+  return { ticketId, isNew };
 }
 
 async function updateExisting(

@@ -6,7 +6,7 @@ import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '
 
 /** The event of a ticket that was created: what differs from a ticket of which nothing has been given. */
 export function createdEvent(ticket: TicketState, caller: Caller): TicketEvent {
-  const initial = { ...initialTicket(), id: ticket.id };
+  const initial = { ...initialTicket, id: ticket.id };
   return event('ticket.created', initial, ticket, changedFields(initial, ticket), caller);
 }
 

@@ -22,6 +22,8 @@ import { tagMessages } from './tag-message.ts';
 export interface Form {
   caller: Caller;
   withRawData: boolean;
+  /** The tags, where they have been read already. */
+  tree?: TagTree;
 }
 
 const activeWithinSeconds = 300;
@@ -51,7 +53,7 @@ async function write<Message>(
 ): Promise<Message[]> {
   const now = context.now();
   const [tree, profiles] = await Promise.all([
-    context.tags.tree(),
+    form.tree ?? context.tags.tree(),
     context.profiles.find(stored.flatMap((one) => profileIds(one, now))),
   ]);
   return stored.map((one) => writer(one, { ...form, tree, profiles, now }));
@@ -118,7 +120,7 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
 
 /** Shows which fields are computed. */
 const sample = computed(
-  { ticket: { ...initialTicket(), id: 0 }, workedOn: [] },
+  { ticket: { ...initialTicket, id: 0 }, workedOn: [] },
   { caller: serviceCaller('tickets'), withRawData: false, tree: tagTree([]), profiles: new Map(), now: 0 },
 );
 const writeFull = compile<Ticket>(TicketSchema);

@@ -172,7 +172,7 @@ function expectLinear(run: (body: string) => string, unit: string): void {
   expect(large).toBeLessThan(Math.max(10 * small, 250));
 }
 
-const SHOWN_TAG = /<(\/?)([a-z0-9]+)((?: [a-z]+(?:="[^"<>]*")?)*)( \/)?>/g;
+const SHOWN_TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z]+(?:="[^"<>]*")?)*)( \/)?>/g;
 const SHOWN_NAMES = new Set(
   `a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del dfn div dl dt em
   figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p pre q s samp section small

@@ -10,6 +10,8 @@ export interface CounterDocument {
 /** Hands out ids that are never used again; gaps are possible. */
 export interface IdSequence {
   next(): Promise<number>;
+  /** Takes back an id that nothing has been named by. */
+  release(id: number): void;
 }
 
 /** The model of the counters on a connection. */
@@ -28,6 +30,7 @@ export function counterModel(connection: Connection): Model<CounterDocument> {
 export function idSequence(counters: Model<CounterDocument>, name: string): IdSequence {
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
   let running = false;
+  const released: number[] = [];
 
   async function reserve(): Promise<void> {
     running = true;
@@ -49,9 +52,15 @@ export function idSequence(counters: Model<CounterDocument>, name: string): IdSe
   return {
     next: () =>
       new Promise((resolve, reject) => {
+        const id = released.pop();
+        if (id !== undefined) {
+          resolve(id);
+          return;
+        }
         waiting.push({ resolve, reject });
         if (!running) void reserve();
       }),
+    release: (id) => released.push(id),
   };
 }
 

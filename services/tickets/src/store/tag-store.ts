@@ -2,6 +2,7 @@ import { type Connection, type Model, Schema } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { reachable } from './database.ts';
 import type { CounterDocument } from './id-sequence.ts';
+import { sharedRead } from './shared-read.ts';
 
 type TagDocument = Omit<TagState, 'id'> & { _id: number };
 
@@ -24,21 +25,18 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
   const names = tagNameModel(connection);
   let cached: { revision: number; tree: TagTree } | undefined;
 
-  async function revision(): Promise<number> {
+  const readTree = sharedRead(async (): Promise<TagTree> => {
     const counter = await counters.findById(revisionId).lean();
-    return counter?.value ?? 0;
-  }
+    const revision = counter?.value ?? 0;
+    if (cached?.revision === revision) return cached.tree;
+    const documents = await tags.find().lean<TagDocument[]>();
+    const tree = tagTree(documents.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
+    cached = { revision, tree };
+    return tree;
+  });
 
   return {
-    tree: () =>
-      reachable(async () => {
-        const current = await revision();
-        if (cached?.revision === current) return cached.tree;
-        const documents = await tags.find().lean<TagDocument[]>();
-        const tree = tagTree(documents.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
-        cached = { revision: current, tree };
-        return tree;
-      }),
+    tree: () => reachable(readTree),
     insert: ({ id, ...tag }) =>
       reachable(async () => {
         const claim = await names
@@ -55,7 +53,13 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
           if (taken.matchedCount === 0) return 'name_taken';
         }
         await tags.collection.insertOne({ _id: id, ...tag } as never);
-        await counters.updateOne({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true });
+        const { value } = await counters
+          .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
+          .lean();
+        // Nobody else has written since the tree was read: it only lacks this tag.
+        if (cached?.revision === value - 1) {
+          cached = { revision: value, tree: tagTree([...cached.tree.all(), { id, ...tag }]) };
+        }
         return 'inserted';
       }),
   };

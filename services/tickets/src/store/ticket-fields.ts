@@ -175,6 +175,6 @@ export function fieldOf(name: TicketFieldName): Field<unknown> {
 }
 
 /** The values of a ticket of which nothing has been given. */
-export function initialTicket(): Omit<TicketState, 'id'> {
-  return Object.fromEntries(ticketFieldNames.map((name) => [name, fieldOf(name).initial])) as Omit<TicketState, 'id'>;
-}
+export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
+  Object.fromEntries(ticketFieldNames.map((name) => [name, fieldOf(name).initial])) as Omit<TicketState, 'id'>,
+);

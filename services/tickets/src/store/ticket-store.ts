@@ -22,11 +22,8 @@ export interface TicketStore {
   ): Promise<boolean>;
   page(request: PageRequest): Promise<Page>;
   count(query: Query): Promise<number>;
-  /** Binds an external id to a proposed ticket id, unless it is bound; answers what it is bound to. */
-  claimExternalId(
-    externalTicketId: string,
-    propose: () => Promise<number>,
-  ): Promise<{ ticketId: number; isNew: boolean }>;
+  /** Binds an external id to a proposed ticket id, unless it is bound; answers the ticket id that it is bound to. */
+  claimExternalId(externalTicketId: string, proposed: number): Promise<number>;
 }
 
 /** A ticket and who works on it. */
@@ -92,19 +89,16 @@ export function ticketStore(connection: Connection): TicketStore {
       }),
     page: (request) => reachable(() => inTime(() => readPage(tickets, request))),
     count: (query) => reachable(() => inTime(() => tickets.countDocuments(query, { maxTimeMS: maxQueryMs }))),
-    claimExternalId: (externalTicketId, propose) =>
+    claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
-        const known = await externalIds.findById(externalTicketId).lean();
-        if (known) return { ticketId: known.ticketId, isNew: false };
-        const ticketId = await propose();
         const claim = await externalIds
           .findOneAndUpdate(
             { _id: externalTicketId },
-            { $setOnInsert: { ticketId } },
+            { $setOnInsert: { ticketId: proposed } },
             { upsert: true, returnDocument: 'after' },
           )
           .lean();
-        return { ticketId: claim.ticketId, isNew: claim.ticketId === ticketId };
+        return claim.ticketId;
       }),
   };
 }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { sharedRead } from './shared-read.ts';
+
+test('callers that come while a read is on its way share the next one', async () => {
+  const reads: ((value: number) => void)[] = [];
+  const read = sharedRead(() => new Promise<number>((resolve) => reads.push(resolve)));
+  const first = read();
+  const second = read();
+  const third = read();
+  expect(reads).toHaveLength(1);
+  reads[0]?.(1);
+  expect(await first).toBe(1);
+  await expect.poll(() => reads.length).toBe(2);
+  reads[1]?.(2);
+  expect(await Promise.all([second, third])).toEqual([2, 2]);
+  const fourth = read();
+  await expect.poll(() => reads.length).toBe(3);
+  reads[2]?.(3);
+  expect(await fourth).toBe(3);
+});
+
+test('a read that fails fails for those who share it only', async () => {
+  let count = 0;
+  const read = sharedRead(async () => {
+    count += 1;
+    if (count === 2) throw new Error('away');
+    return count;
+  });
+  const results = await Promise.allSettled([read(), read(), read()]);
+  expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  expect(await read()).toBe(3);
+});
