@@ -31,7 +31,7 @@ export function parseDateTime(text: string): ParsedDate | undefined {
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 || year < 1) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  if (date.getUTCMonth() !== month - 1) return undefined;
   const offset = offsetSeconds(match[8], match[9], match[10]);
   if (offset === undefined) return undefined;
   const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset;

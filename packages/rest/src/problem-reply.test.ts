@@ -76,6 +76,13 @@ test('ends the connection with a 413, and only then', async () => {
   expect((await post(app, { url: '/nothing' })).headers.connection).toBe('keep-alive');
 });
 
+test('ends the connection with a 413 of the gateway or a handler too', async () => {
+  const error = new DomainError('resource_exhausted', 'body_too_large', 'The attachments are too large.');
+  const { app } = server(() => Promise.reject(error));
+  const response = await post(app);
+  expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
+});
+
 test('leaves the query out of the instance', async () => {
   const { app } = server(() => ({}));
   expect((await post(app, { url: '/nothing?token=secret' })).json().instance).toBe('/nothing');

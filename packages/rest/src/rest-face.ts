@@ -2,7 +2,7 @@ import type { DescMessage, DescMethod, DescService, Message, MessageShape } from
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { DomainError } from './domain-error.ts';
-import { messageEncoder } from './encode.ts';
+import { flagsThatShow, messageEncoder } from './encode.ts';
 import { fieldNamed, restRuleOf } from './options.ts';
 import { toDomainError } from './problem.ts';
 import { answerProblems, type ProblemContext } from './problem-reply.ts';
@@ -95,7 +95,8 @@ function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call
       ours(async () => {
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
-        return write(await handler(call, read(partsOf(request))), reply);
+        const message = read(partsOf(request));
+        return write(await handler(call, message), message, reply);
       }),
   });
 }
@@ -118,12 +119,18 @@ async function ours<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function responseWriter(method: DescMethod, rule: RestRule): (response: Message, reply: FastifyReply) => FastifyReply {
-  const encode = messageEncoder(method.output);
+type WriteResponse = (response: Message, request: Message, reply: FastifyReply) => FastifyReply;
+
+function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
+  const flags = flagsThatShow(method.output);
+  const flag = method.input.fields.find((field) => flags.has(field.name));
+  const encodePlain = messageEncoder(method.output);
+  const encodeShown = messageEncoder(method.output, flag?.name);
   const bodyField = rule.responseBody === '' ? undefined : fieldNamed(method.output, rule.responseBody);
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
-  return (response, reply) => {
-    const json = encode(response);
+  return (response, request, reply) => {
+    const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
+    const json = isShown ? encodeShown(response) : encodePlain(response);
     const version = etag && valueAt(response, etag);
     if (version !== undefined) reply.header('etag', `"${String(version)}"`);
     return reply

@@ -17,13 +17,20 @@ export interface TokenClaims {
 }
 
 /** Signs a token as the issuer of a development system. */
-export async function signToken(issuerKeyFile: string, claims: TokenClaims, lifetimeSeconds: number): Promise<string> {
+export function signToken(issuerKeyFile: string, claims: TokenClaims, lifetimeSeconds: number): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const registered = { iss: developmentIssuer.issuer, aud: developmentIssuer.audience, iat: now };
+  return signClaims(issuerKeyFile, { ...claims, scope: 'api', ...registered, exp: now + lifetimeSeconds });
+}
+
+/** Signs any claims with the key of the issuer. */
+export async function signClaims(
+  issuerKeyFile: string,
+  claims: object,
+  header: object = { typ: 'JWT' },
+): Promise<string> {
   const jwk = JSON.parse(readFileSync(issuerKeyFile, 'utf8')) as JWK;
-  return new SignJWT({ ...claims, scope: 'api' })
-    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) })
-    .setIssuer(developmentIssuer.issuer)
-    .setAudience(developmentIssuer.audience)
-    .setIssuedAt()
-    .setExpirationTime(`${lifetimeSeconds}s`)
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'EdDSA', ...header, ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) })
     .sign(await importJWK(jwk, 'EdDSA'));
 }

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
 import { developmentIssuer, developmentKeys } from './development-keys.ts';
-import { signToken, type TokenClaims } from './sign-token.ts';
+import { signClaims, signToken, type TokenClaims } from './sign-token.ts';
 
 /** The keys of one test system, and tokens made with them. */
 export interface TestIdentity {
   /** A token of the issuer; what is not given is an ordinary user with id 7. */
   issuerToken(claims?: Partial<TokenClaims>): Promise<string>;
+  /** A token of the issuer with exactly these claims, good or bad. */
+  issuerTokenOf(claims: object, header?: object): Promise<string>;
   /** A token as the gateway makes it for a service. */
   internalToken(audience: string, caller: Caller, from?: string): Promise<string>;
   /** The variables with which a service of this system is configured, but for its store. */
@@ -23,6 +25,7 @@ export function testIdentity(): TestIdentity {
   const keys = developmentKeys(folder);
   return {
     issuerToken: (claims = {}) => signToken(keys.issuerKeyFile, { ...ordinaryUser, ...claims }, 3600),
+    issuerTokenOf: (claims, header) => signClaims(keys.issuerKeyFile, claims, header),
     internalToken: async (audience, caller, from = 'gateway') => {
       const tokens = await internalTokens(from, keys.signingKeyFile(from));
       return tokens.mint(audience, ...(caller.kind === 'service' ? [] : [caller]));

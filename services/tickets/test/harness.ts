@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { applyIndexes } from '../src/apply-indexes.ts';
 import { type RunningTickets, startTickets } from '../src/service.ts';
 import { defaultSettings, type ReadSettings } from '../src/settings.ts';
@@ -20,6 +20,8 @@ export interface RequestOptions {
   caller?: Partial<Caller>;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Another instance than the harness's own. */
+  url?: string;
 }
 
 /** A tickets service of its own, on a database of its own. */
@@ -31,6 +33,9 @@ export interface TicketsHarness {
   /** The database, to look at or to fill. */
   database: mongoose.mongo.Db;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** The stored document of a ticket. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+  documentOf(id: number): Promise<any>;
   stop(): Promise<void>;
 }
 
@@ -56,9 +61,9 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
     url,
     environment,
     database,
-    async request(method, path, { caller = {}, body, headers = {} } = {}) {
+    async request(method, path, { caller = {}, body, headers = {}, url: base = url } = {}) {
       const token = await identity.internalToken('tickets', testCaller(caller));
-      const response = await fetch(url + path, {
+      const response = await fetch(base + path, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
@@ -70,6 +75,7 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
       const text = await response.text();
       return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) };
     },
+    documentOf: (id) => database.collection<{ _id: number }>('tickets').findOne({ _id: id }),
     async stop() {
       await service.stop();
       await database.dropDatabase();
@@ -77,4 +83,17 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
       identity.remove();
     },
   };
+}
+
+const volatile = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+
+/** Compares a body, key by key and in order, with the one that is kept; times near now and trace ids are blanked. */
+export async function golden(name: string, body: unknown): Promise<void> {
+  const now = Date.now();
+  const blank = (key: string, value: unknown) => {
+    if (key === 'traceId') return '<trace>';
+    const isNow = typeof value === 'string' && volatile.test(value) && now - Date.parse(`${value}Z`) < 600_000;
+    return isNow ? '<now>' : value;
+  };
+  await expect(`${JSON.stringify(body, blank, 2)}\n`).toMatchFileSnapshot(`golden/${name}.json`);
 }

@@ -52,6 +52,16 @@ export async function reachable<Result>(operation: () => Promise<Result>): Promi
   }
 }
 
+/** Runs an upsert; where another inserts the same key at the same moment, MongoDB fails one of them: it runs again. */
+export async function upserted<Result>(upsert: () => Promise<Result>): Promise<Result> {
+  try {
+    return await upsert();
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return await upsert();
+  }
+}
+
 /** Whether an insert failed because its key exists. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 11_000;

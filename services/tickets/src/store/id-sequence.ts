@@ -1,5 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import { reachable } from './database.ts';
+import { reachable, upserted } from './database.ts';
 
 /** A number that only rises. */
 export interface CounterDocument {
@@ -66,7 +66,11 @@ export function idSequence(counters: Model<CounterDocument>, name: string): IdSe
 
 async function advance(counters: Model<CounterDocument>, name: string, by: number): Promise<number> {
   const counter = await reachable(() =>
-    counters.findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' }).lean(),
+    upserted(() =>
+      counters
+        .findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' })
+        .lean(),
+    ),
   );
   return counter.value;
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { type Connection, Schema } from 'mongoose';
-import { reachable } from './database.ts';
+import { reachable, upserted } from './database.ts';
 
 /** What is known of a profile: what its last verified token said. */
 export interface Profile {
@@ -52,7 +52,9 @@ export function profileStore(connection: Connection, now: () => number = Date.no
       remembered.set(profileId, said);
       try {
         await reachable(() =>
-          profiles.updateOne({ _id: profileId }, { $set: { firstName, lastName, email } }, { upsert: true }),
+          upserted(() =>
+            profiles.updateOne({ _id: profileId }, { $set: { firstName, lastName, email } }, { upsert: true }),
+          ),
         );
       } catch (error) {
         remembered.delete(profileId);

@@ -1,6 +1,6 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { reachable } from './database.ts';
+import { reachable, upserted } from './database.ts';
 import type { CounterDocument } from './id-sequence.ts';
 import { sharedRead } from './shared-read.ts';
 
@@ -39,13 +39,15 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
     tree: () => reachable(readTree),
     insert: ({ id, ...tag }) =>
       reachable(async () => {
-        const claim = await names
-          .findOneAndUpdate(
-            { _id: nameKey(tag) },
-            { $setOnInsert: { tagId: id } },
-            { upsert: true, returnDocument: 'after' },
-          )
-          .lean();
+        const claim = await upserted(() =>
+          names
+            .findOneAndUpdate(
+              { _id: nameKey(tag) },
+              { $setOnInsert: { tagId: id } },
+              { upsert: true, returnDocument: 'after' },
+            )
+            .lean(),
+        );
         if (claim.tagId !== id && (await tags.exists({ _id: claim.tagId }))) return 'name_taken';
         // A claim without its tag is what a crash in between left: it is taken over.
         if (claim.tagId !== id) {
@@ -53,9 +55,11 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
           if (taken.matchedCount === 0) return 'name_taken';
         }
         await tags.collection.insertOne({ _id: id, ...tag } as never);
-        const { value } = await counters
-          .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
-          .lean();
+        const { value } = await upserted(() =>
+          counters
+            .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
+            .lean(),
+        );
         // Nobody else has written since the tree was read: it only lacks this tag.
         if (cached?.revision === value - 1) {
           cached = { revision: value, tree: tagTree([...cached.tree.all(), { id, ...tag }]) };

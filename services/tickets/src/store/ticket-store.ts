@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { isDuplicateKey, reachable } from './database.ts';
+import { isDuplicateKey, reachable, upserted } from './database.ts';
 import type { Query } from './filter-query.ts';
 import { changedDocument, documentOf, stateOf } from './ticket-document.ts';
 import type { TicketFieldName, TicketState } from './ticket-fields.ts';
@@ -91,13 +91,15 @@ export function ticketStore(connection: Connection): TicketStore {
     count: (query) => reachable(() => inTime(() => tickets.countDocuments(query, { maxTimeMS: maxQueryMs }))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
-        const claim = await externalIds
-          .findOneAndUpdate(
-            { _id: externalTicketId },
-            { $setOnInsert: { ticketId: proposed } },
-            { upsert: true, returnDocument: 'after' },
-          )
-          .lean();
+        const claim = await upserted(() =>
+          externalIds
+            .findOneAndUpdate(
+              { _id: externalTicketId },
+              { $setOnInsert: { ticketId: proposed } },
+              { upsert: true, returnDocument: 'after' },
+            )
+            .lean(),
+        );
         return claim.ticketId;
       }),
   };

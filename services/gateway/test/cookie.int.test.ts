@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GatewayHarness, startHarness } from './harness.ts';
+
+let harness: GatewayHarness;
+let cookie: string;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  cookie = `other=1; ticketing_session=${await harness.identity.issuerToken()}; last=x`;
+});
+
+afterAll(() => harness.stop());
+
+const own = () => `http://127.0.0.1:${harness.gateway.port}`;
+
+/** Rows: verb, path, Sec-Fetch-Site, Origin ("own" is replaced), status. */
+const matrix: [verb: string, path: string, site: string | null, origin: string | null, status: number][] = [
+  ['GET', '/ticket/1', null, null, 200],
+  ['GET', '/ticket/1', 'cross-site', 'https://evil.example', 200],
+  ['GET', '/ticket/1?refresh=false', 'cross-site', null, 200],
+  ['HEAD', '/ticket/1', 'cross-site', null, 200],
+  ...['POST', 'PATCH', 'DELETE', 'PUT'].flatMap((verb): typeof matrix => [
+    [verb, '/ticket/1', 'same-origin', null, 200],
+    [verb, '/ticket/1', 'same-origin', 'https://evil.example', 200],
+    [verb, '/ticket/1', 'same-site', 'own', 403],
+    [verb, '/ticket/1', 'cross-site', 'own', 403],
+    [verb, '/ticket/1', 'none', 'own', 403],
+    [verb, '/ticket/1', 'SAME-ORIGIN', null, 403],
+    [verb, '/ticket/1', '', 'own', 403],
+    [verb, '/ticket/1', null, 'own', 200],
+    [verb, '/ticket/1', null, 'null', 403],
+    [verb, '/ticket/1', null, 'https://evil.example', 403],
+    [verb, '/ticket/1', null, null, 403],
+  ]),
+  ...['refresh=true', 'x=1&refresh=1', '%72efresh=true', 'refresh=%74rue', '[refresh]=true', 'refresh[]=true'].flatMap(
+    (query): typeof matrix => [
+      ['GET', `/ticket/1?${query}`, 'same-origin', null, 200],
+      ['GET', `/ticket/1?${query}`, 'none', null, 200],
+      ['GET', `/ticket/1?${query}`, 'same-site', null, 403],
+      ['GET', `/ticket/1?${query}`, 'cross-site', 'own', 403],
+      ['GET', `/ticket/1?${query}`, null, 'own', 200],
+      ['GET', `/ticket/1?${query}`, null, null, 403],
+      ['HEAD', `/ticket/1?${query}`, 'cross-site', null, 403],
+    ],
+  ),
+];
+
+describe('a cookie request', () => {
+  it.each(matrix)('%s %s with Sec-Fetch-Site %s and Origin %s: %i', async (verb, path, site, origin, status) => {
+    const answer = await harness.callBare(verb, path, {
+      headers: {
+        cookie,
+        ...(site === null ? {} : { 'sec-fetch-site': site }),
+        ...(origin === null ? {} : { origin: origin === 'own' ? own() : origin }),
+      },
+    });
+    expect(answer.status).toBe(status);
+    if (status === 403 && verb !== 'HEAD') {
+      expect(answer.json).toMatchObject({ title: 'Unauthorized', code: 'cross_site_request' });
+    }
+  });
+
+  it('needs no origin with a bearer token beside it', async () => {
+    expect(
+      (await harness.call('POST', '/ticket', { headers: { cookie, 'sec-fetch-site': 'cross-site' } })).status,
+    ).toBe(200);
+  });
+
+  it('is not looked at when an Authorization header is there', async () => {
+    for (const authorization of ['', 'Bearer x', 'Basic x']) {
+      expect((await harness.callBare('GET', '/ticket/1', { headers: { cookie, authorization } })).status).toBe(401);
+    }
+  });
+
+  it('with a token that does not hold is answered 401', async () => {
+    const answer = await harness.callBare('GET', '/ticket/1', { headers: { cookie: 'ticketing_session=x' } });
+    expect(answer.json).toMatchObject({ code: 'invalid_token' });
+  });
+});
+
+it('takes the configured origin alone where one is configured', async () => {
+  const other = await startHarness({ PUBLIC_ORIGIN: 'https://tickets.example', SESSION_COOKIE: 'desk' });
+  const write = (origin: string) => ({ headers: { cookie: `desk=${other.bearer.slice(7)}`, origin, host: 'inner' } });
+  expect((await other.callBare('POST', '/ticket', write('https://tickets.example'))).status).toBe(200);
+  for (const origin of ['http://tickets.example', 'http://inner', 'https://inner', 'https://tickets.example.evil']) {
+    expect((await other.callBare('POST', '/ticket', write(origin))).status).toBe(403);
+  }
+  await other.stop();
+});
+
+describe('the session', () => {
+  it('keeps a bearer token in a cookie for as long as it is valid', async () => {
+    const answer = await harness.call('POST', '/auth/session');
+    expect(answer).toMatchObject({ status: 200, json: { success: true } });
+    const [written = ''] = answer.headers['set-cookie'] ?? [];
+    const maxAge = Number(/Max-Age=(\d+);/.exec(written)?.[1]);
+    expect(written.replace(/Max-Age=\d+/, 'Max-Age=N')).toBe(
+      `ticketing_session=${harness.bearer.slice(7)}; Max-Age=N; Path=/; HttpOnly; Secure; SameSite=Lax`,
+    );
+    expect(maxAge).toBeGreaterThan(3500);
+    expect(maxAge).toBeLessThanOrEqual(3600);
+  });
+
+  it('is not renewed by the cookie itself', async () => {
+    const answer = await harness.callBare('POST', '/auth/session', {
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    expect(answer.json).toMatchObject({ status: 401, code: 'missing_token' });
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+
+  it('is dropped by its own pages only', async () => {
+    const drop = (site: string) =>
+      harness.callBare('DELETE', '/auth/session', { headers: { cookie, 'sec-fetch-site': site } });
+    expect(await drop('cross-site')).toMatchObject({ status: 403 });
+    const answer = await drop('same-origin');
+    expect(answer).toMatchObject({ status: 200, json: { success: true } });
+    expect(answer.headers['set-cookie']).toEqual([
+      'ticketing_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax',
+    ]);
+    expect((await harness.callBare('DELETE', '/auth/session')).status).toBe(401);
+  });
+
+  it('has two verbs', async () => {
+    const answer = await harness.call('GET', '/auth/session');
+    expect(answer).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
+    expect(answer.headers.allow).toBe('POST, DELETE');
+  });
+});

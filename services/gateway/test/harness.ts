@@ -1,0 +1,52 @@
+import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
+import { type RunningGateway, startGateway } from '../src/service.ts';
+import { type HttpAnswer, type HttpCall, send } from './http-client.ts';
+import { type StubService, startStub } from './stub-service.ts';
+
+/** A gateway in front of a stub of the tickets service. */
+export interface GatewayHarness {
+  gateway: RunningGateway;
+  identity: TestIdentity;
+  stub: StubService;
+  /** Calls with a bearer token of an ordinary user, unless the headers say otherwise. */
+  call(method: string, path: string, call?: HttpCall): Promise<HttpAnswer>;
+  /** Calls with exactly these headers. */
+  callBare(method: string, path: string, call?: HttpCall): Promise<HttpAnswer>;
+  /** The `Authorization` of an ordinary user. */
+  bearer: string;
+  stop(): Promise<void>;
+}
+
+/** Starts both; variables are given without their prefix. */
+export async function startHarness(
+  variables: Record<string, string> = {},
+  now: () => number = Date.now,
+): Promise<GatewayHarness> {
+  const identity = testIdentity();
+  const stub = await startStub();
+  const given = Object.entries(variables).map(([name, value]) => [`TICKETING_GATEWAY_${name}`, value]);
+  const gateway = await startGateway(
+    {
+      ...identity.environment('gateway'),
+      TICKETING_GATEWAY_TICKETS_URL: stub.url,
+      ...Object.fromEntries(given),
+    },
+    now,
+  );
+  const bearer = `Bearer ${await identity.issuerToken()}`;
+  const callBare: GatewayHarness['callBare'] = (method, path, call = {}) => send(gateway.port, method, path, call);
+  return {
+    gateway,
+    identity,
+    stub,
+    bearer,
+    callBare,
+    call: (method, path, call = {}) =>
+      callBare(method, path, { ...call, headers: { authorization: bearer, ...call.headers } }),
+    async stop() {
+      await gateway.stop();
+      await stub.close();
+      identity.remove();
+    },
+  };
+}

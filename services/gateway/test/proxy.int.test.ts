@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GatewayHarness, startHarness } from './harness.ts';
+import { sendRaw } from './http-client.ts';
+import { lastOf } from './stub-service.ts';
+
+let harness: GatewayHarness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+
+afterAll(() => harness.stop());
+
+describe('the request that a service gets', () => {
+  it('has the headers of the list and no others', async () => {
+    await harness.call('PATCH', '/ticket/1', {
+      body: '{}',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json; charset=utf-8',
+        'if-match': '"3"',
+        'if-none-match': '"4"',
+        'idempotency-key': 'k1',
+        prefer: 'return=minimal',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        cookie: 'ticketing_session=x',
+        forwarded: 'for=1.2.3.4',
+        'x-forwarded-for': '1.2.3.4',
+        'x-forwarded-host': 'evil.example',
+        'x-real-ip': '1.2.3.4',
+        'x-request-id': 'mine',
+        'x-user-id': '1',
+        'x-caller': '{"kind":"service"}',
+        'x-http-method-override': 'DELETE',
+        'accept-encoding': 'gzip',
+        origin: 'https://evil.example',
+        te: 'trailers',
+        'user-agent': 'test',
+        'x-identity': 'admin',
+        connection: 'keep-alive, authorization, content-type',
+      },
+    });
+    const { host, connection, authorization, traceparent, ...headers } = lastOf(harness.stub).headers;
+    expect(headers).toEqual({
+      accept: 'application/json',
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': '2',
+      'if-match': '"3"',
+      'if-none-match': '"4"',
+      'idempotency-key': 'k1',
+      prefer: 'return=minimal',
+    });
+    expect(host).toBe(new URL(harness.stub.url).host);
+    expect(connection).toBe('keep-alive');
+    expect(traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/);
+    expect(authorization).not.toBe(harness.bearer);
+  });
+
+  it('speaks for the caller, in a token of the gateway for this service', async () => {
+    await harness.call('GET', '/tag');
+    const token = lastOf(harness.stub).headers.authorization?.replace('Bearer ', '') ?? '';
+    const [header, payload] = token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    expect(header).toMatchObject({ alg: 'EdDSA', kid: 'gateway', typ: 'internal+jwt' });
+    expect(payload).toMatchObject({ iss: 'gateway', aud: 'tickets', caller: { kind: 'user', profileId: 7 } });
+    expect(payload.exp - payload.iat).toBe(60);
+  });
+
+  it.each([
+    ['/ticket', '/ticket'],
+    ['/tag?q=a%20b&q=&x', '/tag?q=a%20b&q=&x'],
+    ['/ticket/1/attachment/a%2Fb;v=1//x', '/ticket/1/attachment/a%2Fb;v=1//x'],
+    ['/ticket/%00', '/ticket/%00'],
+    ['/ticket/', '/ticket/'],
+  ])('has the path and query of the client: %s', async (sent, received) => {
+    expect((await harness.call('GET', sent)).status).toBe(200);
+    expect(lastOf(harness.stub).url).toBe(received);
+  });
+
+  it.each([
+    '/ticket/../tag',
+    '/ticket/./1',
+    '/ticket/%2e%2E/tag',
+    '/ticket/..%2ftag',
+    '/ticket/..\\tag',
+    '/ticket/1#x',
+    '/ticket/%',
+  ])('is not made for a path that means another: %s', async (path) => {
+    const before = harness.stub.received.length;
+    const answer = await sendRaw(
+      harness.gateway.port,
+      `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: ${harness.bearer}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"malformed_request"');
+    expect(harness.stub.received.length).toBe(before);
+  });
+
+  it.each([
+    ['broken JSON', Buffer.from('{"a": ')],
+    ['latin1', Buffer.from('{"name":"Müller"}', 'latin1')],
+    ['bytes of all kinds', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
+    ['nothing', Buffer.alloc(0)],
+  ])('has the body of the client, byte for byte: %s', async (_, body) => {
+    const headers = { 'content-type': 'application/json' };
+    await harness.call('POST', '/ticket', { body, headers });
+    expect(lastOf(harness.stub).body).toEqual(body);
+    await harness.call('POST', '/ticket', { body, headers, chunkBytes: 7 });
+    expect(lastOf(harness.stub).body).toEqual(body);
+  });
+
+  it('has a body without a content type, and one with DELETE', async () => {
+    await harness.call('POST', '/ticket', { body: 'x' });
+    expect(lastOf(harness.stub)).toMatchObject({ body: Buffer.from('x') });
+    await harness.call('DELETE', '/ticket/1', { body: '{}', headers: { 'content-type': 'application/json' } });
+    expect(lastOf(harness.stub)).toMatchObject({ method: 'DELETE', body: Buffer.from('{}') });
+  });
+
+  it('has no body with GET', async () => {
+    await harness.call('GET', '/ticket/1', { body: 'hello', headers: { 'content-type': 'text/plain' } });
+    const { headers, body } = lastOf(harness.stub);
+    expect(body.length).toBe(0);
+    expect(headers['content-type']).toBeUndefined();
+  });
+});
+
+describe('the answer that a client gets', () => {
+  it('is that of the service: status, headers and bytes, without what ends at a hop', async () => {
+    const bytes = Buffer.from([0, 255, 10, 13, 128]);
+    harness.stub.next((_, response) => {
+      response
+        .writeHead(418, 'I am', {
+          'content-type': 'application/octet-stream',
+          'content-disposition': 'attachment',
+          etag: '"5"',
+          location: '/elsewhere',
+          deprecation: '@1',
+          'x-internal': '1',
+          connection: 'keep-alive, x-internal',
+          'keep-alive': 'timeout=1',
+        })
+        .end(bytes);
+    });
+    const answer = await harness.call('GET', '/ticket/1');
+    expect(answer.status).toBe(418);
+    expect(answer.body).toEqual(bytes);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment',
+      etag: '"5"',
+      location: '/elsewhere',
+      deprecation: '@1',
+      'x-content-type-options': 'nosniff',
+      'ratelimit-limit': '600',
+    });
+    expect(answer.headers['x-internal']).toBeUndefined();
+    expect(answer.headers['keep-alive']).not.toBe('timeout=1');
+  });
+
+  it('to HEAD is that to GET without the body', async () => {
+    const answer = await harness.call('HEAD', '/ticket/1');
+    expect(lastOf(harness.stub).method).toBe('HEAD');
+    expect(answer).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  it('on a path of no service is a 404 problem', async () => {
+    for (const path of ['/', '/nowhere', '/tickets', '/metrics', '/Ticket/1']) {
+      const answer = await harness.call('POST', path, { body: '{}', headers: { 'content-type': 'application/json' } });
+      expect(answer.json).toMatchObject({ status: 404, code: 'route_not_found', instance: path });
+      expect(answer.headers['content-type']).toContain('application/problem+json');
+      expect(answer.headers['ratelimit-limit']).toBe('600');
+    }
+  });
+});
+
+it('counts requests by the route of the contract', async () => {
+  await harness.call('GET', '/ticket/42/history');
+  const metrics = await fetch(`http://127.0.0.1:${harness.gateway.internalPort}/metrics`);
+  expect(await metrics.text()).toContain(
+    'ticketing_requests_total{face="proxy",route="GET /ticket/{ticket_id}/history",status="200",service="gateway"} 1',
+  );
+});

@@ -1,0 +1,62 @@
+import { afterEach, expect, it } from 'vitest';
+import { type GatewayHarness, startHarness } from './harness.ts';
+
+let harness: GatewayHarness | undefined;
+let clock = 1_000_000;
+
+afterEach(() => harness?.stop());
+
+async function start(variables: Record<string, string>): Promise<GatewayHarness> {
+  harness = await startHarness(variables, () => clock);
+  return harness;
+}
+
+it('counts each caller by itself, by the limit of its kind, and says so on every answer', async () => {
+  const { call, identity } = await start({ RATE_LIMITS: 'user=2' });
+  const as = async (sub: string, kind: string) => ({
+    headers: { authorization: `Bearer ${await identity.issuerToken({ sub, kind })}` },
+  });
+  const limitsOf = async (path: string, options: object) => {
+    const { status, headers } = await call('GET', path, options);
+    return [status, headers['ratelimit-limit'], headers['ratelimit-remaining'], headers['ratelimit-reset']];
+  };
+  const user = await as('7', 'user');
+  expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
+  clock += 15_500;
+  expect(await limitsOf('/nowhere', user)).toEqual([404, '2', '0', '45']);
+  const refused = await call('GET', '/ticket/1', user);
+  expect(refused.json).toMatchObject({ status: 429, code: 'rate_limited', title: 'Too many requests' });
+  expect(refused.headers).toMatchObject({ 'retry-after': '45', 'ratelimit-remaining': '0' });
+
+  expect(await limitsOf('/ticket/1', await as('8', 'user'))).toEqual([200, '2', '1', '60']);
+  expect(await limitsOf('/ticket/1', await as('7', 'vendor'))).toEqual([200, '600', '599', '60']);
+  expect(await limitsOf('/ticket/1', await as('7', 'system'))).toEqual([200, '60000', '59999', '60']);
+
+  clock += 44_500;
+  expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
+});
+
+it('counts a caller once, whether by header or by cookie', async () => {
+  const { callBare, bearer } = await start({});
+  const headers = { cookie: `ticketing_session=${bearer.slice(7)}` };
+  expect((await callBare('GET', '/ticket/1', { headers })).headers['ratelimit-remaining']).toBe('599');
+  const answer = await callBare('POST', '/ticket', { headers });
+  expect(answer.status).toBe(403);
+  expect(answer.headers['ratelimit-remaining']).toBe('598');
+  expect(
+    (await callBare('GET', '/ticket/1', { headers: { authorization: bearer } })).headers['ratelimit-remaining'],
+  ).toBe('597');
+});
+
+it('stops verifying for an address that sends too many tokens that do not hold', async () => {
+  const { call } = await start({ FAILED_TOKENS_PER_MINUTE: '2' });
+  const guess = { headers: { authorization: 'Bearer x.y.z' } };
+  expect((await call('GET', '/ticket/1', guess)).status).toBe(401);
+  expect((await call('GET', '/ticket/1', guess)).status).toBe(401);
+  const refused = await call('GET', '/ticket/1');
+  expect(refused.json).toMatchObject({ status: 429, code: 'rate_limited' });
+  expect(refused.headers['retry-after']).toBe('60');
+  expect((await call('GET', '/healthz')).status).toBe(200);
+  clock += 60_000;
+  expect((await call('GET', '/ticket/1')).status).toBe(200);
+});

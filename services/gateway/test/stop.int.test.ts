@@ -1,0 +1,34 @@
+import { Agent } from 'node:http';
+import { expect, it, vi } from 'vitest';
+import { startHarness } from './harness.ts';
+
+it('answers everything it has accepted before it stops, under load', async () => {
+  const harness = await startHarness({ DRAIN_MS: '300', RATE_LIMITS: 'user=1000000' });
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const statuses: number[] = [];
+  let isLoaded = true;
+  const load = Array.from({ length: 8 }, async () => {
+    while (isLoaded) statuses.push((await harness.call('POST', '/ticket', { body: '{}', agent })).status);
+  });
+  await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(50));
+
+  // One of the requests, whichever comes next, is still with the service when the gateway closes.
+  const slow = Promise.withResolvers<() => void>();
+  harness.stub.next((_, response) => slow.resolve(() => response.end('{}')));
+  const finish = await slow.promise;
+
+  const stopped = harness.gateway.stop();
+  await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503));
+  expect((await harness.call('GET', '/ticket/1')).headers.connection).toBe('close');
+  // A balancer has seen the readiness by now and sends nothing new.
+  isLoaded = false;
+  await expect
+    .poll(() => harness.callBare('GET', '/readyz').catch(() => 'refused'), { timeout: 5_000 })
+    .toBe('refused');
+  finish();
+  await Promise.all([...load, stopped]);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  agent.destroy();
+  await harness.stub.close();
+  harness.identity.remove();
+});

@@ -1,0 +1,218 @@
+import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
+import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
+import { Health } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
+import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
+import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  TicketService,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { accessOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { createGrpcTransport } from '@ticketing/service-kit/grpc-transport.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+const transports: [string, Transport][] = [];
+const served = ['createTicket', 'getTicket', 'searchTickets', 'createTag', 'getTag', 'listTags'];
+const methods = [TicketService, TagService]
+  .flatMap((service) => service.methods)
+  .filter(({ localName }) => served.includes(localName));
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  transports.push(['Connect', createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1' })]);
+  transports.push(['gRPC-Web', createGrpcWebTransport({ baseUrl: tickets.url, httpVersion: '1.1' })]);
+  const target = `127.0.0.1:${tickets.service.ports.grpc}`;
+  transports.push([
+    'gRPC',
+    createGrpcTransport({ target, defaultTimeoutMs: 10_000, services: [TicketService, TagService] }),
+  ]);
+});
+afterAll(async () => {
+  for (const [, transport] of transports)
+    if ('close' in transport && typeof transport.close === 'function') transport.close();
+  await tickets.stop();
+});
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+/** Every token that must not be believed, with the issuer's own key where it takes one. */
+async function badTokens(): Promise<[string, string][]> {
+  const good = await tickets.identity.issuerToken();
+  const claims = JSON.parse(Buffer.from(good.split('.')[1] ?? '', 'base64url').toString());
+  const jwks = readFileSync(tickets.environment.TICKETING_TICKETS_JWKS_FILE ?? '', 'utf8');
+  const { kid } = JSON.parse(jwks).keys[0];
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const foreign = generateKeyPairSync('ed25519');
+  const signed = (header: object, payload: unknown, key = foreign.privateKey) => {
+    const text = `${encode(header)}.${encode(payload)}`;
+    return `${text}.${signBytes(null, Buffer.from(text), key).toString('base64url')}`;
+  };
+  const hmac = (header: object, payload: unknown, secret: string) => {
+    const text = `${encode(header)}.${encode(payload)}`;
+    return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+  };
+  const issued = tickets.identity.issuerTokenOf;
+  const now = Math.floor(Date.now() / 1000);
+  return [
+    ['no token at all', ''],
+    ['not a token', 'abc.def.ghi'],
+    ['alg none', `${encode({ alg: 'none' })}.${encode(claims)}.`],
+    ['HS256 with the public key as secret', hmac({ alg: 'HS256', kid }, claims, jwks)],
+    ['a foreign key under the same kid', signed({ alg: 'EdDSA', kid }, claims)],
+    ['its own jwk header', signed({ alg: 'EdDSA', jwk: foreign.publicKey.export({ format: 'jwk' }) }, claims)],
+    ['its own jku header', signed({ alg: 'EdDSA', jku: 'http://127.0.0.1/jwks', kid: 'other' }, claims)],
+    ['another issuer', await issued({ ...claims, iss: 'somebody' })],
+    ['another audience', await issued({ ...claims, aud: 'somebody' })],
+    ['another typ', await issued(claims, { typ: 'secevent+jwt' })],
+    ['a time gone by', await issued({ ...claims, exp: now - 60 })],
+    ['no end', await issued({ ...claims, exp: undefined })],
+    ['a time to come', await issued({ ...claims, nbf: now + 600 })],
+    ['an issue in the future', await issued({ ...claims, iat: now + 600 })],
+    ['an end that is a text', await issued({ ...claims, exp: String(now + 600) })],
+    ['no scope', await issued({ ...claims, scope: undefined })],
+    ['another scope', await issued({ ...claims, scope: 'apis web' })],
+    ['no kind', await issued({ ...claims, kind: undefined })],
+    ['a foreign kind', await issued({ ...claims, kind: 'root' })],
+    ['a subject that is no profile', await issued({ ...claims, sub: 'abc' })],
+    ['subject 0', await issued({ ...claims, sub: '0' })],
+    ['permissions that are no list', await issued({ ...claims, permissions: 'deleteTicket' })],
+    ['skills that are no numbers', await issued({ ...claims, skills: { tagIds: ['1'] } })],
+    ['an array as its payload', signed({ alg: 'EdDSA', kid }, [claims])],
+    ['9 KB', await issued({ ...claims, name: undefined, note: 'x'.repeat(9000) })],
+    ['an internal token for another service', await tickets.identity.internalToken('reporting', testCaller())],
+  ];
+}
+
+describe('the REST face', () => {
+  test.each(methods.map((method) => [method.toString(), method] as const))(
+    '%s takes internal tokens for this service only',
+    async (_, method) => {
+      const rule = restRuleOf(method);
+      const path = rule?.path.replace(/\{\w+\}/, '1') ?? '';
+      const answer = async (authorization: string | undefined) =>
+        (
+          await fetch(tickets.url + path, {
+            method: rule?.method ?? 'GET',
+            headers: { ...(authorization === undefined ? {} : { authorization }) },
+          })
+        ).status;
+      expect(await answer(undefined)).toBe(401);
+      expect(await answer('Basic YTpi')).toBe(401);
+      expect(await answer(`Bearer ${await tickets.identity.issuerToken({ roleId: 1 })}`)).toBe(401);
+      expect(await answer(`Bearer ${await tickets.identity.internalToken('gateway', testCaller())}`)).toBe(401);
+      const status = async (caller: object) =>
+        answer(`Bearer ${await tickets.identity.internalToken('tickets', testCaller(caller))}`);
+      const access = accessOf(method);
+      const right = access?.case === 'right' ? access.value : undefined;
+      const [lesser, exact, admin] = [
+        await status({}),
+        await status({ permissions: [right ?? ''] }),
+        await status({ roleId: 1 }),
+      ];
+      if (right) expect(lesser).toBe(403);
+      for (const permitted of right ? [exact, admin] : [lesser, exact, admin])
+        expect([200, 400, 404]).toContain(permitted);
+    },
+  );
+});
+
+describe('the RPC faces', () => {
+  test('believe no bad token, on any protocol', async () => {
+    for (const [name, token] of await badTokens()) {
+      for (const [protocol, transport] of transports) {
+        const call = createClient(TagService, transport).listTags({}, token === '' ? {} : bearer(token));
+        const code = await call.then(() => 'accepted').catch((error: unknown) => ConnectError.from(error).code);
+        expect(code, `${name} over ${protocol}`).toBe(Code.Unauthenticated);
+      }
+    }
+  });
+
+  test('take tokens of the issuer and internal tokens, and check the right themselves', async () => {
+    for (const [index, [protocol, transport]] of transports.entries()) {
+      const tags = createClient(TagService, transport);
+      const ordinary = await tickets.identity.issuerToken();
+      const refused = await tags.createTag({ name: 'x' }, bearer(ordinary)).catch(ConnectError.from);
+      expect((refused as ConnectError).code, protocol).toBe(Code.PermissionDenied);
+      const allowed = await tickets.identity.issuerToken({ permissions: ['manageTags'] });
+      expect((await tags.createTag({ name: `tag ${index}` }, bearer(allowed))).success).toBe(true);
+      const internal = await tickets.identity.internalToken('tickets', testCaller());
+      expect((await tags.listTags({}, bearer(internal))).total).toBe(index + 1);
+    }
+  });
+
+  test('create, read and find the same ticket as REST does', async () => {
+    const token = bearer(await tickets.identity.issuerToken());
+    for (const [protocol, transport] of transports) {
+      const client = createClient(TicketService, transport);
+      const { ticket } = await client.createTicket({ channel: Channel.EMAIL, subject: `Über ${protocol}` }, token);
+      const rest = await tickets.request('GET', `/ticket/${ticket?.id}`);
+      expect(rest.json).toMatchObject({ id: ticket?.id, subject: `Über ${protocol}`, status: 'open', version: 1 });
+      const got = await client.getTicket({ ticketId: ticket?.id ?? 0 }, token);
+      expect(got.ticket).toEqual(ticket);
+      const found = await client.searchTickets({ limit: 1 }, token);
+      expect(found.tickets[0]?.id).toBe(ticket?.id);
+    }
+  });
+
+  test('hold the rules of the contract, and say what is wrong', async () => {
+    const token = bearer(await tickets.identity.issuerToken());
+    const bad = create(CreateTicketRequestSchema, {
+      channel: 99 as Channel,
+      subject: 'x'.repeat(999),
+      tags: [0],
+      subchannelId: 1,
+    });
+    for (const [protocol, transport] of transports) {
+      const error = ConnectError.from(
+        await createClient(TicketService, transport)
+          .createTicket(bad, token)
+          .catch((thrown: unknown) => thrown),
+      );
+      expect(error.code, protocol).toBe(Code.InvalidArgument);
+      const [problem] = error.findDetails(ProblemSchema);
+      expect(problem?.reason).toBe('invalid_input');
+      expect(problem?.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
+        '#/channel not_allowed',
+        '#/subchannelId not_supported_yet',
+        '#/subject too_long',
+        '#/tags/0 out_of_range',
+      ]);
+      const missing = await createClient(TicketService, transport)
+        .getTicket({ ticketId: 2_000_000 }, token)
+        .catch(ConnectError.from);
+      expect([(missing as ConnectError).code, (missing as ConnectError).rawMessage]).toEqual([
+        Code.NotFound,
+        'Ticket not found',
+      ]);
+      const later = await createClient(TicketService, transport)
+        .deleteTicket({ ticketId: 1 }, token)
+        .catch(ConnectError.from);
+      expect((later as ConnectError).code).toBe(Code.Unimplemented);
+    }
+  });
+
+  test('show health and reflection to everybody', async () => {
+    const grpc = transports[2]?.[1];
+    if (!grpc) throw new Error('no gRPC transport');
+    expect((await createClient(Health, grpc).check({ service: 'ticketing.tickets.v1.TicketService' })).status).toBe(1);
+    async function* ask() {
+      yield { host: '', messageRequest: { case: 'listServices' as const, value: '*' } };
+    }
+    const names: string[] = [];
+    for await (const answer of createClient(ServerReflection, grpc).serverReflectionInfo(ask())) {
+      if (answer.messageResponse.case === 'listServicesResponse')
+        names.push(...answer.messageResponse.value.service.map(({ name }) => name));
+    }
+    expect(names).toEqual(
+      expect.arrayContaining(['ticketing.tickets.v1.TicketService', 'ticketing.tickets.v1.TagService']),
+    );
+  });
+});

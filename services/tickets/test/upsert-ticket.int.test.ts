@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTickets } from '../src/service.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+});
+afterAll(() => tickets.stop());
+
+const post = (body: object, url?: string) =>
+  tickets.request('POST', '/ticket', { body: { channel: 'email', ...body }, ...(url ? { url } : {}) });
+
+test('a known externalTicketId updates that ticket: absent fields stay, defaults are not applied again', async () => {
+  const first = await post({ externalTicketId: 'a', subject: 'Eins', priority: 'high', status: 'pending' });
+  const second = await post({ externalTicketId: 'a', subject: 'Zwei' });
+  expect(second.status).toBe(200);
+  expect(second.json).toMatchObject({
+    id: first.json.id,
+    subject: 'Zwei',
+    priority: 'high',
+    status: 'pending',
+    version: 2,
+  });
+  const same = await post({ externalTicketId: 'a', subject: 'Zwei' });
+  expect(same.json.version).toBe(2);
+  expect((await tickets.documentOf(first.json.id)).outbox.map((event: { version: number }) => event.version)).toEqual([
+    1, 2,
+  ]);
+});
+
+test('200 at once with one externalTicketId make one ticket, on two instances', async () => {
+  const other = await startTickets(tickets.environment);
+  try {
+    const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        post({ externalTicketId: 'b', subject: `Nummer ${index}` }, urls[index % 2]),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
+    const documents = await tickets.database.collection('tickets').find({ externalTicketId: 'b' }).toArray();
+    expect(documents).toHaveLength(1);
+    expect(documents[0]?.version).toBe(200);
+    expect(documents[0]?.outbox.map((event: { version: number }) => event.version)).toEqual(
+      Array.from({ length: 200 }, (_, index) => index + 1),
+    );
+  } finally {
+    await other.stop();
+  }
+});
+
+test('an external id that a crash left without its ticket is healed', async () => {
+  await tickets.database
+    .collection<{ _id: string; ticketId: number }>('externalIds')
+    .insertOne({ _id: 'c', ticketId: 1_000_000 });
+  const answers = await Promise.all([post({ externalTicketId: 'c' }), post({ externalTicketId: 'c' })]);
+  expect(answers.map(({ json }) => json.id)).toEqual([1_000_000, 1_000_000]);
+});
+
+test('ids are unique over instances, and not used again after a restart', async () => {
+  const other = await startTickets(tickets.environment);
+  const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
+  const created = await Promise.all(Array.from({ length: 200 }, (_, index) => post({}, urls[index % 2])));
+  await other.stop();
+  const again = await startTickets(tickets.environment);
+  created.push(await post({}, `http://127.0.0.1:${again.ports.http}`));
+  await again.stop();
+  const ids = created.map(({ json }) => json.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.at(-1)).toBe(Math.max(...ids));
+});
