@@ -8,7 +8,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { expect, test } from 'vitest';
 import { probeMessage } from '../test/probe-contract.ts';
-import { messageEncoder } from './encode.ts';
+import { flagsThatShow, messageEncoder } from './encode.ts';
 
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 
@@ -69,6 +69,22 @@ test('leaves out what is declared so, and only that, keeping the order of the co
     ['second', ''],
     ['third', 'c'],
   ]);
+});
+
+test('writes a field that a flag shows only for that flag, also in the messages inside', () => {
+  const flag = { '[ticketing.api.v1.json]': { shownBy: 'include_raw_data' } };
+  const probe = probeMessage([
+    { name: 'data', type: 'TYPE_MESSAGE', typeName: '.google.protobuf.Struct', options: flag },
+    { name: 'children', type: 'TYPE_MESSAGE', typeName: '.probe.Probe', label: 'LABEL_REPEATED' },
+  ]);
+  const tree = Object.assign(create(probe), { children: [create(probe)] });
+  expect(messageEncoder(probe)(tree)).toEqual({ children: [{ children: [] }] });
+  expect(messageEncoder(probe, 'another_flag')(tree)).toEqual({ children: [{ children: [] }] });
+  expect(messageEncoder(probe, 'include_raw_data')(tree)).toEqual({
+    data: null,
+    children: [{ data: null, children: [] }],
+  });
+  expect([...flagsThatShow(probe)]).toEqual(['include_raw_data']);
 });
 
 test('writes dates in UTC, and in RFC 3339 where the contract says so', () => {

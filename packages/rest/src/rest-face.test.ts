@@ -66,6 +66,16 @@ test('sends no ETag without a version', async () => {
   expect((await answer({ url: '/tag' })).response.headers).not.toHaveProperty('etag');
 });
 
+test.each([
+  ['', undefined],
+  ['?includeRawData=false', undefined],
+  ['?includeRawData=true', null],
+])('answers unset raw data only to a request that asks for it: GET /ticket/1%s', async (query, rawData) => {
+  const getTicket = async () => create(GetTicketResponseSchema, { ticket: { id: 1 } });
+  const { response } = await answer({ url: `/ticket/1${query}` }, { getTicket });
+  expect(response.json().rawData).toBe(rawData);
+});
+
 test('answers a success with the status that the route names', async () => {
   const app = fastify();
   onTestFinished(() => app.close());

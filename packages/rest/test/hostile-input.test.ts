@@ -236,9 +236,9 @@ test('gets requests through to the handlers too, so that the properties say some
 
 test('answers any verb on any path', async () => {
   const verb = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
-  const path = fc
-    .oneof(escaped, fc.constantFrom('ticket', 'tag', 'ticket/search', 'ticket/1'))
-    .map((part) => `/${part}`);
+  // inject would read a second slash as the start of a host.
+  const part = escaped.filter((text) => !/^[/\\]/.test(text));
+  const path = fc.oneof(part, fc.constantFrom('ticket', 'tag', 'ticket/search', 'ticket/1')).map((text) => `/${text}`);
   await fc.assert(
     fc.asyncProperty(verb, path, async (method, url) => {
       await check({ method: method as 'GET', url }, Buffer.from('null'));

@@ -35,7 +35,7 @@ export function testIdentity(): TestIdentity {
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
         INTERNAL_PORT: '0',
-        LOG_LEVEL: 'silent',
+        LOG_LEVEL: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
         DRAIN_MS: '0',
         ISSUER: developmentIssuer.issuer,
         AUDIENCE: developmentIssuer.audience,

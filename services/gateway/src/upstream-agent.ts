@@ -17,14 +17,15 @@ export interface UpstreamAgent {
  * Opens the connection pools. TLS is verified, connections age so that a new replica gets its share, and nothing is
  * retried: only the caller of the gateway knows what may be repeated.
  */
-export function upstreamAgent(deadlineMs: number): UpstreamAgent {
+export function upstreamAgent(idleMs: number): UpstreamAgent {
   const signals = new AsyncLocalStorage<AbortSignal>();
   const agent = new Agent({
     connections: 64,
     pipelining: 1,
     connect: { timeout: 1000, rejectUnauthorized: true },
-    headersTimeout: deadlineMs,
-    bodyTimeout: deadlineMs,
+    // The caller ends what takes too long to begin, also while it waits for a connection.
+    headersTimeout: 0,
+    bodyTimeout: idleMs,
     // Below the 72 s after which a service closes an idle connection, so that none is used as it is being closed.
     keepAliveTimeout: 4000,
     clientTtl: 60_000,

@@ -93,7 +93,8 @@ describe('a service that', () => {
   it('takes its time with the rest of its answer is waited for', async () => {
     harness.stub.next((_, response) => {
       response.write('{"a":');
-      setTimeout(() => response.end('1}'), 400);
+      setTimeout(() => response.write('1'), 200);
+      setTimeout(() => response.end('}'), 400);
     });
     expect((await harness.call('GET', '/ticket/1')).body.toString()).toBe('{"a":1}');
   });

@@ -8,7 +8,7 @@ export async function applyIndexes(environment?: Environment): Promise<void> {
   const { store } = readTicketsConfig(environment);
   const database = openDatabase(store.mongodbUri, store.database);
   try {
-    await database.connection.asPromise();
+    await database.opened;
     await ticketModel(database.connection).createIndexes();
   } finally {
     await database.close();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
-import { expect, inject } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { applyIndexes } from '../src/apply-indexes.ts';
 import { type RunningTickets, startTickets } from '../src/service.ts';
 import { defaultSettings, type ReadSettings } from '../src/settings.ts';
@@ -51,7 +51,7 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
     TICKETING_TICKETS_MONGODB_DATABASE: databaseName,
   };
   await applyIndexes(environment);
-  const service = await startTickets(environment, settings);
+  const service = await startInstance(environment, settings);
   const client = await mongoose.createConnection(uri, { dbName: databaseName }).asPromise();
   const url = `http://127.0.0.1:${service.ports.http}`;
   const database = client.getClient().db(databaseName);
@@ -83,6 +83,19 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
       identity.remove();
     },
   };
+}
+
+/** Starts an instance and waits until it is ready. */
+export async function startInstance(
+  environment: Record<string, string>,
+  settings: ReadSettings = defaultSettings,
+): Promise<RunningTickets> {
+  const service = await startTickets(environment, settings);
+  await vi.waitFor(
+    async () => expect((await fetch(`http://127.0.0.1:${service.ports.http}/readyz`)).status).toBe(200),
+    { timeout: 10_000, interval: 20 },
+  );
+  return service;
 }
 
 const volatile = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;

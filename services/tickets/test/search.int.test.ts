@@ -16,7 +16,7 @@ import { orderKeys } from '../src/domain/ticket-keys.ts';
 import { documentOf } from '../src/store/ticket-document.ts';
 import { initialTicket, type TicketState } from '../src/store/ticket-fields.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { type Look, meets, type RawFilter } from './naive-filter.ts';
+import { type Look, meets, type RawFilter } from './search-oracle.ts';
 
 let tickets: TicketsHarness;
 let all: TicketState[];
@@ -171,6 +171,7 @@ function withComparator(key: string, value: fc.Arbitrary<unknown>, comparators: 
       return fc.record({ key: fc.constant(key), comparator: fc.constant(comparator), from: value, to: value });
     if (comparator === 'in' || comparator === 'not in') {
       const values = fc.array(fc.oneof({ weight: 4, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) }), {
+        minLength: 1,
         maxLength: 4,
       });
       return fc.record({ key: fc.constant(key), comparator: fc.constant(comparator), values });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTickets } from '../src/service.ts';
-import { startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -31,7 +30,7 @@ test('a known externalTicketId updates that ticket: absent fields stay, defaults
 });
 
 test('200 at once with one externalTicketId make one ticket, on two instances', async () => {
-  const other = await startTickets(tickets.environment);
+  const other = await startInstance(tickets.environment);
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const answers = await Promise.all(
@@ -61,11 +60,11 @@ test('an external id that a crash left without its ticket is healed', async () =
 });
 
 test('ids are unique over instances, and not used again after a restart', async () => {
-  const other = await startTickets(tickets.environment);
+  const other = await startInstance(tickets.environment);
   const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
   const created = await Promise.all(Array.from({ length: 200 }, (_, index) => post({}, urls[index % 2])));
   await other.stop();
-  const again = await startTickets(tickets.environment);
+  const again = await startInstance(tickets.environment);
   created.push(await post({}, `http://127.0.0.1:${again.ports.http}`));
   await again.stop();
   const ids = created.map(({ json }) => json.id);

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import { parseDateTime } from '@ticketing/rest/date-time.ts';
+import { isDateInRange, parseDateTime } from '@ticketing/rest/date-time.ts';
 import { DomainError, type Violation } from '@ticketing/rest/domain-error.ts';
 
 /** A filter as a request gives it. Absent values are undefined. */
@@ -84,6 +84,7 @@ function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): 
     }
     case 'in':
     case 'not in': {
+      if (filter.values.length === 0) return reader.missing('values');
       const values = filter.values.flatMap((value, index) =>
         value === null ? [] : (reader.read(value, `values/${index}`, 0) ?? []),
       );
@@ -151,7 +152,8 @@ class ValueReader {
       case 'integer':
         return readInteger(value);
       case 'time': {
-        if (typeof value !== 'string') return readInteger(value);
+        if (typeof value === 'number') return isDateInRange(value) ? value : undefined;
+        if (typeof value !== 'string') return undefined;
         const date = parseDateTime(value);
         return date && date.seconds + (date.isDay ? daySeconds : 0);
       }

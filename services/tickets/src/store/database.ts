@@ -1,40 +1,64 @@
+import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import mongoose, { type Connection, mongo } from 'mongoose';
 
 /** A database of this service. */
 export interface Database {
   connection: Connection;
+  /** Resolves when the database has been reached for the first time. */
+  opened: Promise<void>;
   /** Rejects if the database does not answer. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+const retryMs = 500;
 
 /**
  * Opens a database; what is written is acknowledged by a majority and in its journal. Does not wait for the server: it
  * keeps trying, and operations fail within 2 seconds while there is none.
  */
 export function openDatabase(uri: string, name: string): Database {
-  const connection = mongoose.createConnection(uri, {
-    dbName: name,
-    autoIndex: false,
-    autoCreate: false,
-    bufferCommands: false,
-    serverSelectionTimeoutMS: 1500,
-    connectTimeoutMS: 1500,
-    maxPoolSize: 50,
-    minPoolSize: 2,
-    writeConcern: { w: 'majority', journal: true },
-    readConcern: { level: 'majority' },
-    retryWrites: false,
-  });
-  connection.asPromise().catch(() => undefined);
+  const connection = mongoose.createConnection();
+  const closing = new AbortController();
+  const opened = connect(connection, uri, name, closing.signal);
   return {
     connection,
+    opened,
     async check() {
+      if (connection.readyState !== 1) throw new Error('the database has not been reached');
       await connection.getClient().db(name).command({ ping: 1 });
     },
-    close: () => connection.close(),
+    async close() {
+      closing.abort();
+      await opened;
+      await connection.close();
+    },
   };
+}
+
+/** Mongoose gives up when the first connection fails; from then on the driver reconnects by itself. */
+async function connect(connection: Connection, uri: string, name: string, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    try {
+      await connection.openUri(uri, {
+        dbName: name,
+        autoIndex: false,
+        autoCreate: false,
+        bufferCommands: false,
+        serverSelectionTimeoutMS: 1500,
+        connectTimeoutMS: 1500,
+        maxPoolSize: 50,
+        minPoolSize: 2,
+        writeConcern: { w: 'majority', journal: true },
+        readConcern: { level: 'majority' },
+        retryWrites: false,
+      });
+      return;
+    } catch {
+      await setTimeout(retryMs, undefined, { signal: closing }).catch(() => undefined);
+    }
+  }
 }
 
 /** Runs a store operation; a database that is away becomes `store_unavailable`, with the cause kept for the log. */
@@ -72,6 +96,8 @@ function isAway(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
-    error instanceof mongoose.Error.MongooseServerSelectionError
+    error instanceof mongoose.Error.MongooseServerSelectionError ||
+    // What mongoose throws before the first connection has no class of its own.
+    (error instanceof mongoose.MongooseError && error.message.includes('before initial connection'))
   );
 }

@@ -1,6 +1,6 @@
 import type { Condition, FilterKey, FilterValue } from '../domain/filter.ts';
 import { filterKeys } from '../domain/ticket-keys.ts';
-import { queryWords } from '../domain/words.ts';
+import { wordsOf } from '../domain/words.ts';
 
 /** A MongoDB query made of literal operators; values that come from a request are never objects. */
 export type Query = Record<string, unknown>;
@@ -68,7 +68,7 @@ function fieldQuery(field: string, condition: Condition, key: FilterKey): Query 
  * groups), so that hostile text costs linear time.
  */
 export function likePattern(pattern: string): string {
-  const parts = pattern.split('%').map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  const parts = pattern.split('%').map(escapePattern);
   const [first = '', ...rest] = parts;
   const last = rest.pop();
   if (last === undefined) return `^${first}\\z`;
@@ -76,9 +76,14 @@ export function likePattern(pattern: string): string {
   return `^${first}${middle.join('')}${last === '' ? '' : `.*${last}\\z`}`;
 }
 
+function escapePattern(part: string): string {
+  // A pattern of MongoDB ends at a NUL character.
+  return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\0', '\\x00');
+}
+
 function wordsQuery(condition: Condition): Query {
   if (condition.operator !== 'in') throw new Error('q takes = only');
-  const words = condition.values.flatMap((value) => queryWords(String(value)));
+  const words = wordsOf(condition.values.map(String));
   return words.length === 0 ? nothing : { words: { $all: words } };
 }
 

@@ -41,6 +41,7 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { subchannelId: 1, _id: 1 }, reason: 'the tickets of a mailbox' },
   { index: { externalTicketId: 1 }, reason: 'filter of t.externalTicketId, as an import asks for hundreds' },
   { index: { tagIds: 1, _id: 1 }, reason: 'the tickets with a tag' },
+  { index: { minTagId: 1, _id: 1 }, reason: 'order of tt.tagId' },
   { index: { words: 1 }, reason: 'full text' },
 ];
 

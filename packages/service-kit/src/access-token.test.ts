@@ -1,0 +1,117 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createLocalJWKSet, type JWTPayload, SignJWT } from 'jose';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { accessTokenVerifier, cachedVerifier, type VerifiedToken } from './access-token.ts';
+import { serviceCaller } from './caller.ts';
+import type { KeySource } from './key-source.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const localKeys = createLocalJWKSet({ keys: [publicKey.export({ format: 'jwk' })] });
+let lookups = 0;
+const keys: KeySource = {
+  algorithms: ['EdDSA'],
+  key: (header, token) => {
+    lookups += 1;
+    return localKeys(header, token);
+  },
+  check: async () => undefined,
+  close: () => undefined,
+};
+const verify = accessTokenVerifier({ keys, issuer: 'i', audience: 'a' });
+
+const sign = (claims: JWTPayload) =>
+  new SignJWT({ iss: 'i', aud: 'a', sub: '7', kind: 'user', scope: 'api', exp: Date.now() / 1000 + 600, ...claims })
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .sign(privateKey);
+
+describe('a token', () => {
+  it('becomes the caller that its claims describe', async () => {
+    const token = await sign({
+      name: 'Ada Lovelace',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      email: 'ada@example.org',
+      roleId: 2,
+      permissions: ['deleteTicket'],
+      teams: [1, 2],
+      skills: { tagIds: [3], excludedTagIds: [4], restricted: true },
+      unknown: 'ignored',
+    });
+    expect((await verify(token)).caller).toEqual({
+      kind: 'user',
+      profileId: 7,
+      service: null,
+      name: 'Ada Lovelace',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      email: 'ada@example.org',
+      roleId: 2,
+      permissions: ['deleteTicket'],
+      teams: [1, 2],
+      skills: { tagIds: [3], excludedTagIds: [4], restricted: true },
+    });
+  });
+
+  it('leaves empty what it does not claim, or claims as null', async () => {
+    const empty = { name: null, email: null, roleId: null, permissions: [], teams: [], profileId: 7 };
+    const skills = { tagIds: [], excludedTagIds: [], restricted: false };
+    expect((await verify(await sign({}))).caller).toMatchObject({ ...empty, skills });
+    const nulls = { name: null, roleId: null, permissions: null, teams: null, skills: null };
+    expect((await verify(await sign(nulls))).caller).toMatchObject({ ...empty, skills });
+  });
+
+  it.each([
+    { sub: '07' },
+    { sub: '-1' },
+    { sub: '1.0' },
+    { name: 5 },
+    { email: 'x'.repeat(321) },
+    { roleId: 1.5 },
+    { permissions: [1] },
+    { permissions: Array(1001).fill('x') },
+    { teams: ['1'] },
+    { skills: 'all' },
+    { skills: { restricted: 'yes' } },
+    { scope: 5 },
+  ])('with %j is refused', async (claims) => {
+    await expect(verify(await sign(claims as JWTPayload))).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+});
+
+describe('what was verified', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it('is remembered for a minute, as one and the same caller', async () => {
+    let elapsedMs = 1_000;
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    const token = await sign({});
+    const before = lookups;
+    const { caller } = await verify(token);
+    elapsedMs += 60_000;
+    expect((await verify(token)).caller).toBe(caller);
+    expect(lookups).toBe(before + 1);
+    elapsedMs += 1;
+    // The cache looks at the clock once in a millisecond.
+    await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller));
+    expect(lookups).toBe(before + 2);
+  });
+
+  it('is not believed beyond its end', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const token = await sign({ exp: Math.floor(Date.now() / 1000) + 10 });
+    await verify(token);
+    vi.setSystemTime(Date.now() + 16_000);
+    await expect(verify(token)).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+
+  it('is verified anew after a failure that was not its own', async () => {
+    const good: VerifiedToken = { caller: serviceCaller('x'), expiresAt: Number.POSITIVE_INFINITY };
+    const attempt = vi.fn(async () => good).mockRejectedValueOnce(new Error('the issuer is away'));
+    const cached = cachedVerifier(attempt);
+    await expect(cached('t')).rejects.toThrow('the issuer is away');
+    expect(await cached('t')).toBe(good);
+  });
+});

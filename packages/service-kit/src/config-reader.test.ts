@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, type ConfigReader, type Environment, readConfig } from './config-reader.ts';
+
+const read = <Config>(environment: Environment, reader: (from: ConfigReader) => Config) =>
+  readConfig(environment, 'TICKETING_TICKETS_', reader);
+
+/** The problems of an environment, without the prefix. */
+function problemsOf(environment: Environment, reader: (from: ConfigReader) => unknown): readonly string[] {
+  try {
+    read(environment, reader);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map((problem) => problem.replace('TICKETING_TICKETS_', ''));
+    throw error;
+  }
+  return [];
+}
+
+describe('a variable', () => {
+  it('is read by its type, trimmed', () => {
+    const environment = {
+      TICKETING_TICKETS_NAME: ' a b ',
+      TICKETING_TICKETS_COUNT: '-3',
+      TICKETING_TICKETS_PORT: '0',
+      TICKETING_TICKETS_ON: 'true',
+      TICKETING_TICKETS_ROLES: 'relay, api',
+      TICKETING_TICKETS_URL: 'mongodb://host/?x=1',
+    };
+    const config = read(environment, (from) => ({
+      name: from.text('NAME'),
+      count: from.integer('COUNT', { default: 0, min: -5, max: 5 }),
+      port: from.port('PORT', 1),
+      on: from.flag('ON', false),
+      roles: from.choices('ROLES', ['api', 'relay', 'consumer']),
+      url: from.url('URL', ['mongodb:']),
+    }));
+    expect(config).toEqual({
+      name: 'a b',
+      count: -3,
+      port: 0,
+      on: true,
+      roles: ['api', 'relay'],
+      url: 'mongodb://host/?x=1',
+    });
+  });
+
+  it('that is empty or missing has its default', () => {
+    const config = read({ TICKETING_TICKETS_NAME: ' ', TICKETING_TICKETS_COUNT: '' }, (from) => ({
+      name: from.optionalText('NAME'),
+      text: from.text('TEXT', { default: 'x' }),
+      count: from.integer('COUNT', { default: 4, min: 0, max: 9 }),
+      on: from.flag('ON', true),
+      roles: from.choices('ROLES', ['api', 'relay']),
+      word: from.choice('WORD', ['a', 'b'], 'b'),
+    }));
+    expect(config).toEqual({ name: undefined, text: 'x', count: 4, on: true, roles: ['api', 'relay'], word: 'b' });
+  });
+
+  it.each(['1.5', '1e3', '0x10', '10', '-1', 'one', '99999999999999999999'])(
+    '`%s` is no integer from 0 to 9',
+    (text) => {
+      const problems = problemsOf({ TICKETING_TICKETS_N: text }, (from) =>
+        from.integer('N', { default: 0, min: 0, max: 9 }),
+      );
+      expect(problems).toEqual(['N must be a whole number from 0 to 9']);
+    },
+  );
+
+  it.each(['tickets', 'ftp://a', '//a', 'http//a'])('`%s` is no http URL', (text) => {
+    expect(problemsOf({ TICKETING_TICKETS_U: text }, (from) => from.url('U', ['http:']))).toHaveLength(1);
+  });
+});
+
+describe('an environment that is not usable', () => {
+  it('is refused with all its problems at once', () => {
+    const environment = {
+      TICKETING_TICKETS_WORD: 'c',
+      TICKETING_TICKETS_ROLES: 'api,cook',
+      TICKETING_TICKETS_ODD: '1',
+    };
+    const problems = problemsOf(environment, (from) => {
+      from.text('NAME');
+      from.choice('WORD', ['a', 'b'], 'a');
+      from.choices('ROLES', ['api']);
+      from.optionalText('FILE');
+      from.refuse('Two things exclude each other.');
+    });
+    expect(problems).toEqual([
+      'NAME is required',
+      'WORD must be one of: a, b',
+      'ROLES may hold api, not cook',
+      'Two things exclude each other.',
+      'ODD is not a variable of this system',
+    ]);
+  });
+
+  it('is one with a variable of no service', () => {
+    const problems = problemsOf({ TICKETING_TICKET_NAME: 'x', TICKETING_: 'y' }, () => undefined);
+    expect(problems).toEqual([
+      'TICKETING_TICKET_NAME is not a variable of this system',
+      'TICKETING_ is not a variable of this system',
+    ]);
+  });
+
+  it('is not one with variables of other services, of tests and of other programs', () => {
+    const environment = { TICKETING_GATEWAY_ODD: '1', TICKETING_TEST_KAFKA_IMAGE: 'x', PATH: '/bin', TICKETINGS: '1' };
+    expect(problemsOf(environment, () => undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeJwt, SignJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { VerifyToken } from './access-token.ts';
+import { type Caller, serviceCaller } from './caller.ts';
+import { internalTokens, internalTokenVerifier } from './internal-token.ts';
+import { fileKeySource } from './key-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ticketing-internal-'));
+const keyOf: Record<string, KeyObject> = {};
+const fileOf = (service: string) => join(folder, `${service}.json`);
+const user: Caller = { ...serviceCaller('x'), kind: 'user', service: null, name: 'Ada', profileId: 7, roleId: 2 };
+let verify: VerifyToken;
+
+beforeAll(() => {
+  const published = ['gateway', 'intents'].map((kid) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    keyOf[kid] = privateKey;
+    writeFileSync(fileOf(kid), JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid }));
+    return { ...publicKey.export({ format: 'jwk' }), kid };
+  });
+  writeFileSync(fileOf('all'), JSON.stringify({ keys: published }));
+  verify = internalTokenVerifier(fileKeySource(fileOf('all')), 'tickets');
+});
+
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('an internal token', () => {
+  it('names the caller whose request is served', async () => {
+    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    expect((await verify(await tokens.mint('tickets', user))).caller).toEqual(user);
+  });
+
+  it('names the service that calls by itself', async () => {
+    const tokens = await internalTokens('intents', fileOf('intents'));
+    expect((await verify(await tokens.mint('tickets'))).caller).toEqual(serviceCaller('intents'));
+  });
+
+  it('is used again for 25 of its 60 seconds, for the same caller and audience', async () => {
+    let elapsedMs = 1_000;
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const token = await tokens.mint('tickets', user);
+    const { iat = 0, exp = 0 } = decodeJwt(token);
+    expect(exp - iat).toBe(60);
+    elapsedMs += 25_000;
+    expect(await tokens.mint('tickets', user)).toBe(token);
+    expect(await tokens.mint('intents', user)).not.toBe(token);
+    const signed = vi.spyOn(SignJWT.prototype, 'sign');
+    await tokens.mint('tickets', { ...user });
+    expect(signed).toHaveBeenCalledTimes(1);
+    elapsedMs += 1;
+    // The cache looks at the clock once in a millisecond.
+    await vi.waitFor(async () => {
+      await tokens.mint('tickets', user);
+      expect(signed).toHaveBeenCalledTimes(2);
+    });
+  });
+});
+
+describe('a token is refused', () => {
+  const sign = (kid: string, claims: object, header: object = {}, key = keyOf[kid]) => {
+    if (!key) throw new Error(`there is no key ${kid}`);
+    return new SignJWT({ caller: user, iss: kid, aud: 'tickets', exp: Date.now() / 1000 + 60, ...claims })
+      .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'internal+jwt', ...header })
+      .sign(key);
+  };
+
+  it.each([
+    ['for another audience', () => sign('gateway', { aud: 'intents' })],
+    ['in the name of another service', () => sign('intents', { iss: 'gateway' })],
+    ['with the key of another service', () => sign('gateway', {}, {}, keyOf.intents)],
+    ['of another type', () => sign('gateway', {}, { typ: 'JWT' })],
+    ['without a type', () => sign('gateway', {}, { typ: undefined })],
+    ['without an end', () => sign('gateway', { exp: undefined })],
+    ['after its end', () => sign('gateway', { exp: Date.now() / 1000 - 10 })],
+    ['that hides a service behind a caller', () => sign('gateway', { caller: serviceCaller('tickets') })],
+    ['without a key id', () => sign('gateway', {}, { kid: undefined })],
+    ['that is no token', async () => 'x.y.z'],
+  ])('%s', async (_, make) => {
+    await expect(verify(await make())).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+});
+
+it('is not minted with the key of another service', async () => {
+  await expect(internalTokens('tickets', fileOf('gateway'))).rejects.toThrow('is not the signing key of tickets');
+});

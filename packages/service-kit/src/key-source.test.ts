@@ -1,0 +1,151 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FlattenedJWSInput, jwtVerify, SignJWT } from 'jose';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fileKeySource, type KeySource, secretKeySource, urlKeySource } from './key-source.ts';
+
+const unused: FlattenedJWSInput = { signature: '', payload: '' };
+
+/** A key pair with its name, and what is published of it. */
+function makeKey(kid: string) {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  return { privateKey, kid, published: { ...publicKey.export({ format: 'jwk' }), kid } };
+}
+
+const verifies = async (source: KeySource, { privateKey, kid }: ReturnType<typeof makeKey>) => {
+  const token = await new SignJWT({}).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey);
+  return jwtVerify(token, source.key, { algorithms: [...source.algorithms] });
+};
+
+describe('a key set behind a URL', () => {
+  const first = makeKey('first');
+  const second = makeKey('second');
+  let issuer: Server;
+  let source: KeySource | undefined;
+  let published: object[];
+  let fetches: number;
+  let clock: number;
+
+  beforeEach(async () => {
+    [published, fetches, clock] = [[first.published], 0, 0];
+    issuer = createServer((_, response) => {
+      fetches += 1;
+      response.writeHead(published.length > 0 ? 200 : 500).end(JSON.stringify({ keys: published }));
+    });
+    issuer.listen(0, '127.0.0.1');
+    await once(issuer, 'listening');
+  });
+
+  afterEach(() => {
+    source?.close();
+    issuer.close();
+    issuer.closeAllConnections();
+  });
+
+  const open = () => {
+    source = urlKeySource(
+      `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`,
+      pino({ level: 'silent' }),
+      () => clock,
+    );
+    return source;
+  };
+
+  it('is fetched once for many tokens', async () => {
+    const keys = open();
+    await Promise.all([verifies(keys, first), verifies(keys, first), keys.check()]);
+    await verifies(keys, first);
+    expect(fetches).toBe(1);
+  });
+
+  it('is fetched again for a key that it does not have, at most every 30 seconds', async () => {
+    const keys = open();
+    await keys.check();
+    published = [first.published, second.published];
+    clock += 29_999;
+    await expect(verifies(keys, second)).rejects.toThrow(/no applicable key/);
+    expect(fetches).toBe(1);
+    clock += 1;
+    await verifies(keys, second);
+    expect(fetches).toBe(2);
+    await expect(verifies(keys, makeKey('third'))).rejects.toThrow(/no applicable key/);
+    expect(fetches).toBe(2);
+  });
+
+  it('drops a key that the issuer has withdrawn', async () => {
+    const keys = open();
+    await keys.check();
+    published = [second.published];
+    clock += 30_000;
+    await verifies(keys, second);
+    await expect(verifies(keys, first)).rejects.toThrow(/no applicable key/);
+  });
+
+  it('stays in force while the issuer is away', async () => {
+    const keys = open();
+    await keys.check();
+    published = [];
+    clock += 30_000;
+    await expect(verifies(keys, second)).rejects.toThrow(/no applicable key/);
+    expect(fetches).toBe(2);
+    await verifies(keys, first);
+    await keys.check();
+  });
+
+  it('that was never fetched is asked for once a second', async () => {
+    published = [];
+    const keys = open();
+    const missing = { code: 'unavailable', reason: 'issuer_unavailable', retryAfterSeconds: 1 };
+    await expect(keys.check()).rejects.toMatchObject(missing);
+    await expect(keys.check()).rejects.toMatchObject(missing);
+    expect(fetches).toBe(1);
+    published = [first.published];
+    clock += 1_000;
+    await verifies(keys, first);
+    expect(fetches).toBe(2);
+  });
+
+  it('is not taken from where a redirect leads', async () => {
+    issuer.removeAllListeners('request');
+    issuer.on('request', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
+    await expect(open().check()).rejects.toMatchObject({ reason: 'issuer_unavailable' });
+  });
+
+  it('is fetched again every 5 minutes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const keys = open();
+    await keys.check();
+    published = [second.published];
+    vi.advanceTimersByTime(300_000);
+    vi.useRealTimers();
+    await vi.waitFor(() => verifies(keys, second));
+    await expect(verifies(keys, first)).rejects.toThrow(/no applicable key/);
+  });
+});
+
+describe('a key set in a file', () => {
+  it.each([
+    ['no JSON', 'x'],
+    ['another shape', '[]'],
+    ['no key', '{"keys":[]}'],
+    ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
+    ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}'],
+  ])('is refused with %s', (_, text) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ticketing-keys-'));
+    const file = join(folder, 'jwks.json');
+    writeFileSync(file, text);
+    expect(() => fileKeySource(file)).toThrow();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+it('takes a secret of 32 bytes, and none shorter', async () => {
+  expect(await secretKeySource('ü'.repeat(16)).key({ alg: 'HS256' }, unused)).toHaveLength(32);
+  expect(() => secretKeySource('x'.repeat(31))).toThrow('shorter');
+});

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { type Answer, Story } from './demo/story.ts';
+import { runDevelopmentScript } from './development/run-script.ts';
+
+const usage = `Tells the story of a ticket through the public API, and prints each request and answer:
+
+  npm run demo
+
+  --port 8080   where the system listens; it is started if it does not
+  --data ./data where the system keeps its data
+`;
+
+await runDevelopmentScript(async () => {
+  const options = {
+    port: { type: 'string', default: '8080' },
+    data: { type: 'string', default: './data' },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const url = `http://127.0.0.1:${values.port}`;
+  const stop = await ensureRunning(url, values.port, values.data);
+  try {
+    const { issuerKeyFile } = developmentKeys(values.data);
+    const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
+    await tell(new Story(url, await signToken(issuerKeyFile, claims, 3600)));
+  } finally {
+    await stop();
+  }
+});
+
+async function tell(story: Story): Promise<void> {
+  const run = Date.now().toString(36);
+  story.chapter('A tag for what the customer is about');
+  const tag = await story.request('POST', '/tag', { name: `Meter reading ${run}`, color: '#3b82f6' });
+
+  story.chapter('Kim writes an e-mail');
+  const created = await story.request('POST', '/ticket', {
+    channel: 'email',
+    from: 'kim@example.com',
+    fromName: 'Kim Lee',
+    subject: 'Zählerstand für den Umzug',
+    body: '<p>Guten Tag,</p><p>mein Zählerstand ist <b>4711</b>.</p><p>-- <br>Kim Lee</p>',
+    priority: 'high',
+    tags: [numberIn(tag, 'id')],
+    externalTicketId: `demo-${run}`,
+  });
+  const id = numberIn(created, 'id');
+
+  story.chapter('An agent opens the ticket');
+  await story.request('GET', `/ticket/${id}`);
+
+  story.chapter('The other system sends the same ticket again: it is updated, not doubled');
+  await story.request('POST', '/ticket', { channel: 'email', externalTicketId: `demo-${run}`, priority: 'urgent' });
+
+  story.chapter('A colleague looks for it, without umlauts');
+  await story.request('POST', '/ticket/search', {
+    filters: [
+      { key: 'q', comparator: '=', value: 'zahlerstand umzug' },
+      { key: 't.status', comparator: 'in', values: ['open', 'pending'] },
+    ],
+    orderByField: 't.createdAt',
+    limit: 1,
+  });
+
+  story.chapter('A request with mistakes is refused, with a pointer to each');
+  await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
+}
+
+function numberIn(answer: Answer, name: string): number {
+  const value = answer[name];
+  if (typeof value !== 'number') throw new Error(`The answer has no ${name}.`);
+  return value;
+}
+
+/** Starts the system if nothing answers; answers how to stop what was started. */
+async function ensureRunning(url: string, port: string, data: string): Promise<() => Promise<void>> {
+  const isThere = await fetch(`${url}/healthz`).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return async () => undefined;
+  process.stdout.write(`Nothing answers at ${url}: starting the system.\n`);
+  const child = spawn(process.execPath, ['scripts/start.ts', '--port', port, '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.includes('ready ')) resolve();
+    });
+    child.once('exit', () => reject(new Error('The system could not be started.')));
+  });
+  return async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+}

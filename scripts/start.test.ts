@@ -1,0 +1,161 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+const { MONGODB_URI: _, ...environment } = process.env;
+let data: string;
+const started: ChildProcess[] = [];
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'ticketing-start-test-'));
+});
+
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  // What a killed system leaves behind ends a moment later, and lets go of the folder.
+  rmSync(data, { recursive: true, maxRetries: 20, retryDelay: 100 });
+});
+
+function run(script: string, args: string[], extra: Record<string, string> = {}): ChildProcess {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), '--data', data, ...args], {
+    env: { ...environment, ...extra },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  return child;
+}
+
+/** Starts the system and waits until it says that it is ready. */
+async function start(...args: string[]) {
+  const child = run('start.ts', ['--port', '0', ...args]);
+  let said = '';
+  let complained = '';
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    complained += part;
+  });
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+    said += part;
+  });
+  await vi.waitFor(
+    () => {
+      if (child.exitCode !== null) throw new Error(`it has ended: ${complained}`);
+      expect(said).toMatch(/^ready \S+\n$/m);
+    },
+    { timeout: 30_000 },
+  );
+  return { child, said, complaints: () => complained, url: /^ready (\S+)$/m.exec(said)?.[1] ?? '' };
+}
+
+/** Runs a script to its end. */
+async function outcome(child: ChildProcess) {
+  const none = { stdout: null, stderr: null };
+  const { stdout, stderr } = child.stdout && child.stderr ? child : none;
+  const [code, out, error] = await Promise.all([once(child, 'exit'), stdout && text(stdout), stderr && text(stderr)]);
+  return { code: code[0], out, error };
+}
+
+const alive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const childrenOf = (pid: number | undefined) =>
+  execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => ({ pid: Number.parseInt(line, 10), args: line }));
+
+describe('npm start', () => {
+  it('prints a first call that works, and stops in order on a signal', async () => {
+    const { child, said, url } = await start();
+    const curl = said.split('\n').find((line) => line.startsWith('curl ')) ?? '';
+    const [, token = ''] = /Bearer (\S+)'/.exec(curl) ?? [];
+    const [, body = ''] = /-d '(.*)'$/.exec(curl) ?? [];
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ id: 1, channel: 'email', subject: 'Hello' });
+    const [store] = childrenOf(child.pid);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(alive(store?.pid ?? 0)).toBe(false);
+  });
+
+  it('says in one sentence that the data folder or the port is in use', async () => {
+    const { url } = await start();
+    const [folder, port] = await Promise.all([
+      outcome(run('start.ts', ['--port', '0'])),
+      outcome(run('start.ts', ['--port', new URL(url).port])),
+    ]);
+    expect(folder).toMatchObject({ code: 1, error: expect.stringMatching(/^[^\n]* in use by another process\.\n$/) });
+    expect(port).toMatchObject({ code: 1, error: expect.stringMatching(/^Port \d+ is taken; [^\n]*\n$/) });
+  });
+
+  it('does not run in production', async () => {
+    for (const script of ['start.ts', 'token.ts']) {
+      expect(await outcome(run(script, [], { NODE_ENV: 'production' }))).toEqual({
+        code: 1,
+        out: '',
+        error: 'This is for development only and does not run with NODE_ENV=production.\n',
+      });
+    }
+  });
+
+  it('with --split starts a dead service again, and leaves nothing behind when it is killed', async () => {
+    const { child, url, complaints } = await start('--split');
+    const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
+    process.kill(gateway?.pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
+    const all = childrenOf(child.pid);
+    expect(all).toHaveLength(3);
+    child.kill('SIGKILL');
+    await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
+  });
+});
+
+it('follows the port of the gateway where it can', { retry: 3 }, async () => {
+  const { choosePorts } = await import('./development/ports.ts');
+  const { gateway } = await choosePorts(0);
+  const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
+  await once(other, 'listening');
+  const { ticketsHttp, ticketsGrpc, ...internal } = await choosePorts(gateway);
+  expect(ticketsHttp).toBe(gateway + 1);
+  expect(new Set([gateway, ticketsHttp, gateway + 2, ticketsGrpc, ...Object.values(internal)]).size).toBe(6);
+  other.close();
+});
+
+it('npm run token prints a token and nothing else', async () => {
+  const args = ['--sub', '7', '--kind', 'serviceWorker', '--role', '2', '--permissions', 'a,b', '--skills', '3,4'];
+  const { code, out, error } = await outcome(
+    run('token.ts', [...args, '--excluded', '5', '--restricted', '--expires', '45m']),
+  );
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const claims = JSON.parse(Buffer.from(out?.split('.')[1] ?? '', 'base64url').toString());
+  expect(claims).toMatchObject({
+    sub: '7',
+    kind: 'serviceWorker',
+    roleId: 2,
+    permissions: ['a', 'b'],
+    teams: [],
+    skills: { tagIds: [3, 4], excludedTagIds: [5], restricted: true },
+    scope: 'api',
+    iss: 'ticketing-development',
+    aud: 'ticketing',
+  });
+  expect(claims.exp - claims.iat).toBe(45 * 60);
+});

@@ -1,0 +1,55 @@
+import { ConfigError } from '@ticketing/service-kit/config-reader.ts';
+import { expect, it } from 'vitest';
+import { readGatewayConfig } from './config.ts';
+
+const least = {
+  TICKETING_GATEWAY_ISSUER: 'https://issuer.example',
+  TICKETING_GATEWAY_JWKS_URL: 'https://issuer.example/jwks',
+  TICKETING_GATEWAY_SIGNING_KEY_FILE: '/keys/gateway.json',
+  TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081',
+};
+
+it('has a default for what is not required', () => {
+  const config = readGatewayConfig(least);
+  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: 'ticketing_session', deadlineMs: 30_000 });
+  expect(config.rateLimits).toEqual({
+    user: 600,
+    vendor: 600,
+    vendorPartner: 600,
+    serviceWorker: 60_000,
+    codeExecutor: 60_000,
+    system: 60_000,
+  });
+});
+
+it('takes the limits that are named and keeps the others', () => {
+  const { rateLimits } = readGatewayConfig({ ...least, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
+  expect(rateLimits).toMatchObject({ user: 10, system: 20, vendor: 600 });
+});
+
+it('says everything that is wrong at once', () => {
+  const read = () =>
+    readGatewayConfig({
+      TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081/base',
+      TICKETING_GATEWAY_RATE_LIMITS: 'admin=5,user=0,vendor',
+      TICKETING_GATEWAY_PUBLIC_ORIGIN: 'https://tickets.example/',
+      TICKETING_GATEWAY_SESSION_COOKIE: 'a b',
+      TICKETING_GATEWAY_DEADLINE_MS: '5s',
+      TICKETING_GATEWAY_PORT: '80',
+    });
+  expect(read).toThrow(ConfigError);
+  for (const part of [
+    'TICKETS_URL must have no path',
+    'not "admin=5"',
+    'not "user=0"',
+    'not "vendor"',
+    'PUBLIC_ORIGIN must be',
+    'SESSION_COOKIE must be',
+    'DEADLINE_MS must be',
+    'ISSUER is required',
+    'Exactly one of',
+    'TICKETING_GATEWAY_PORT is not a variable',
+  ]) {
+    expect(read).toThrow(part);
+  }
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { wordsOf } from './words.ts';
+
+test('folds case, accents, width and ß', () => {
+  expect(wordsOf(['Größe GROSSE café CAFE Ｆｕｌｌ İstanbul'])).toEqual(['grosse', 'cafe', 'full', 'istanbul']);
+});
+test('splits addresses and ids into their parts, and keeps other scripts', () => {
+  expect(wordsOf(['kim.lee@example.com', 4711, null, 'Заказ №5'])).toEqual([
+    'kim',
+    'lee',
+    'example',
+    'com',
+    '4711',
+    'заказ',
+    'no5',
+  ]);
+});
+test('keeps at most 2,000 words of 64 characters', () => {
+  const words = wordsOf([Array.from({ length: 3000 }, (_, index) => `w${index}`).join(' ')]);
+  expect(words).toHaveLength(2000);
+  expect(wordsOf(['x'.repeat(100)])).toEqual(['x'.repeat(64)]);
+});
+test('reads hostile text in linear time', () => {
+  for (const text of ['\u0301'.repeat(50_000), '@.'.repeat(25_000), 'ﷺ'.repeat(50_000)]) {
+    const startedAt = performance.now();
+    wordsOf([text]);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  }
+});

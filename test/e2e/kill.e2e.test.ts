@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { afterAll, expect, test } from 'vitest';
+
+const data = mkdtempSync(join(tmpdir(), 'ticketing-kill-'));
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(data, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Starts the whole system as a user does, and waits for its last line. */
+async function start(port: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['scripts/start.ts', '--port', String(port), '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, MONGODB_URI: '' },
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes('\nready ')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`the system ended:\n${output}`)));
+  });
+  return child;
+}
+
+test('kill -9 of the system under writes loses no acknowledged ticket', { timeout: 120_000 }, async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const claims = { sub: '900', kind: 'serviceWorker', roleId: 2 };
+  const token = await signToken(developmentKeys(data).issuerKeyFile, claims, 3600);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const acknowledged: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const child = await start(port);
+    const before = acknowledged.length;
+    let isKilled = false;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (!isKilled) {
+        try {
+          const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body: '{"channel":"chat"}' });
+          const { id } = (await response.json()) as { id: number };
+          if (response.ok) acknowledged.push(id);
+        } catch {
+          // The connection broke in mid-request: nothing was acknowledged.
+        }
+      }
+    });
+    await expect
+      .poll(() => acknowledged.length - before, { timeout: 20_000, interval: 5 })
+      .toBeGreaterThan(60 + round * 37);
+    child.kill('SIGKILL');
+    isKilled = true;
+    await Promise.all(writers);
+  }
+  const child = await start(port);
+  expect(new Set(acknowledged).size).toBe(acknowledged.length);
+  const lost: number[] = [];
+  for (const id of acknowledged) {
+    const response = await fetch(`${url}/ticket/${id}`, { headers });
+    if (response.status !== 200) lost.push(id);
+    await response.arrayBuffer();
+  }
+  expect(lost).toEqual([]);
+  child.kill('SIGTERM');
+  await new Promise((resolve) => child.once('exit', resolve));
+});

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import {
+  GetTicketRequestSchema,
+  GetTicketResponseSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type System, startSystem } from './harness.ts';
+
+const run = promisify(execFile);
+let system: System;
+let token: string;
+
+beforeAll(async () => {
+  system = await startSystem();
+  token = await system.identity.issuerToken({ roleId: 1 });
+});
+afterAll(() => system.stop());
+
+async function call(method: string, path: string, options: { body?: object; headers?: Record<string, string> } = {}) {
+  const response = await fetch(system.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(options.body ? { 'content-type': 'application/json' } : {}),
+      ...options.headers,
+    },
+    ...(options.body ? { body: JSON.stringify(options.body) } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text.startsWith('{') ? JSON.parse(text) : text };
+}
+
+test('a ticket is created, read and found through the gateway', async () => {
+  const tag = await call('POST', '/tag', { body: { name: 'Zähler' } });
+  const created = await call('POST', '/ticket', {
+    body: {
+      channel: 'email',
+      from: 'kim@example.com',
+      subject: 'Zählerstand',
+      body: '<b>4711</b>',
+      tags: [tag.json.id],
+    },
+  });
+  expect(created.status).toBe(200);
+  expect(created.headers.get('etag')).toBe('"1"');
+  expect(created.headers.get('ratelimit-limit')).toBe('600');
+  const got = await call('GET', `/ticket/${created.json.id}`);
+  expect(got.json).toEqual({ ...created.json, prevTicketId: null, nextTicketId: null, sessions: [] });
+  const found = await call('POST', '/ticket/search', {
+    body: { filters: [{ key: 'q', comparator: '=', value: 'zahlerstand' }] },
+  });
+  expect(found.json).toMatchObject({ total: 1, tickets: [{ id: created.json.id, tags: [{ name: 'Zähler' }] }] });
+});
+
+test('a browser session reads by cookie, and writes from its own origin only', async () => {
+  const session = await call('POST', '/auth/session');
+  const cookie = session.headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/^ticketing_session=\S+;.*HttpOnly/);
+  const withCookie = (site: string) => ({ cookie: cookie.split(';')[0] ?? '', 'sec-fetch-site': site });
+  const status = async (method: string, site: string) =>
+    (
+      await fetch(`${system.url}/ticket${method === 'GET' ? '/1' : ''}`, {
+        method,
+        headers: { ...withCookie(site), 'content-type': 'application/json' },
+        ...(method === 'GET' ? {} : { body: '{"channel":"portal"}' }),
+      })
+    ).status;
+  expect(await status('GET', 'cross-site')).toBe(200);
+  expect(await status('POST', 'same-origin')).toBe(200);
+  expect(await status('POST', 'cross-site')).toBe(403);
+  expect(await status('POST', 'same-site')).toBe(403);
+});
+
+test('without a credential nothing but health, contract and reference is answered', async () => {
+  const status = async (path: string) => (await fetch(system.url + path)).status;
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs'])
+    expect([path, await status(path)]).toEqual([path, 200]);
+  for (const path of ['/ticket/1', '/tag', '/metrics', '/nothing']) expect([401, 404]).toContain(await status(path));
+  expect(await status('/ticket/1')).toBe(401);
+});
+
+test('a native gRPC client reads a ticket straight from the service', async () => {
+  const created = await call('POST', '/ticket', { body: { channel: 'chat', subject: 'gRPC' } });
+  const client = new Client(system.grpcTarget, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  const answer = await new Promise<Buffer>((resolve, reject) => {
+    client.makeUnaryRequest<Buffer, Buffer>(
+      '/ticketing.tickets.v1.TicketService/GetTicket',
+      (message) => message,
+      (bytes) => bytes,
+      Buffer.from(
+        toBinary(GetTicketRequestSchema, {
+          $typeName: 'ticketing.tickets.v1.GetTicketRequest',
+          ticketId: created.json.id,
+        }),
+      ),
+      metadata,
+      (error, bytes) => (error || !bytes ? reject(error) : resolve(bytes)),
+    );
+  });
+  client.close();
+  const { ticket } = fromBinary(GetTicketResponseSchema, answer);
+  expect(ticket).toMatchObject({ id: created.json.id, subject: 'gRPC', version: 1 });
+});
+
+test('the OpenAPI document passes a linter', async () => {
+  const { json } = await call('GET', '/openapi.json');
+  expect(Object.keys(json.paths)).toEqual(
+    expect.arrayContaining(['/ticket', '/ticket/search', '/ticket/{ticketId}', '/tag', '/auth/session']),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'ticketing-openapi-'));
+  try {
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(json));
+    writeFileSync(join(folder, 'redocly.yaml'), 'extends: [recommended]\ntelemetry: off\n');
+    await run('redocly', ['lint', 'openapi.json', '--config', 'redocly.yaml'], { cwd: folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+test.skipIf(chromium === undefined)(
+  'a browser shows the reference page (needs chromium)',
+  { timeout: 60_000 },
+  async () => {
+    const args = [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--virtual-time-budget=10000',
+      '--dump-dom',
+      `${system.url}/docs`,
+    ];
+    const { stdout: page } = await run(chromium ?? '', args, { maxBuffer: 50_000_000 });
+    expect(page).toContain('/ticket/search');
+    expect(page).toContain('Creates a ticket');
+  },
+);
