@@ -1,4 +1,4 @@
-import type { TicketState } from '../src/store/ticket-fields.ts';
+import { type NaiveTicket, spellings } from './naive-ticket.ts';
 
 /** A filter as a request gives it. */
 export interface RawFilter {
@@ -10,75 +10,183 @@ export interface RawFilter {
   to?: unknown;
 }
 
-type Kind = 'number' | 'text' | 'time' | 'rank' | 'boolean';
-const ranks: unknown[] = ['', 'low', 'medium', 'high', 'urgent'];
+/** How the values of a key compare. */
+type Kind = 'number' | 'text' | 'time' | 'rank' | 'boolean' | 'words';
 
-/** What a ticket has under a key, and of which kind it is. Enums are texts. */
-export type Look = (ticket: TicketState, key: string) => { kind: Kind; values: unknown[] };
+const kinds: Readonly<Record<string, Kind>> = {
+  't.id': 'number',
+  't.channel': 'text',
+  't.subchannelId': 'number',
+  't.channelId': 'text',
+  't.direction': 'text',
+  't.status': 'text',
+  't.priority': 'rank',
+  't.agentId': 'number',
+  't.customerId': 'text',
+  't.contractId': 'text',
+  't.partnerId': 'number',
+  't.isCustomerActive': 'boolean',
+  't.aiSupportLevel': 'text',
+  'i.aiAgentId': 'number',
+  't.createdAt': 'time',
+  't.modifiedAt': 'time',
+  't.firstResponseDueBy': 'time',
+  't.dueBy': 'time',
+  't.lastMessageAt': 'time',
+  't.lastCustomerMessageAt': 'time',
+  'tt.tagId': 'number',
+  't.sentiment': 'text',
+  't.language': 'text',
+  't.languageCode': 'text',
+  't.from': 'text',
+  't.spamStatus': 'text',
+  't.externalTicketId': 'text',
+  't.subject': 'text',
+  't.summary': 'text',
+  't.closedAt': 'time',
+  't.createdBy': 'number',
+  q: 'words',
+};
 
-/** Whether a ticket meets a filter, read straight from decisions.md section 4; for tests only. */
-export function meets(ticket: TicketState, filter: RawFilter, look: Look): boolean {
-  const { kind, values } = look(ticket, filter.key);
-  const set = values.filter((value) => value !== null);
+/** Every key of section 4, and how it compares. */
+export const naiveKeys: ReadonlyMap<string, Kind> = new Map(Object.entries(kinds));
+
+type Value = string | number | boolean;
+
+/**
+ * Whether a ticket meets a filter, read straight from decisions.md section 4; slow and plain, for tests only.
+ *
+ * Units: `now` in Unix seconds.
+ */
+export function meets(ticket: NaiveTicket, filter: RawFilter, now: number): boolean {
+  const key = naiveKeys.has(filter.key) ? filter.key : `t.${filter.key}`;
+  const kind = naiveKeys.get(key);
+  if (kind === undefined) throw new Error(`${filter.key} is not a key`);
+  if (kind === 'words') return hasWords(ticket, String(filter.value));
+  const set = valuesOf(ticket, key, now);
   const isUnset = set.length === 0;
-  const read = (given: unknown, endOfDay = false): unknown => {
-    if (kind === 'rank') return ranks.indexOf(given);
-    if (kind !== 'time' || typeof given !== 'string') return kind === 'number' ? Number(given) : given;
-    const isDay = /^\d{4}-\d{2}-\d{2}$/.test(given);
-    const text = isDay
-      ? `${given}T00:00:00Z`
-      : /Z$|[+-]\d{2}:\d{2}$/.test(given)
-        ? given
-        : `${given.replace(' ', 'T')}Z`;
-    return Date.parse(text) / 1000 + (isDay && endOfDay ? 86_399 : 0);
-  };
-  const any = (test: (value: never) => boolean) => set.some((value) => test(value as never));
+  const any = (test: (order: number) => boolean, given: unknown, plus = 0) =>
+    given !== null && set.some((value) => test(compare(value, readGiven(given, kind, plus))));
+  const endOfDay = 86_399;
   switch (filter.comparator) {
     case '=':
     case 'equal':
-      return any((value) => value === read(filter.value));
+      return any((order) => order === 0, filter.value);
     case '!=':
-      return filter.value === null ? !isUnset : !any((value) => value === read(filter.value));
+      return filter.value === null ? !isUnset : !any((order) => order === 0, filter.value);
     case '<':
-      return any((value) => value < (read(filter.value) as never));
+      return any((order) => order < 0, filter.value);
     case '<=':
-      return any((value) => value <= (read(filter.value, true) as never));
+      return any((order) => order <= 0, filter.value, endOfDay);
     case '>':
-      return any((value) => value > (read(filter.value, true) as never));
+      return any((order) => order > 0, filter.value, endOfDay);
     case '>=':
-      return any((value) => value >= (read(filter.value) as never));
+      return any((order) => order >= 0, filter.value);
     case 'between':
-      return any((value) => value >= (read(filter.from) as never) && value <= (read(filter.to, true) as never));
-    case 'in': {
-      const given = filter.values ?? [];
-      return (
-        any((value) => given.some((one) => one !== null && read(one) === value)) || (isUnset && given.includes(null))
+      return set.some(
+        (value) =>
+          compare(value, readGiven(filter.from, kind, 0)) >= 0 &&
+          compare(value, readGiven(filter.to, kind, endOfDay)) <= 0,
       );
-    }
-    case 'not in': {
-      const given = filter.values ?? [];
-      const isListed = any((value) => given.some((one) => one !== null && read(one) === value));
-      return !isListed && !(isUnset && given.includes(null));
-    }
-    case 'like': {
-      const parts = String(filter.value).toLowerCase().split('%');
-      return any((value) => isLike(String(value).toLowerCase(), parts));
-    }
+    case 'in':
+      return isListed(filter.values);
+    case 'not in':
+      return !isListed(filter.values);
+    case 'like':
+      return set.some((value) => isLike([...String(value)], [...String(filter.value)]));
     default:
       throw new Error(`${filter.comparator} is not a comparator`);
   }
+
+  function isListed(given: readonly unknown[] = []): boolean {
+    return given.some((one) => (one === null ? isUnset : any((order) => order === 0, one)));
+  }
 }
 
-function isLike(text: string, parts: readonly string[]): boolean {
-  const [first = '', ...rest] = parts;
-  if (rest.length === 0) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  const last = rest.pop() ?? '';
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+/** The values that a ticket has under a key; none if it is unset. */
+export function valuesOf(ticket: NaiveTicket, key: string, now: number): Value[] {
+  switch (key) {
+    case 'tt.tagId':
+      return [...ticket.tagIds];
+    case 'i.aiAgentId':
+      return [...ticket.aiAgentIds];
+    case 't.isCustomerActive':
+      return [ticket.channel === 'chat' && (ticket.lastCustomerMessageAt ?? 0) > now - 300];
+    case 't.priority':
+      return [rankOf(ticket.priority)];
+    default: {
+      const value = ticket[key.slice(2) as keyof NaiveTicket] as Value | null;
+      return value === null ? [] : [value];
+    }
   }
-  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** The order of two values of a key: texts by their bytes. */
+export function compare(left: Value, right: Value): number {
+  if (typeof left === 'string') return Buffer.compare(Buffer.from(left), Buffer.from(String(right)));
+  return Number(left) - Number(right);
+}
+
+function rankOf(priority: unknown): number {
+  return (spellings.priority as readonly unknown[]).indexOf(priority);
+}
+
+function readGiven(given: unknown, kind: Kind, plus: number): Value {
+  switch (kind) {
+    case 'number':
+      return Number(given);
+    case 'rank':
+      return rankOf(given);
+    case 'boolean':
+      return String(given) === 'true';
+    case 'time':
+      return typeof given === 'number' ? given : secondsOf(String(given), plus);
+    default:
+      return String(given);
+  }
+}
+
+function secondsOf(text: string, plus: number): number {
+  if (text.length === 'YYYY-MM-DD'.length) return Date.parse(`${text}T00:00:00Z`) / 1000 + plus;
+  const hasZone = /(?:z|[+-]\d\d:\d\d)$/i.test(text);
+  return Math.floor(Date.parse(hasZone ? text : `${text.replace(' ', 'T')}Z`) / 1000);
+}
+
+function isLike(text: readonly string[], pattern: readonly string[]): boolean {
+  // Which beginnings of the text the pattern so far can have used up.
+  let ends = new Set([0]);
+  for (const one of pattern) {
+    const next = new Set<number>();
+    for (const end of ends) {
+      if (one === '%') for (let at = end; at <= text.length; at++) next.add(at);
+      else if (end < text.length && sameLetter(text[end] ?? '', one)) next.add(end + 1);
+    }
+    ends = next;
+  }
+  return ends.has(text.length);
+}
+
+function sameLetter(left: string, right: string): boolean {
+  return left === right || left.toLowerCase() === right.toLowerCase() || upper(left) === upper(right);
+}
+
+/** Upper case, where that is one letter. */
+function upper(letter: string): string {
+  const raised = letter.toUpperCase();
+  return [...raised].length === 1 ? raised : letter;
+}
+
+/** Equal to it are letters that differ in case, accents and width only. */
+const folding = new Intl.Collator('en', { sensitivity: 'base' });
+
+function hasWords(ticket: NaiveTicket, query: string): boolean {
+  const { subject, summary, bodyPlain, from, fromName, id, externalTicketId, customerId, contractId } = ticket;
+  const searched = [subject, summary, bodyPlain, from, fromName, String(id), externalTicketId, customerId, contractId];
+  const words = searched.flatMap((text) => wordsIn(text ?? ''));
+  const asked = wordsIn(query);
+  return asked.length > 0 && asked.every((word) => words.some((other) => folding.compare(word, other) === 0));
+}
+
+function wordsIn(text: string): string[] {
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
 }

@@ -39,10 +39,10 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { customerId: 1, _id: 1 }, reason: 'the tickets of a customer' },
   { index: { contractId: 1, _id: 1 }, reason: 'the tickets of a contract' },
   { index: { subchannelId: 1, _id: 1 }, reason: 'the tickets of a mailbox' },
-  { index: { externalTicketId: 1 }, reason: 'filter of t.externalTicketId, as an import asks for hundreds' },
+  { index: { externalTicketId: 1, _id: 1 }, reason: 'filter of t.externalTicketId, as an import asks for hundreds' },
   { index: { tagIds: 1, _id: 1 }, reason: 'the tickets with a tag' },
   { index: { minTagId: 1, _id: 1 }, reason: 'order of tt.tagId' },
-  { index: { words: 1 }, reason: 'full text' },
+  { index: { words: 1, _id: 1 }, reason: 'full text' },
 ];
 
 /** The model of the tickets on a connection. */

@@ -88,7 +88,8 @@ export function ticketStore(connection: Connection): TicketStore {
         return result.matchedCount === 1;
       }),
     page: (request) => reachable(() => inTime(() => readPage(tickets, request))),
-    count: (query) => reachable(() => inTime(() => tickets.countDocuments(query, { maxTimeMS: maxQueryMs }))),
+    count: (query) =>
+      reachable(() => inTime(() => tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs }))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
         const claim = await upserted(() =>
@@ -116,6 +117,11 @@ function externalIdModel(connection: Connection): Model<ExternalIdDocument> {
 function storedTicket(document: TicketDocument): StoredTicket {
   const workedOn = document.workedOn.map(({ profileId, at }) => ({ profileId, at: at.getTime() / 1000 }));
   return { ticket: stateOf(document), workedOn };
+}
+
+/** Without conditions, all ids: an index tells their number, where a scan of the tickets would read every body. */
+function countable(query: Query): Query {
+  return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
 }
 
 async function readPage(tickets: Model<TicketDocument>, request: PageRequest): Promise<Page> {

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { hasRequiredSkills } from './skills.ts';
+
+const isRoutingSkill = (tagId: number) => tagId < 10;
+const nobody = { tagIds: [], excludedTagIds: [], restricted: false };
+
+test.each<[string, { agentId?: number | null; tagIds?: number[] }, Partial<typeof nobody> | object, boolean]>([
+  ['a ticket without tags needs no skill', {}, {}, true],
+  ['a tag that is not relevant to routing needs no skill', { tagIds: [10] }, {}, true],
+  ['a skill tag needs the skill', { tagIds: [1] }, { tagIds: [2] }, false],
+  ['one of several skills is enough', { tagIds: [1, 2] }, { tagIds: [2] }, true],
+  ['a tag that is not relevant to routing is no skill', { tagIds: [1, 10] }, { tagIds: [10] }, false],
+  [
+    'an excluded tag hides a ticket from a restricted caller',
+    { tagIds: [10] },
+    { excludedTagIds: [10], restricted: true },
+    false,
+  ],
+  [
+    'also one that matches a skill',
+    { tagIds: [1, 10] },
+    { tagIds: [1], excludedTagIds: [10], restricted: true },
+    false,
+  ],
+  ['an excluded tag hides nothing from others', { tagIds: [10] }, { excludedTagIds: [10] }, true],
+  ['what is assigned to the caller needs no skill', { tagIds: [1], agentId: 7 }, {}, true],
+  ['nor is it hidden by an excluded tag', { tagIds: [1], agentId: 7 }, { excludedTagIds: [1], restricted: true }, true],
+  ['what is assigned to another needs the skill', { tagIds: [1], agentId: 8 }, {}, false],
+])('%s', (_, ticket, skills, expected) => {
+  const caller = { profileId: 7, skills: { ...nobody, ...skills } };
+  expect(hasRequiredSkills({ agentId: null, tagIds: [], ...ticket }, caller, isRoutingSkill)).toBe(expected);
+});
+
+test('a caller without a profile is assigned nothing, also not what nobody is', () => {
+  const caller = { profileId: null, skills: nobody };
+  expect(hasRequiredSkills({ agentId: null, tagIds: [1] }, caller, isRoutingSkill)).toBe(false);
+});

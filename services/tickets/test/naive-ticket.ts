@@ -1,0 +1,190 @@
+import {
+  AiSupportLevelSchema,
+  ChannelSchema,
+  DirectionSchema,
+  PrioritySchema,
+  SpamStatusSchema,
+  TicketStatusSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import fc from 'fast-check';
+import { createdEvent } from '../src/api/ticket-event.ts';
+import { documentOf } from '../src/store/ticket-document.ts';
+import { initialTicket, type TicketState } from '../src/store/ticket-fields.ts';
+import type { TicketsHarness } from './harness.ts';
+
+/** A ticket in the words of the specification: enums as it spells them, times in Unix seconds. */
+export interface NaiveTicket {
+  id: number;
+  channel: string;
+  direction: string;
+  status: string;
+  priority: string;
+  aiSupportLevel: string;
+  spamStatus: string | null;
+  subject: string | null;
+  summary: string | null;
+  bodyPlain: string | null;
+  from: string | null;
+  fromName: string | null;
+  sentiment: string | null;
+  language: string | null;
+  languageCode: string | null;
+  channelId: string | null;
+  customerId: string | null;
+  contractId: string | null;
+  externalTicketId: string | null;
+  subchannelId: number | null;
+  agentId: number | null;
+  partnerId: number | null;
+  createdBy: number | null;
+  createdAt: number;
+  modifiedAt: number;
+  firstResponseDueBy: number | null;
+  dueBy: number | null;
+  lastMessageAt: number | null;
+  lastCustomerMessageAt: number | null;
+  closedAt: number | null;
+  tagIds: readonly number[];
+  aiAgentIds: readonly number[];
+}
+
+/** The values of the enums, from the specification; those of priority in the order of their rank. */
+export const spellings = {
+  channel: ['email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'],
+  direction: ['in', 'out', 'internal'],
+  status: ['open', 'pending', 'closed'],
+  priority: ['low', 'medium', 'high', 'urgent'],
+  aiSupportLevel: ['unprocessed', 'human', 'bot', 'automated'],
+  spamStatus: ['auto_spam', 'auto_clean', 'auto_programmatic', 'manual_spam', 'manual_clean'],
+} as const;
+
+/** Texts with what is hard about texts: accents, cases that differ in length, wildcards, operators, other planes. */
+export const texts = [
+  'Rechnung',
+  'RECHNUNG für Straße',
+  'Strasse',
+  'STRAẞE',
+  'Größe é',
+  'Gro\u0308ße e\u0301',
+  'café au lait',
+  'cafe',
+  'ΟΔΟΣ οδος',
+  '100%',
+  'a.b*c',
+  '(x)|[y]',
+  '^$\\z\\',
+  '{"$gt":""}',
+  '$where',
+  'eine\nzweite Zeile',
+  '😀 smile',
+  '￭',
+  'null',
+  '0',
+  '',
+  ' ',
+  'a\0b',
+];
+
+const day = 86_400;
+
+const midnight = Math.floor(Date.now() / 1000 / day) * day - 4 * day;
+
+/** Times at the edges of days, all of them some days ago. */
+export const times = [-day, -1, 0, 1, 43_200, day - 1, day, day + 43_200, 2 * day - 1].map((plus) => midnight + plus);
+
+/** Any ticket, but for its id. */
+export const anyTicket: fc.Arbitrary<NaiveTicket> = fc.record({
+  id: fc.constant(0),
+  channel: fc.oneof(fc.constantFrom(...spellings.channel), fc.constant('chat')),
+  direction: fc.constantFrom(...spellings.direction),
+  status: fc.constantFrom(...spellings.status),
+  priority: fc.constantFrom(...spellings.priority),
+  aiSupportLevel: fc.constantFrom(...spellings.aiSupportLevel),
+  spamStatus: fc.option(fc.constantFrom(...spellings.spamStatus), { freq: 2 }),
+  subject: textOrNull(),
+  summary: textOrNull(),
+  bodyPlain: textOrNull(),
+  from: fc.option(fc.constantFrom('ada@example.org', 'ADA@example.org', 'böb@example.net', '+49 30 1234')),
+  fromName: textOrNull(),
+  sentiment: textOrNull(),
+  language: fc.option(fc.constantFrom('German', 'english', 'Deutsch')),
+  languageCode: fc.option(fc.constantFrom('de', 'en', 'DE')),
+  channelId: textOrNull(),
+  customerId: fc.option(fc.constantFrom('4711', 'K-4711', 'k-4711', '10', '9')),
+  contractId: fc.option(fc.constantFrom('V.1', 'V-1', '4711')),
+  externalTicketId: fc.option(fc.constantFrom('EXT-1', 'ext-2', '#3')),
+  subchannelId: idOrNull(),
+  agentId: idOrNull(),
+  partnerId: idOrNull(),
+  createdBy: idOrNull(),
+  createdAt: fc.constantFrom(...times),
+  modifiedAt: fc.constantFrom(...times),
+  firstResponseDueBy: timeOrNull(),
+  dueBy: timeOrNull(),
+  lastMessageAt: timeOrNull(),
+  lastCustomerMessageAt: fc.option(
+    fc.oneof(fc.constantFrom(...times), fc.integer({ min: 0, max: 60 }).map(secondsAgo), fc.constant(secondsAgo(330))),
+    { freq: 4 },
+  ),
+  closedAt: timeOrNull(),
+  tagIds: fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 4 }),
+  aiAgentIds: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 2 }),
+});
+
+function textOrNull(): fc.Arbitrary<string | null> {
+  return fc.option(fc.constantFrom(...texts), { freq: 4 });
+}
+
+function idOrNull(): fc.Arbitrary<number | null> {
+  return fc.option(fc.integer({ min: 1, max: 9 }), { freq: 3 });
+}
+
+function timeOrNull(): fc.Arbitrary<number | null> {
+  return fc.option(fc.constantFrom(...times), { freq: 3 });
+}
+
+function secondsAgo(seconds: number): number {
+  return Math.floor(Date.now() / 1000) - seconds;
+}
+
+/** Draws tickets with ids from 1 upwards. */
+export function drawTickets(count: number, seed: number): NaiveTicket[] {
+  return fc.sample(anyTicket, { numRuns: count, seed }).map((ticket, index) => ({ ...ticket, id: index + 1 }));
+}
+
+/** A seed for `drawTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
+export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7fff_ffff);
+
+/** Puts tickets where the service finds them, past its API, so that any state can be there. */
+export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
+  const documents = tickets.map((ticket) => {
+    const state = stateOf(ticket);
+    return documentOf(state, createdEvent(state, testCaller()));
+  });
+  await harness.database.collection('tickets').insertMany(documents as never[]);
+  const used = Math.max(...tickets.map(({ id }) => id));
+  await harness.database
+    .collection<{ _id: string; value: number }>('counters')
+    .updateOne({ _id: 'ticket' }, { $max: { value: used } }, { upsert: true });
+}
+
+function stateOf(ticket: NaiveTicket): TicketState {
+  return {
+    ...initialTicket,
+    ...ticket,
+    channel: numberOf(ChannelSchema, ticket.channel),
+    direction: numberOf(DirectionSchema, ticket.direction),
+    status: numberOf(TicketStatusSchema, ticket.status),
+    priority: numberOf(PrioritySchema, ticket.priority),
+    aiSupportLevel: numberOf(AiSupportLevelSchema, ticket.aiSupportLevel),
+    spamStatus: ticket.spamStatus === null ? null : numberOf(SpamStatusSchema, ticket.spamStatus),
+  };
+}
+
+function numberOf(schema: Parameters<typeof spellingsOf>[0], spelling: string): never {
+  const found = [...spellingsOf(schema)].find(([, text]) => text === spelling);
+  if (!found) throw new Error(`${spelling} is not a value of ${schema.typeName}`);
+  return found[0] as never;
+}

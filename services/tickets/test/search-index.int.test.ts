@@ -1,0 +1,237 @@
+import mongoose from 'mongoose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { applyIndexes } from '../src/apply-indexes.ts';
+import { ticketIndexes } from '../src/store/ticket-model.ts';
+import type { RawFilter } from './naive-filter.ts';
+import { type SearchHarness, startSearch } from './naive-request.ts';
+import { drawTickets, insertTickets, type NaiveTicket, spellings } from './naive-ticket.ts';
+
+const count = 20_000;
+const limit = 10;
+
+let tickets: SearchHarness;
+
+beforeAll(async () => {
+  // Other servers explain otherwise.
+  if (process.env.MONGODB_URI) return;
+  tickets = await startSearch();
+  // Indexes are built faster over what is there than kept up with it.
+  await tickets.database.collection('tickets').dropIndexes();
+  const [like] = drawTickets(1, 1);
+  if (!like) throw new Error('no ticket was drawn');
+  for (let first = 1; first <= count; first += 2000) {
+    await insertTickets(
+      tickets,
+      Array.from({ length: 2000 }, (_, index) => generated(first + index, like)),
+    );
+  }
+  await applyIndexes(tickets.environment);
+});
+afterEach(() => {
+  mongoose.set('debug', false);
+});
+afterAll(() => tickets?.stop());
+
+/** The same tickets in every run: one of ten is open, a third has no times, agents and customers have many. */
+function generated(id: number, like: NaiveTicket): NaiveTicket {
+  const spread = (salt: number, below: number) => ((id * 7919 + salt * 104_729) % 1_000_003) % below;
+  const orNull = <Value>(salt: number, value: Value) => (spread(salt, 3) === 0 ? null : value);
+  const time = (salt: number) => 1_700_000_000 + spread(salt, 1_000_000);
+  return {
+    ...like,
+    id,
+    channel: spellings.channel[spread(1, 7)] ?? 'email',
+    status: spread(2, 10) === 0 ? 'open' : spread(2, 10) === 1 ? 'pending' : 'closed',
+    priority: spread(3, 20) === 0 ? 'urgent' : (spellings.priority[spread(3, 3)] ?? 'low'),
+    subject: `word${spread(4, 100)} common rare${spread(5, 5000)}`,
+    summary: null,
+    bodyPlain: null,
+    agentId: orNull(6, 1 + spread(7, 50)),
+    customerId: orNull(8, `C${spread(9, 4000)}`),
+    contractId: orNull(10, `V${spread(11, 5000)}`),
+    subchannelId: orNull(12, 1 + spread(13, 20)),
+    externalTicketId: `EXT-${id}`,
+    createdAt: time(14),
+    modifiedAt: time(15),
+    dueBy: orNull(16, time(17)),
+    firstResponseDueBy: orNull(18, time(19)),
+    lastMessageAt: orNull(20, time(21)),
+    lastCustomerMessageAt: orNull(22, time(23)),
+    tagIds: Array.from({ length: spread(24, 4) }, (_, index) => 1 + index * 20 + spread(25 + index, 20)),
+    aiAgentIds: [],
+  };
+}
+
+interface Plan {
+  stages: string[];
+  indexes: string[];
+  keys: number;
+  docs: number;
+  returned: number;
+}
+
+interface Command {
+  collection: string;
+  operation: string;
+  filter: object;
+  options: mongoose.mongo.FindOptions;
+}
+
+/** Searches, and explains the operations on the tickets that the search consisted of. */
+async function explained(body: object): Promise<{ finds: Plan[]; count: Plan | undefined; cursor: string | null }> {
+  const commands: Command[] = [];
+  mongoose.set('debug', (collection: string, operation: string, filter: object, options: object) => {
+    commands.push({ collection, operation, filter, options });
+  });
+  const { nextCursor } = await tickets.search({ limit, ...body });
+  mongoose.set('debug', false);
+  const collection = tickets.database.collection('tickets');
+  const onTickets = commands.filter((command) => command.collection === 'tickets');
+  const finds: Plan[] = [];
+  for (const { filter, options } of onTickets.filter(({ operation }) => operation === 'find')) {
+    finds.push(planOf(await collection.find(filter, options).explain('executionStats')));
+  }
+  const counted = onTickets.find(({ operation }) => operation === 'countDocuments');
+  const pipeline = [{ $match: counted?.filter ?? {} }, { $group: { _id: 1, n: { $sum: 1 } } }];
+  const total = counted && planOf(await collection.aggregate(pipeline).explain('executionStats'));
+  return { finds, count: total, cursor: nextCursor };
+}
+
+function planOf(explanation: mongoose.mongo.Document): Plan {
+  const { queryPlanner, executionStats } = explanation.stages?.[0].$cursor ?? explanation;
+  const plan: Plan = {
+    stages: [],
+    indexes: [],
+    keys: executionStats.totalKeysExamined,
+    docs: executionStats.totalDocsExamined,
+    returned: executionStats.nReturned,
+  };
+  const walk = (stage: mongoose.mongo.Document) => {
+    plan.stages.push(stage.stage);
+    if (stage.keyPattern) plan.indexes.push(Object.keys(stage.keyPattern).join(', '));
+    for (const inner of [stage.inputStage, ...(stage.inputStages ?? [])]) if (inner) walk(inner);
+  };
+  walk(queryPlanner.winningPlan);
+  return plan;
+}
+
+const byId = 't.id';
+const one = (key: string, value: unknown): RawFilter[] => [{ key, comparator: '=', value }];
+
+/** The lists that are wanted often: filters, order, and the index that must read them. */
+const lists: readonly [name: string, filters: RawFilter[], orderByField: string, index: string][] = [
+  ['all', [], byId, '_id'],
+  ['all', [], 't.createdAt', 'createdAt, _id'],
+  ['all', [], 't.modifiedAt', 'modifiedAt, _id'],
+  ['all', [], 't.dueBy', 'dueBy, _id'],
+  ['all', [], 't.firstResponseDueBy', 'firstResponseDueBy, _id'],
+  ['all', [], 't.lastMessageAt', 'lastMessageAt, _id'],
+  ['all', [], 't.lastCustomerMessageAt', 'lastCustomerMessageAt, _id'],
+  ['all', [], 't.status', 'status, _id'],
+  ['all', [], 't.priority', 'priority, _id'],
+  ['all', [], 't.agentId', 'agentId, _id'],
+  ['all', [], 't.customerId', 'customerId, _id'],
+  ['all', [], 't.contractId', 'contractId, _id'],
+  ['all', [], 't.subchannelId', 'subchannelId, _id'],
+  ['all', [], 'tt.tagId', 'minTagId, _id'],
+  ['a status, few', one('t.status', 'open'), byId, 'status, _id'],
+  ['a status, many', one('t.status', 'closed'), byId, 'status, _id'],
+  ['a status, few', one('t.status', 'open'), 't.createdAt', 'status, createdAt, _id'],
+  ['a status, many', one('t.status', 'closed'), 't.createdAt', 'status, createdAt, _id'],
+  [
+    'two statuses',
+    [{ key: 't.status', comparator: 'in', values: ['open', 'pending'] }],
+    't.createdAt',
+    'status, createdAt, _id',
+  ],
+  ['a priority', one('t.priority', 'urgent'), byId, 'priority, _id'],
+  ['an agent', one('t.agentId', 7), byId, 'agentId, _id'],
+  ['no agent', [{ key: 't.agentId', comparator: 'in', values: [null] }], byId, 'agentId, _id'],
+  ['a customer', one('t.customerId', 'C7'), byId, 'customerId, _id'],
+  ['a contract', one('t.contractId', 'V7'), byId, 'contractId, _id'],
+  ['a mailbox', one('t.subchannelId', 3), byId, 'subchannelId, _id'],
+  ['an external id', one('t.externalTicketId', 'EXT-70'), byId, 'externalTicketId, _id'],
+  ['a tag', one('tt.tagId', 3), byId, 'tagIds, _id'],
+  ['a word', one('q', 'word70'), byId, 'words, _id'],
+  [
+    'a range of creation',
+    [{ key: 't.createdAt', comparator: 'between', from: 1_700_100_000, to: 1_700_110_000 }],
+    't.createdAt',
+    'createdAt, _id',
+  ],
+  ['overdue', [{ key: 't.dueBy', comparator: '<', value: 1_700_010_000 }], 't.dueBy', 'dueBy, _id'],
+];
+
+const rows: string[] = [];
+
+describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
+  test.each(lists.flatMap((list) => [[...list, 'asc'] as const, [...list, 'desc'] as const]))(
+    'of %s %j by %s is {%s}, %s, on the first page and behind a cursor',
+    async (name, filters, orderByField, index, orderByDirection) => {
+      const body = { filters, orderByField, orderByDirection };
+      const first = await explained(body);
+      const second = first.cursor ? await explained({ ...body, cursor: first.cursor }) : { finds: [] };
+      for (const plan of [...first.finds, ...second.finds]) {
+        expect(plan.stages).toContain('IXSCAN');
+        expect(plan.stages).not.toContain('SORT');
+        expect(plan.stages).not.toContain('COLLSCAN');
+        // What it has read and not answered: at most the key at which each range ends.
+        expect(plan.docs).toBe(plan.returned);
+        expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
+      }
+      for (const plans of [first.finds, second.finds.filter(({ returned }) => returned > 0)]) {
+        expect(new Set(plans.flatMap(({ indexes }) => indexes))).toEqual(new Set(plans.length > 0 ? [index] : []));
+      }
+      expect(first.count?.docs).toBe(0);
+      rows.push(row(name, orderByField, orderByDirection, index, first.finds, second.finds, first.count));
+    },
+  );
+
+  test('is one that is there, and every index that is there has its list', () => {
+    const used = new Set(lists.map(([, , , index]) => index));
+    const kept = ticketIndexes.map(({ index }) => Object.keys(index).join(', '));
+    expect(used).toEqual(new Set(['_id', ...kept]));
+  });
+
+  test('is written down in docs/services/tickets-indexes.md', async () => {
+    await expect([...introduction, ...rows, ''].join('\n')).toMatchFileSnapshot(
+      '../../../docs/services/tickets-indexes.md',
+    );
+  });
+});
+
+function row(
+  name: string,
+  orderByField: string,
+  orderByDirection: string,
+  index: string,
+  first: readonly Plan[],
+  second: readonly Plan[],
+  total: Plan | undefined,
+): string {
+  const sum = (plans: readonly Plan[]) => {
+    const of = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
+    return plans.length === 0 ? '–' : `${of('keys')} / ${of('docs')} / ${of('returned')}`;
+  };
+  const cells = [
+    name,
+    `${orderByField} ${orderByDirection}`,
+    `{${index}}`,
+    sum(first),
+    sum(second),
+    sum(total ? [total] : []),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const introduction = [
+  '# Which index reads which list of tickets',
+  '',
+  `Keys examined / documents examined / returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
+  'more is read, which tells whether anything follows) and for its total. Measured by the explain test of the tickets',
+  'service (`services/tickets/test/search-index.int.test.ts`) on the embedded engine, through the REST face; the test fails',
+  'if a list sorts in memory, reads what it does not answer, or differs from this table. `vitest -u` writes it anew.',
+  '',
+  '| Filter | Order | Index | First page | Behind its cursor | Total |',
+  '|---|---|---|---|---|---|',
+];

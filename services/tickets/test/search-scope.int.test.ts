@@ -1,0 +1,144 @@
+import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type SearchHarness, startSearch } from './naive-request.ts';
+import { isSkilledFor, isSpam, type NaiveTag } from './naive-scope.ts';
+import { drawTickets, insertTickets, type NaiveTicket, seed } from './naive-ticket.ts';
+
+let tickets: SearchHarness;
+let spamDetectionTagId: number | null = null;
+const tags: NaiveTag[] = [];
+
+/** Ticket tags are drawn from 1 to 8; 7 and 8 stay unknown to the service. */
+const tagForms = [
+  { type: 'skill', routingRelevant: true },
+  { type: 'skill', routingRelevant: true },
+  { type: 'skill', routingRelevant: false },
+  { type: 'product', routingRelevant: true },
+  { type: 'other', routingRelevant: false },
+  { type: 'skill', routingRelevant: true },
+];
+
+beforeAll(async () => {
+  tickets = await startSearch(async () => ({ lastAgentRouting: false, spamDetectionTagId }));
+  for (const [index, form] of tagForms.entries()) {
+    const body = { name: `tag ${index}`, ...form };
+    const { json } = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body });
+    tags.push({ id: json.id, ...form });
+  }
+  expect(tags.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+afterEach(async () => {
+  spamDetectionTagId = null;
+  await tickets.database.collection('tickets').deleteMany({});
+});
+afterAll(() => tickets.stop());
+
+const ids = fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 4 });
+const anyCaller = fc.record({
+  profileId: fc.integer({ min: 1, max: 9 }),
+  skills: fc.record({ tagIds: ids, excludedTagIds: ids, restricted: fc.boolean() }),
+});
+
+describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
+  test('holds exactly what the caller is skilled for and is not spam, for any tickets and callers', async () => {
+    const all = drawTickets(160, seed);
+    await insertTickets(tickets, all);
+    const sizes: number[] = [];
+    const spamTag = fc.option(fc.integer({ min: 1, max: 8 }));
+    await fc.assert(
+      fc.asyncProperty(anyCaller, spamTag, async (caller, tag) => {
+        spamDetectionTagId = tag;
+        const skilled = all.filter((ticket) => isSkilledFor(caller, ticket, tags)).map(({ id }) => id);
+        const inScope = all.filter((ticket) => skilled.includes(ticket.id) && !isSpam(ticket, tag)).map(({ id }) => id);
+        const list = { limit: 500, orderByDirection: 'asc' };
+        const found = await tickets.search({ ...list, ticketScope: 'skills' }, { caller });
+        expect({ ids: found.ids, total: found.total }).toEqual({ ids: inScope, total: inScope.length });
+        const { json } = await tickets.request('POST', '/ticket/search', { body: list, caller });
+        const marked = json.tickets.filter((ticket: { hasRequiredSkills: boolean }) => ticket.hasRequiredSkills);
+        expect(json.total).toBe(all.length);
+        expect(marked.map(({ id }: { id: number }) => id)).toEqual(skilled);
+        sizes.push(inScope.length);
+      }),
+      { numRuns: 60 },
+    );
+    expect(new Set(sizes).size).toBeGreaterThan(5);
+  });
+
+  test('of a service, which has no profile, holds what needs no skill, assigned or not', async () => {
+    const all = drawTickets(60, seed + 1);
+    await insertTickets(tickets, all);
+    const caller = serviceCaller('gateway');
+    const inScope = all.filter((ticket) => isSkilledFor(caller, ticket, tags) && !isSpam(ticket, null));
+    const list = { limit: 500, orderByDirection: 'asc', ticketScope: 'skills' };
+    expect((await tickets.search(list, { caller })).ids).toEqual(inScope.map(({ id }) => id));
+  });
+});
+
+const [routing, otherRouting, note, product] = [1, 2, 3, 4];
+
+/** Whether a ticket is in the scope of the agent 7. */
+async function isInScope(ticket: Partial<NaiveTicket>, skills: Partial<typeof none> = {}): Promise<boolean> {
+  const [drawn] = drawTickets(1, seed);
+  if (!drawn) throw new Error('no ticket was drawn');
+  await insertTickets(tickets, [{ ...drawn, agentId: null, spamStatus: null, tagIds: [], ...ticket }]);
+  const { total } = await tickets.search({ ticketScope: 'skills' }, { caller: { skills: { ...none, ...skills } } });
+  return total === 1;
+}
+const none = { tagIds: [] as number[], excludedTagIds: [] as number[], restricted: false };
+
+describe('a restricted agent', () => {
+  const restricted = { restricted: true, excludedTagIds: [product] };
+
+  test('sees what matches a skill and carries no excluded tag', async () => {
+    expect(await isInScope({ tagIds: [routing] }, { ...restricted, tagIds: [routing] })).toBe(true);
+  });
+  test('loses what carries an excluded tag, though it matches a skill', async () => {
+    expect(await isInScope({ tagIds: [routing, product] }, { ...restricted, tagIds: [routing] })).toBe(false);
+  });
+  test('loses what carries an excluded tag that is not relevant to routing', async () => {
+    expect(await isInScope({ tagIds: [note] }, { restricted: true, excludedTagIds: [note] })).toBe(false);
+  });
+  test('still sees what is assigned to the agent, though it carries an excluded tag and matches no skill', async () => {
+    expect(await isInScope({ tagIds: [otherRouting, product], agentId: 7 }, restricted)).toBe(true);
+  });
+  test('does not see what carries an excluded tag and is assigned to another', async () => {
+    expect(await isInScope({ tagIds: [product], agentId: 8 }, restricted)).toBe(false);
+  });
+  test('does not see spam, though it is assigned to the agent', async () => {
+    expect(await isInScope({ agentId: 7, spamStatus: 'manual_spam' }, restricted)).toBe(false);
+  });
+});
+
+describe('an agent who is not restricted', () => {
+  test('sees what carries an excluded tag', async () => {
+    expect(await isInScope({ tagIds: [product] }, { excludedTagIds: [product] })).toBe(true);
+  });
+  test('does not see what needs other skills', async () => {
+    expect(await isInScope({ tagIds: [routing] }, { tagIds: [otherRouting] })).toBe(false);
+  });
+  test('needs one of several skills only', async () => {
+    expect(await isInScope({ tagIds: [routing, otherRouting] }, { tagIds: [otherRouting] })).toBe(true);
+  });
+  test('sees what carries only tags that are not relevant to routing, or of another type', async () => {
+    expect(await isInScope({ tagIds: [note, product] })).toBe(true);
+  });
+  test('gains nothing by a tag that is not relevant to routing', async () => {
+    expect(await isInScope({ tagIds: [routing, note] }, { tagIds: [note] })).toBe(false);
+  });
+});
+
+describe('the tag that marks spam at run time', () => {
+  test('takes a ticket out of the scope, though it is assigned to the agent and declared clean', async () => {
+    spamDetectionTagId = note;
+    expect(await isInScope({ tagIds: [note], agentId: 7, spamStatus: 'manual_clean' })).toBe(false);
+  });
+  test('never takes a ticket out of a filter or of the scope all', async () => {
+    spamDetectionTagId = note;
+    await isInScope({ tagIds: [note] });
+    const clean = { key: 't.spamStatus', comparator: 'in', values: [null, 'auto_clean', 'manual_clean'] };
+    expect((await tickets.search({ filters: [clean] })).total).toBe(1);
+    const spam = { key: 't.spamStatus', comparator: 'in', values: ['auto_spam', 'manual_spam', 'auto_programmatic'] };
+    expect((await tickets.search({ filters: [spam] })).total).toBe(0);
+  });
+});
