@@ -33,12 +33,16 @@ export async function openEngine({ dataDir, cacheSizeMb }: EngineOptions): Promi
   const engine = await Engine.open(dataDir).catch((cause: unknown) => {
     throw new Error(openFailure(dataDir, cause), { cause });
   });
-  const { response } = await engine.roundTrip(
-    setParameterMessage('wiredTigerEngineRuntimeConfig', `cache_size=${cacheSizeMb}M,${roomForLargeWrites}`),
-  );
-  if (!succeeded(response)) {
+  const parameters = {
+    wiredTigerEngineRuntimeConfig: `cache_size=${cacheSizeMb}M,${roomForLargeWrites}`,
+    // The other ranker estimates by an execution engine that this build lacks: queries with few matches would fail.
+    internalQueryPlanRanker: 'multiPlanning',
+  };
+  for (const [name, value] of Object.entries(parameters)) {
+    const { response } = await engine.roundTrip(setParameterMessage(name, value));
+    if (succeeded(response)) continue;
     await engine.close();
-    throw new Error(`The embedded MongoDB refused a cache of ${cacheSizeMb} MB.`);
+    throw new Error(`The embedded MongoDB refused its setting ${name} (a cache of ${cacheSizeMb} MB).`);
   }
   return engine;
 }
