@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type EmbeddedMongo, startEmbeddedMongo } from './embedded-mongo.ts';
 import { currentPlatform, unsupportedReason } from './platform.ts';
 
-const durable = { writeConcern: { w: 'majority', journal: true } } as const;
+const durable = { writeConcern: { w: 1, journal: true } } as const;
 
 interface Thing {
   _id: number;
@@ -50,7 +50,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
 
   it('keeps what was written over a stop and a new start', async () => {
     const first = await start('kept');
-    expect(first.uri).toMatch(/^mongodb:\/\/127\.0\.0\.1:\d+\/\?directConnection=true$/);
+    expect(first.uri).toMatch(/^mongodb:\/\/127\.0\.0\.1:\d+\/\?directConnection=true&w=1&journal=true$/);
     await connectThings(first).insertOne({ _id: 1, text: 'ünï' }, durable);
     await first.stop();
     expect(await first.exited).toBe(0);

@@ -17,7 +17,8 @@ async function main(): Promise<void> {
     const server = await listen((message) => engine.roundTrip(message), port).catch((cause: unknown) => {
       throw new Error(`The embedded MongoDB cannot listen on port ${port} of ${loopbackHost}.`, { cause });
     });
-    const uri = `mongodb://${loopbackHost}:${server.port}/?directConnection=true`;
+    // With `w: 'majority'` this build answers before the journal is written: a kill then loses acknowledged writes.
+    const uri = `mongodb://${loopbackHost}:${server.port}/?directConnection=true&w=1&journal=true`;
     process.stdout.write(`${JSON.stringify({ uri, pid: process.pid })}\n`);
     await stopRequested;
     await server.close();

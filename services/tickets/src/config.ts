@@ -23,7 +23,7 @@ export function readTicketsConfig(environment: Environment = process.env): Ticke
     grpcPort: from.port('GRPC_PORT', 9081),
     internalJwksFile: from.text('INTERNAL_JWKS_FILE'),
     store: {
-      mongodbUri: from.url('MONGODB_URI', ['mongodb:', 'mongodb+srv:']),
+      mongodbUri: from.text('MONGODB_URI', { pattern: /^mongodb(?:\+srv)?:\/\/\S+$/, meaning: 'a MongoDB URI' }),
       database: from.text('MONGODB_DATABASE', { default: 'ticketing_tickets', pattern: /^\w{1,38}$/ }),
     },
   }));

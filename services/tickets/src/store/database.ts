@@ -15,7 +15,8 @@ export interface Database {
 const retryMs = 500;
 
 /**
- * Opens a database; what is written is acknowledged by a majority and in its journal. Does not wait for the server: it
+ * Opens a database; what is written is acknowledged by a majority and in its journal, unless the URI says otherwise (a
+ * single server has no majority to ask). Does not wait for the server: it
  * keeps trying, and operations fail within 2 seconds while there is none.
  */
 export function openDatabase(uri: string, name: string): Database {
@@ -50,7 +51,7 @@ async function connect(connection: Connection, uri: string, name: string, closin
         connectTimeoutMS: 1500,
         maxPoolSize: 50,
         minPoolSize: 2,
-        writeConcern: { w: 'majority', journal: true },
+        ...(/[?&]w=/.test(uri) ? {} : { writeConcern: { w: 'majority', journal: true } }),
         readConcern: { level: 'majority' },
         retryWrites: false,
       });
