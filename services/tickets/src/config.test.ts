@@ -26,6 +26,6 @@ test('names every problem at once', () => {
     TICKETING_TICKETS_ISSUER: '',
   };
   expect(() => readTicketsConfig(broken)).toThrow(
-    /ISSUER is required[^]*MONGODB_URI must be a MongoDB URI[^]*TICKETING_TICKETS_COLOUR is not/,
+    /ISSUER is required.*MONGODB_URI must be a MongoDB URI.*TICKETING_TICKETS_COLOUR is not/s,
   );
 });
