@@ -10,7 +10,7 @@ type TagDocument = Omit<TagState, 'id'> & { _id: number };
 export interface TagStore {
   /** All tags, as of now. */
   tree(): Promise<TagTree>;
-  /** Answers the id of the tag that has the name already, if there is one; else inserts. */
+  /** Inserts a tag, unless its parent has one of the name. */
   insert(tag: TagState): Promise<'inserted' | 'name_taken'>;
 }
 
@@ -19,6 +19,8 @@ const revisionId = 'tagRevision';
 /**
  * Opens the tags on a connection. They are kept in memory, and read again when the revision that every write raises
  * has changed: one small read tells that nothing has.
+ *
+ * A tag is written first, unseen; the claim of its name is the commit. Readers pass over a tag that holds no name.
  */
 export function tagStore(connection: Connection, counters: Model<CounterDocument>): TagStore {
   const tags = tagModel(connection);
@@ -29,40 +31,53 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
     const counter = await counters.findById(revisionId).lean();
     const revision = counter?.value ?? 0;
     if (cached?.revision === revision) return cached.tree;
-    const documents = await tags.find().lean<TagDocument[]>();
-    const tree = tagTree(documents.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
+    const [documents, claims] = await Promise.all([tags.find().lean<TagDocument[]>(), names.find().lean()]);
+    const named = new Set(claims.map(({ tagId }) => tagId));
+    const committed = documents.filter(({ _id }) => named.has(_id));
+    const tree = tagTree(committed.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
     cached = { revision, tree };
     return tree;
   });
+
+  /** Writes a tag and claims its name; answers who holds the name. */
+  async function write({ id, ...tag }: TagState): Promise<number> {
+    await tags.collection.insertOne({ _id: id, ...tag } as never);
+    const claim = await upserted(() =>
+      names
+        .findOneAndUpdate(
+          { _id: nameKey(tag) },
+          { $setOnInsert: { tagId: id } },
+          { upsert: true, returnDocument: 'after' },
+        )
+        .lean(),
+    );
+    if (claim.tagId !== id) await tags.deleteOne({ _id: id });
+    return claim.tagId;
+  }
+
+  async function raiseRevision(): Promise<number> {
+    const { value } = await upserted(() =>
+      counters
+        .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
+        .lean(),
+    );
+    return value;
+  }
 
   return {
     tree: () => reachable(readTree),
     insert: ({ id, ...tag }) =>
       reachable(async () => {
-        const claim = await upserted(() =>
-          names
-            .findOneAndUpdate(
-              { _id: nameKey(tag) },
-              { $setOnInsert: { tagId: id } },
-              { upsert: true, returnDocument: 'after' },
-            )
-            .lean(),
-        );
-        if (claim.tagId !== id && (await tags.exists({ _id: claim.tagId }))) return 'name_taken';
-        // A claim without its tag is what a crash in between left: it is taken over.
-        if (claim.tagId !== id) {
-          const taken = await names.updateOne({ _id: nameKey(tag), tagId: claim.tagId }, { tagId: id });
-          if (taken.matchedCount === 0) return 'name_taken';
+        const holder = (await names.findById(nameKey(tag)).lean())?.tagId ?? (await write({ id, ...tag }));
+        if (holder !== id) {
+          // A crash may have come between the holder's claim and its revision: nobody would see the tag.
+          if (!(await readTree()).get(holder)) await raiseRevision();
+          return 'name_taken';
         }
-        await tags.collection.insertOne({ _id: id, ...tag } as never);
-        const { value } = await upserted(() =>
-          counters
-            .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
-            .lean(),
-        );
+        const revision = await raiseRevision();
         // Nobody else has written since the tree was read: it only lacks this tag.
-        if (cached?.revision === value - 1) {
-          cached = { revision: value, tree: tagTree([...cached.tree.all(), { id, ...tag }]) };
+        if (cached?.revision === revision - 1 && !cached.tree.get(id)) {
+          cached = { revision, tree: tagTree([...cached.tree.all(), { id, ...tag }]) };
         }
         return 'inserted';
       }),
