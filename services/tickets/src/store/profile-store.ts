@@ -43,6 +43,20 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     cache.set(profile.id, { profile, readAt: now() });
   }
 
+  function fresh(id: number): Profile | undefined {
+    const known = cache.get(id);
+    return known && now() - known.readAt <= trustMs ? known.profile : undefined;
+  }
+
+  async function read(ids: readonly number[]): Promise<Profile[]> {
+    const documents = await profiles.find({ _id: { $in: ids } }).lean<ProfileDocument[]>();
+    const found = new Map(documents.map((document) => [document._id, document]));
+    return ids.map((id) => {
+      const { firstName = null, lastName = null, email = null } = found.get(id) ?? {};
+      return { id, firstName, lastName, email };
+    });
+  }
+
   return {
     async remember({ profileId, firstName, lastName, email }) {
       if (profileId === null) return;
@@ -50,6 +64,8 @@ export function profileStore(connection: Connection, now: () => number = Date.no
       if (remembered.get(profileId) === said) return;
       if (remembered.size >= maxCached) remembered.clear();
       remembered.set(profileId, said);
+      // Before it is written: the answer to this very request may name the profile.
+      keep({ id: profileId, firstName, lastName, email });
       try {
         await reachable(() =>
           upserted(() =>
@@ -60,26 +76,23 @@ export function profileStore(connection: Connection, now: () => number = Date.no
         remembered.delete(profileId);
         throw error;
       }
-      keep({ id: profileId, firstName, lastName, email });
     },
     find: (ids) =>
       reachable(async () => {
-        const missing = [...new Set(ids)].filter((id) => now() - (cache.get(id)?.readAt ?? 0) > trustMs);
-        if (missing.length > 0) {
-          const found = new Map(
-            (await profiles.find({ _id: { $in: missing } }).lean<ProfileDocument[]>()).map((document) => [
-              document._id,
-              document,
-            ]),
-          );
-          for (const id of missing) {
-            const { firstName = null, lastName = null, email = null } = found.get(id) ?? {};
-            keep({ id, firstName, lastName, email });
-          }
+        const known = new Map<number, Profile>();
+        const missing: number[] = [];
+        for (const id of new Set(ids)) {
+          const profile = fresh(id);
+          if (profile) known.set(id, profile);
+          else missing.push(id);
         }
-        return new Map(
-          ids.map((id) => [id, cache.get(id)?.profile ?? { id, firstName: null, lastName: null, email: null }]),
-        );
+        for (const profile of missing.length > 0 ? await read(missing) : []) {
+          // What a token has said meanwhile is newer than what was read.
+          const newer = fresh(profile.id);
+          if (!newer) keep(profile);
+          known.set(profile.id, newer ?? profile);
+        }
+        return known;
       }),
   };
 }
