@@ -49,6 +49,8 @@ async function connect(connection: Connection, uri: string, name: string, closin
         bufferCommands: false,
         serverSelectionTimeoutMS: 1500,
         connectTimeoutMS: 1500,
+        // A server that falls silent without closing its connections is noticed by its missing heartbeat.
+        heartbeatFrequencyMS: 500,
         maxPoolSize: 50,
         minPoolSize: 2,
         ...(/[?&]w=/.test(uri) ? {} : { writeConcern: { w: 'majority', journal: true } }),
@@ -92,8 +94,16 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 11_000;
 }
 
+/**
+ * What a server says that is stepping down, shutting down or not the primary any more: ShutdownInProgress,
+ * PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange,
+ * NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
+ */
+const leaving = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
+
 function isAway(error: unknown): boolean {
   return (
+    (error instanceof mongo.MongoServerError && leaving.has(error.code)) ||
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||

@@ -1,0 +1,58 @@
+import mongoose, { mongo } from 'mongoose';
+import { describe, expect, test } from 'vitest';
+import { isDuplicateKey, reachable, upserted } from './database.ts';
+
+const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
+const fails = (error: unknown) => reachable(() => Promise.reject(error));
+
+describe('a database that is away', () => {
+  test.each([
+    ['the connection breaks', new mongo.MongoNetworkError('reset')],
+    ['there is no server', new mongo.MongoServerSelectionError('none', {} as mongo.TopologyDescription)],
+    ['there is no connection yet', new mongo.MongoNotConnectedError('never')],
+    ['mongoose has not reached it yet', new mongoose.Error.MongooseServerSelectionError('none')],
+    ['it shuts down', serverError(91)],
+    ['it steps down', serverError(189)],
+    ['it is not the primary any more', serverError(10_107)],
+    ['it ends what runs', serverError(11_600)],
+  ])('is answered as such: %s', async (_, cause) => {
+    await expect(fails(cause)).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'store_unavailable',
+      retryAfterSeconds: 1,
+      cause,
+    });
+  });
+
+  test('is not what any other error means', async () => {
+    for (const error of [serverError(11_000), serverError(50), new TypeError('mine')]) {
+      await expect(fails(error)).rejects.toBe(error);
+    }
+  });
+});
+
+describe('an upsert', () => {
+  test('runs again when another has inserted the same key at the same moment', async () => {
+    let runs = 0;
+    const upsert = async () => {
+      runs += 1;
+      if (runs === 1) throw serverError(11_000);
+      return runs;
+    };
+    expect(await upserted(upsert)).toBe(2);
+  });
+
+  test('does not run again for any other error', async () => {
+    let runs = 0;
+    const upsert = async () => {
+      runs += 1;
+      throw serverError(50);
+    };
+    await expect(upserted(upsert)).rejects.toMatchObject({ code: 50 });
+    expect(runs).toBe(1);
+  });
+});
+
+test('a duplicate key is told from other errors', () => {
+  expect([serverError(11_000), serverError(1), new Error('x')].map(isDuplicateKey)).toEqual([true, false, false]);
+});
