@@ -110,3 +110,9 @@ export async function golden(name: string, body: unknown): Promise<void> {
   };
   await expect(`${JSON.stringify(body, blank, 2)}\n`).toMatchFileSnapshot(`golden/${name}.json`);
 }
+
+/** What a refused request says of its parts, as `pointer code`, sorted. */
+export function violationsOf(answer: Answer): string[] {
+  const errors: { pointer: string; code: string }[] = answer.json.errors ?? [];
+  return errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
+import { startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -27,6 +27,19 @@ test('a known externalTicketId updates that ticket: absent fields stay, defaults
   expect((await tickets.documentOf(first.json.id)).outbox.map((event: { version: number }) => event.version)).toEqual([
     1, 2,
   ]);
+});
+
+test('an update is checked against what the ticket keeps: blind copies need its direction to be out', async () => {
+  const mail = { externalTicketId: 'bcc', to: ['a@example.com'] };
+  const blind = { ...mail, bcc: ['b@example.com'] };
+  expect(violationsOf(await post(blind))).toEqual(['#/bcc not_allowed']);
+  const outgoing = await post({ ...blind, direction: 'out' });
+  expect(outgoing.json.bcc).toEqual(['b@example.com']);
+  const again = await post({ ...mail, bcc: ['c@example.com'] });
+  expect([again.status, again.json.bcc, again.json.direction]).toEqual([200, ['c@example.com'], 'out']);
+  const incoming = await post({ ...mail, direction: 'in' });
+  expect([incoming.status, incoming.json.bcc]).toEqual([200, []]);
+  expect(violationsOf(await post(blind))).toEqual(['#/bcc not_allowed']);
 });
 
 test('200 at once with one externalTicketId make one ticket, on two instances', async () => {

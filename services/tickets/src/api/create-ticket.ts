@@ -27,7 +27,8 @@ export async function createTicket(
   request: CreateTicketRequest,
 ): Promise<CreateTicketResponse> {
   const tree = await context.tags.tree();
-  const violations = [...addressProblems(request), ...tagProblems(request.tags, tree)];
+  const direction = request.direction ?? (await keptDirection(context, request));
+  const violations = [...addressProblems(request, direction), ...tagProblems(request.tags, tree)];
   if (violations.length > 0) throw invalidInput(violations);
   const input = readInput(request);
   const stored =
@@ -42,8 +43,15 @@ export async function createTicket(
   };
 }
 
-function addressProblems(request: CreateTicketRequest): Violation[] {
-  const { channel = 0, direction = Direction.IN, from, to, cc, bcc } = request;
+/** The direction of a ticket of which none is given: an update keeps what the ticket has. Only blind copies ask. */
+async function keptDirection(context: Context, { externalTicketId, bcc }: CreateTicketRequest): Promise<Direction> {
+  if (externalTicketId === undefined || bcc.length === 0) return Direction.IN;
+  const known = await context.tickets.findByExternalId(externalTicketId);
+  return known?.ticket.direction ?? Direction.IN;
+}
+
+function addressProblems(request: CreateTicketRequest, direction: Direction): Violation[] {
+  const { channel = 0, from, to, cc, bcc } = request;
   return addressViolations({ channel, direction, from, to, cc, bcc });
 }
 

@@ -63,13 +63,18 @@ export function changeTicket(before: TicketState, input: TicketInput, now: numbe
   return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
 }
 
-/** What follows from other fields: no sender on channel system, the two readings of the body. */
+/**
+ * What follows from other fields: no sender on channel system, blind copies of outgoing e-mail only, and the two
+ * readings of the body.
+ */
 function withDerived(ticket: TicketState, input: TicketInput): TicketState {
   const from = ticket.channel === Channel.SYSTEM ? null : ticket.from;
-  if (input.body === undefined) return { ...ticket, from };
+  const bcc = ticket.channel === Channel.EMAIL && ticket.direction === Direction.OUT ? ticket.bcc : [];
+  const given = { ...ticket, from, bcc };
+  if (input.body === undefined) return given;
   const body = input.body === '' ? null : input.body;
   const bodyPlain = body === null ? null : plainBody(body);
-  return { ...ticket, from, body, bodyPlain, bodyClean: body === null ? null : cleanBody(body) };
+  return { ...given, body, bodyPlain, bodyClean: body === null ? null : cleanBody(body) };
 }
 
 /** The fields whose values differ between two states. */

@@ -13,6 +13,7 @@ export interface TicketStore {
   /** Answers false if the id is taken. */
   insert(ticket: TicketState, event: TicketEvent): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
+  findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** Writes a change of the version that was read; answers false if the ticket has moved on. */
   update(
     before: TicketState,
@@ -62,6 +63,11 @@ const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0,
 export function ticketStore(connection: Connection): TicketStore {
   const tickets = ticketModel(connection);
   const externalIds = externalIdModel(connection);
+  const findOne = (query: Query) =>
+    reachable(async () => {
+      const document = await tickets.findOne(query, leftOutOfReads).lean<TicketDocument>();
+      return document ? storedTicket(document) : undefined;
+    });
   return {
     insert: (ticket, event) =>
       reachable(async () => {
@@ -74,11 +80,8 @@ export function ticketStore(connection: Connection): TicketStore {
           throw error;
         }
       }),
-    find: (id) =>
-      reachable(async () => {
-        const document = await tickets.findOne({ _id: id }, leftOutOfReads).lean<TicketDocument>();
-        return document ? storedTicket(document) : undefined;
-      }),
+    find: (id) => findOne({ _id: id }),
+    findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     update: (before, after, changed, event) =>
       reachable(async () => {
         const result = await tickets.updateOne(

@@ -1,0 +1,80 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { describe, expect, test } from 'vitest';
+import { addressViolations, type GivenAddresses } from './addresses.ts';
+
+const mail: GivenAddresses = {
+  channel: Channel.EMAIL,
+  direction: Direction.IN,
+  from: undefined,
+  to: [],
+  cc: [],
+  bcc: [],
+};
+const found = (given: Partial<GivenAddresses>) =>
+  addressViolations({ ...mail, ...given }).map(({ pointer, code }) => `${pointer} ${code}`);
+
+describe('an address of an e-mail', () => {
+  test.each([
+    'kim@example.com',
+    'k@e.de',
+    "o'neil+tag@sub.example.co.uk",
+    'jürgen@müller.example',
+    '{weird}!#$%&*@example.com',
+    `${'a'.repeat(64)}@example.com`,
+  ])('may be %s', (from) => expect(found({ from })).toEqual([]));
+
+  test.each([
+    '',
+    'kim',
+    '@example.com',
+    'kim@',
+    'kim@localhost',
+    'kim@.example.com',
+    'kim@example..com',
+    'kim@example.com.',
+    'kim lee@example.com',
+    'Kim <kim@example.com>',
+    'kim@example.com, lee@example.com',
+    'kim@example.com\r\nBcc: lee@example.com',
+    'kim@lee@example.com',
+    `${'a'.repeat(65)}@example.com`,
+  ])('may not be %j', (from) => expect(found({ from })).toEqual(['#/from invalid_format']));
+
+  test('is judged in linear time', () => {
+    const startedAt = performance.now();
+    for (const hostile of ['@a.'.repeat(20_000), `a@${'a.'.repeat(30_000)}@`, `${'a'.repeat(60_000)}@`]) {
+      found({ from: hostile });
+    }
+    expect(performance.now() - startedAt).toBeLessThan(200);
+  });
+});
+
+test('every address that is none is named by its place', () => {
+  expect(found({ from: 'x', to: ['kim@example.com', 'y'], cc: ['z'] })).toEqual([
+    '#/from invalid_format',
+    '#/to/1 invalid_format',
+    '#/cc/0 invalid_format',
+  ]);
+});
+
+test.each([
+  [Channel.EMAIL, true],
+  [Channel.PORTAL, true],
+  [Channel.PHONE, false],
+  [Channel.LETTER, false],
+  [Channel.SYSTEM, false],
+  [Channel.CHAT, false],
+  [Channel.WALK_IN, false],
+])('channel %i demands e-mail addresses: %s', (channel, demanded) => {
+  expect(found({ channel, from: '+49 30 1', to: ['+49 30 2'] })).toHaveLength(demanded ? 2 : 0);
+});
+
+test.each([
+  [Channel.EMAIL, Direction.OUT, true],
+  [Channel.EMAIL, Direction.IN, false],
+  [Channel.EMAIL, Direction.INTERNAL, false],
+  [Channel.PORTAL, Direction.OUT, false],
+  [Channel.CHAT, Direction.OUT, false],
+])('blind copies on channel %i in direction %i are allowed: %s', (channel, direction, allowed) => {
+  expect(found({ channel, direction, bcc: ['kim@example.com'] })).toEqual(allowed ? [] : ['#/bcc not_allowed']);
+});

@@ -1,0 +1,128 @@
+import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { describe, expect, test } from 'vitest';
+import { initialTicket } from '../store/ticket-fields.ts';
+import { type Creator, changedFields, changeTicket, newTicket, type TicketInput } from './ticket.ts';
+
+const now = 1_800_000_000;
+const person = { profileId: 21, isHuman: true };
+const machine = { profileId: 22, isHuman: false };
+const chat: TicketInput = { channel: Channel.CHAT };
+
+function created(input: TicketInput, creator: Creator = person, lastAgentRouting = false) {
+  return newTicket(initialTicket, { ...chat, ...input }, { id: 5, now, creator, lastAgentRouting });
+}
+
+describe('a new ticket', () => {
+  test('has the defaults of the specification', () => {
+    expect(created({})).toMatchObject({
+      id: 5,
+      version: 1,
+      direction: Direction.IN,
+      status: TicketStatus.OPEN,
+      priority: Priority.LOW,
+      interface: 'internal',
+      to: [],
+      cc: [],
+      bcc: [],
+      createdAt: now,
+      modifiedAt: now,
+      createdBy: 21,
+      closedAt: null,
+    });
+  });
+
+  test('keeps the time of creation that is given, and was changed now', () => {
+    expect(created({ createdAt: 1000 })).toMatchObject({ createdAt: 1000, modifiedAt: now });
+  });
+
+  test('is closed now if its status says so', () => {
+    expect(created({ status: TicketStatus.CLOSED, createdAt: 1000 }).closedAt).toBe(now);
+    expect(created({ status: TicketStatus.PENDING }).closedAt).toBeNull();
+  });
+
+  test.each([
+    [Direction.IN, 1000, 1000],
+    [Direction.OUT, 1000, null],
+    [Direction.INTERNAL, 1000, null],
+  ])('with a body in direction %i has its last message at %s, of the customer at %s', (direction, last, customer) => {
+    const ticket = created({ direction, body: 'Hi', createdAt: 1000 });
+    expect([ticket.lastMessageAt, ticket.lastCustomerMessageAt]).toEqual([last, customer]);
+  });
+
+  test('without a body, or with an empty one, has no message', () => {
+    const none = { lastMessageAt: null, lastCustomerMessageAt: null, body: null, bodyPlain: null, bodyClean: null };
+    expect(created({})).toMatchObject(none);
+    expect(created({ body: '' })).toMatchObject(none);
+  });
+
+  test('has both readings of its body', () => {
+    const body = '<p>Hallo</p><p>-- <br>Kim</p>';
+    expect(created({ body })).toMatchObject({ body, bodyPlain: 'Hallo\n\n--\nKim', bodyClean: 'Hallo' });
+  });
+
+  test('has no sender on channel system', () => {
+    expect(created({ channel: Channel.SYSTEM, from: 'cron' }).from).toBeNull();
+    expect(created({ channel: Channel.PHONE, from: '+49' }).from).toBe('+49');
+  });
+});
+
+describe('the assignment of a new ticket', () => {
+  test.each([
+    ['the agent that is given', { agentId: 9 }, person, true, 9],
+    ['the agent that is given, by a machine', { agentId: 9 }, machine, true, 9],
+    ['the agent that is given, while the setting is off', { agentId: 9 }, person, false, 9],
+    ['the person who creates it', {}, person, true, 21],
+    ['nobody, while the setting is off', {}, person, false, null],
+    ['nobody, for a machine', {}, machine, true, null],
+    ['nobody, for a service that is no profile', {}, { profileId: null, isHuman: false }, true, null],
+  ] as const)('is to %s', (_, input, creator, lastAgentRouting, agentId) => {
+    expect(created(input, creator, lastAgentRouting).agentId).toBe(agentId);
+  });
+});
+
+describe('a change', () => {
+  const before = { ...created({ subject: 'a', status: TicketStatus.OPEN, tagIds: [1, 2] }), modifiedAt: 1000 };
+
+  test('raises the version by one and is made now', () => {
+    const { after, changed } = changeTicket(before, { subject: 'b' }, now);
+    expect(after).toEqual({ ...before, subject: 'b', version: 2, modifiedAt: now });
+    expect(changed).toEqual(['subject']);
+  });
+
+  test('to the same values is none: the very same ticket', () => {
+    const { after, changed } = changeTicket(before, { subject: 'a', tagIds: [1, 2], channel: Channel.CHAT }, now);
+    expect(after).toBe(before);
+    expect(changed).toEqual([]);
+  });
+
+  test('replaces the tags', () => {
+    expect(changeTicket(before, { tagIds: [3] }, now)).toMatchObject({ after: { tagIds: [3] }, changed: ['tagIds'] });
+  });
+
+  test('sets closedAt on entering closed, keeps it while closed, and clears it on leaving', () => {
+    const closed = changeTicket(before, { status: TicketStatus.CLOSED }, 2000).after;
+    expect(closed.closedAt).toBe(2000);
+    expect(changeTicket(closed, { subject: 'c', status: TicketStatus.CLOSED }, 3000).after.closedAt).toBe(2000);
+    expect(changeTicket(closed, { status: TicketStatus.PENDING }, 3000).after.closedAt).toBeNull();
+  });
+
+  test('of the body changes its readings', () => {
+    const { changed } = changeTicket(before, { body: 'neu' }, now);
+    expect([...changed].sort()).toEqual(['body', 'bodyClean', 'bodyPlain']);
+    expect(changeTicket({ ...before, body: 'x' }, { body: '' }, now).after).toMatchObject({ body: null });
+  });
+
+  test('takes the sender on the way to channel system, and blind copies on the way from outgoing e-mail', () => {
+    const mail = { ...before, channel: Channel.EMAIL, direction: Direction.OUT, from: 'kim', bcc: ['lee'] };
+    expect(changeTicket(mail, { channel: Channel.SYSTEM }, now).after).toMatchObject({ from: null, bcc: [] });
+    expect(changeTicket(mail, { direction: Direction.IN }, now).after).toMatchObject({ from: 'kim', bcc: [] });
+    expect(changeTicket(mail, { subject: 'z' }, now).after).toMatchObject({ from: 'kim', bcc: ['lee'] });
+  });
+});
+
+test('lists are the same if their items are, in order', () => {
+  const ticket = { ...created({}), to: ['a', 'b'] };
+  expect(changedFields(ticket, { ...ticket, to: ['a', 'b'] })).toEqual([]);
+  expect(changedFields(ticket, { ...ticket, to: ['b', 'a'] })).toEqual(['to']);
+  expect(changedFields(ticket, { ...ticket, to: ['a'] })).toEqual(['to']);
+});
