@@ -1,0 +1,126 @@
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, golden, startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+});
+afterAll(() => tickets.stop());
+
+async function jsonHeaders(): Promise<Record<string, string>> {
+  const token = await tickets.identity.internalToken('tickets', testCaller({ roleId: 1 }));
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+}
+
+async function expectProblem(answer: Answer, status: number, name: string): Promise<void> {
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.json.traceId).toMatch(/^[0-9a-f]{32}$/);
+  await golden(`problem-${name}`, answer.json);
+}
+
+test('400 names every part of the input that is wrong', async () => {
+  const body = { channel: 'fax', 'a/b': 1, id: 4, dueBy: '2026-02-30', tags: [3, 'x'], priority: null };
+  await expectProblem(await tickets.request('POST', '/ticket?proces=x', { body }), 400, '400-several');
+});
+
+test('400 for a single part has its code as the code of the problem', async () => {
+  await expectProblem(await tickets.request('POST', '/ticket', { body: {} }), 400, '400-required');
+});
+
+test('400 for a body that is not JSON, or not UTF-8', async () => {
+  await expectProblem(await tickets.request('POST', '/ticket', { body: '{"channel":' }), 400, '400-malformed');
+  const latin1 = new Uint8Array(Buffer.from('{"channel":"chat","subject":"Zähler"}', 'latin1'));
+  const response = await fetch(`${tickets.url}/ticket`, { method: 'POST', headers: await jsonHeaders(), body: latin1 });
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, 'malformed_json']);
+});
+
+test('400 for a parameter of the path names it', async () => {
+  await expectProblem(await tickets.request('GET', '/ticket/abc'), 400, '400-path');
+});
+
+test('401 without a credential', async () => {
+  const response = await fetch(`${tickets.url}/ticket/1`);
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  const { status, headers } = response;
+  await expectProblem({ status, headers, json: await response.json() }, 401, '401-missing');
+});
+
+test('401 with one that does not verify', async () => {
+  const answer = await tickets.request('GET', '/ticket/1', { headers: { authorization: 'Bearer a.b.c' } });
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  await expectProblem(answer, 401, '401-invalid');
+});
+
+test('404 for a tag, and for a path that is none', async () => {
+  await expectProblem(await tickets.request('GET', '/tag/4'), 404, '404-tag');
+  await expectProblem(await tickets.request('GET', '/tickets'), 404, '404-path');
+});
+
+test.each([
+  ['DELETE', '/tag', 'GET, HEAD, POST'],
+  ['PATCH', '/tag/1', 'GET, HEAD'],
+  ['GET', '/ticket', 'POST'],
+  ['GET', '/ticket/search', 'POST'],
+  ['PUT', '/ticket/1', 'GET, HEAD'],
+])('405 for %s %s, with the verbs that the path accepts', async (method, path, allow) => {
+  const answer = await tickets.request(method, path);
+  expect(answer.headers.get('allow')).toBe(allow);
+  expect(answer.status).toBe(405);
+  if (path === '/ticket') await golden('problem-405', answer.json);
+});
+
+test('HEAD answers what GET does, without the body', async () => {
+  const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'chat' } });
+  const head = await tickets.request('HEAD', `/ticket/${json.id}`);
+  expect([head.status, head.json, head.headers.get('etag')]).toEqual([200, undefined, '"1"']);
+  expect((await tickets.request('HEAD', '/ticket/2000000000')).status).toBe(404);
+});
+
+test('413 for a body above the limit of its route', async () => {
+  const body = ' '.repeat(2 * 1024 * 1024 + 1);
+  const caller = { roleId: 1 };
+  await expectProblem(await tickets.request('POST', '/tag', { caller, body }), 413, '413');
+});
+
+test('413 for a body above the limit that does not say its length', async () => {
+  const chunk = new Uint8Array(1024 * 1024).fill(0x20);
+  let sent = 0;
+  const stream = new ReadableStream({
+    pull(controller) {
+      sent += 1;
+      if (sent > 3) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+  const request = { method: 'POST', headers: await jsonHeaders(), body: stream, duplex: 'half' } as RequestInit;
+  const response = await fetch(`${tickets.url}/tag`, request);
+  expect(response.status).toBe(413);
+  await response.body?.cancel();
+});
+
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'multipart/form-data; boundary=x'])(
+  '415 for a body of type %s',
+  async (type) => {
+    const answer = await tickets.request('POST', '/ticket', {
+      body: '{"channel":"chat"}',
+      headers: { 'content-type': type },
+    });
+    expect(answer.status).toBe(415);
+    if (type === 'text/plain') await expectProblem(answer, 415, '415');
+  },
+);
+
+test('the media type of a body may name its charset', async () => {
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  expect((await tickets.request('POST', '/ticket', { body: '{"channel":"chat"}', headers })).status).toBe(200);
+});
+
+test('the trace id is that of the request, where it brings one', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const answer = await tickets.request('GET', '/tag/9', { headers: { traceparent } });
+  expect(answer.json.traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+});
