@@ -84,3 +84,12 @@ test('ids are unique over instances, and not used again after a restart', async 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.at(-1)).toBe(Math.max(...ids));
 });
+
+test('ids of creations one after the other have no gap', async () => {
+  const ids: number[] = [];
+  for (let index = 0; index < 5; index++) ids.push((await post({})).json.id);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  ids.push((await post({})).json.id);
+  const first = ids[0] as number;
+  expect(ids).toEqual(ids.map((_, index) => first + index));
+});

@@ -23,36 +23,54 @@ export function counterModel(connection: Connection): Model<CounterDocument> {
   return connection.model<CounterDocument>('Counter', schema);
 }
 
+/** How long an id that was reserved for others to come may wait for them. */
+const reservedForMs = 100;
+
 /**
- * Opens a sequence. Requests that arrive while a reservation is on its way share the next one, so that many creations
- * at once cost few writes.
+ * Opens a sequence. One write reserves ids for all who wait, and for as many as the last moment's rate promises; without
+ * such a rate nothing is left over, so that ids rise with time over all instances and gaps are few.
  */
-export function idSequence(counters: Model<CounterDocument>, name: string): IdSequence {
+export function idSequence(counters: Model<CounterDocument>, name: string, now: () => number = Date.now): IdSequence {
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
   let running = false;
+  let spare: number[] = [];
+  let spareUntil = 0;
+  let usedSince = 0;
+  let used = 0;
   const released: number[] = [];
 
   async function reserve(): Promise<void> {
     running = true;
     while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
+      const expected = now() - usedSince > 2 * reservedForMs ? 0 : used;
+      const count = Math.max(waiting.length, expected);
+      usedSince = now();
+      used = 0;
       try {
-        const last = await advance(counters, name, batch.length);
-        batch.forEach(({ resolve }, index) => {
-          resolve(last - batch.length + 1 + index);
-        });
+        const last = await advance(counters, name, count);
+        spare = Array.from({ length: count }, (_, index) => last - index);
+        spareUntil = now() + reservedForMs;
+        const batch = waiting;
+        waiting = batch.splice(count);
+        for (const { resolve } of batch) resolve(take() as number);
       } catch (error) {
+        const batch = waiting;
+        waiting = [];
         for (const { reject } of batch) reject(error);
       }
     }
     running = false;
   }
 
+  function take(): number | undefined {
+    used += 1;
+    return spare.pop();
+  }
+
   return {
     next: () =>
       new Promise((resolve, reject) => {
-        const id = released.pop();
+        const id = released.pop() ?? (now() < spareUntil ? take() : undefined);
         if (id !== undefined) {
           resolve(id);
           return;

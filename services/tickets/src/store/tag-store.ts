@@ -1,6 +1,6 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { reachable, upserted } from './database.ts';
+import { isDuplicateKey, reachable, upserted } from './database.ts';
 import type { CounterDocument } from './id-sequence.ts';
 import { sharedRead } from './shared-read.ts';
 
@@ -26,6 +26,8 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
   const tags = tagModel(connection);
   const names = tagNameModel(connection);
   let cached: { revision: number; tree: TagTree } | undefined;
+  /** What was written here, by its revision, until the tree has it. */
+  const added = new Map<number, TagState>();
 
   const readTree = sharedRead(async (): Promise<TagTree> => {
     const counter = await counters.findById(revisionId).lean();
@@ -36,23 +38,22 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
     const committed = documents.filter(({ _id }) => named.has(_id));
     const tree = tagTree(committed.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
     cached = { revision, tree };
-    return tree;
+    catchUp();
+    return cached.tree;
   });
 
   /** Writes a tag and claims its name; answers who holds the name. */
   async function write({ id, ...tag }: TagState): Promise<number> {
     await tags.collection.insertOne({ _id: id, ...tag } as never);
-    const claim = await upserted(() =>
-      names
-        .findOneAndUpdate(
-          { _id: nameKey(tag) },
-          { $setOnInsert: { tagId: id } },
-          { upsert: true, returnDocument: 'after' },
-        )
-        .lean(),
-    );
-    if (claim.tagId !== id) await tags.deleteOne({ _id: id });
-    return claim.tagId;
+    try {
+      await names.collection.insertOne({ _id: nameKey(tag), tagId: id } as never);
+      return id;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const holder = await names.findById(nameKey(tag)).lean();
+    await tags.deleteOne({ _id: id });
+    return holder?.tagId ?? write({ id, ...tag });
   }
 
   async function raiseRevision(): Promise<number> {
@@ -64,21 +65,31 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
     return value;
   }
 
+  /** Adds to the tree what this process has written, as long as nobody else has written in between. */
+  function catchUp(): void {
+    if (!cached) return;
+    const tags = [...cached.tree.all()];
+    let { revision } = cached;
+    for (let tag = added.get(revision + 1); tag; tag = added.get(revision + 1)) {
+      revision += 1;
+      if (!cached.tree.get(tag.id)) tags.push(tag);
+    }
+    for (const one of added.keys()) if (one <= revision) added.delete(one);
+    if (revision > cached.revision) cached = { revision, tree: tagTree(tags) };
+  }
+
   return {
     tree: () => reachable(readTree),
-    insert: ({ id, ...tag }) =>
+    insert: (tag) =>
       reachable(async () => {
-        const holder = (await names.findById(nameKey(tag)).lean())?.tagId ?? (await write({ id, ...tag }));
-        if (holder !== id) {
+        const holder = await write(tag);
+        if (holder !== tag.id) {
           // A crash may have come between the holder's claim and its revision: nobody would see the tag.
           if (!(await readTree()).get(holder)) await raiseRevision();
           return 'name_taken';
         }
-        const revision = await raiseRevision();
-        // Nobody else has written since the tree was read: it only lacks this tag.
-        if (cached?.revision === revision - 1 && !cached.tree.get(id)) {
-          cached = { revision, tree: tagTree([...cached.tree.all(), { id, ...tag }]) };
-        }
+        added.set(await raiseRevision(), tag);
+        catchUp();
         return 'inserted';
       }),
   };

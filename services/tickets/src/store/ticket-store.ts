@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { isDuplicateKey, reachable, upserted } from './database.ts';
+import { isDuplicateKey, reachable } from './database.ts';
 import type { Query } from './filter-query.ts';
 import { changedDocument, documentOf, stateOf } from './ticket-document.ts';
 import type { TicketFieldName, TicketState } from './ticket-fields.ts';
@@ -95,15 +95,14 @@ export function ticketStore(connection: Connection): TicketStore {
       reachable(() => inTime(() => tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs }))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
-        const claim = await upserted(() =>
-          externalIds
-            .findOneAndUpdate(
-              { _id: externalTicketId },
-              { $setOnInsert: { ticketId: proposed } },
-              { upsert: true, returnDocument: 'after' },
-            )
-            .lean(),
-        );
+        try {
+          await externalIds.collection.insertOne({ _id: externalTicketId, ticketId: proposed } as never);
+          return proposed;
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error;
+        }
+        const claim = await externalIds.findById(externalTicketId).lean();
+        if (!claim) throw new DomainError('aborted', 'concurrent_change', 'The ticket is being deleted.');
         return claim.ticketId;
       }),
   };
