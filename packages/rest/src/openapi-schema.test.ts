@@ -229,7 +229,7 @@ function isRead(method: DescMethod, body: JsonValue): boolean {
   const rule = restRuleOf(method);
   if (!rule) throw new Error(`${method.localName} has no route`);
   const binding = bindingOf(method, rule);
-  const read = requestReader(method, binding, () => undefined);
+  const { read } = requestReader(method, binding, () => undefined);
   const path = Object.fromEntries(binding.path.map((field) => [field.jsonName, '1']));
   try {
     read({ body: Buffer.from(JSON.stringify(body)), query: '', path });

@@ -29,7 +29,7 @@ function read(
   if (!rule) throw new Error(`${method.name} has no route`);
   const given =
     bytes ?? (text === undefined && body === undefined ? undefined : Buffer.from(text ?? JSON.stringify(body)));
-  const reader = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
+  const { read: reader } = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
   return reader({ body: given, query, path }) as Message & Record<string, unknown>;
 }
 

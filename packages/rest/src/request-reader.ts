@@ -22,6 +22,13 @@ export interface Binding {
   body: DescField | '*' | undefined;
 }
 
+/** Reads the REST requests of a method. */
+export interface RequestReader {
+  read(parts: RequestParts): Message;
+  /** Where a part of the message, by its pointer, stands in the request. */
+  pointerOf(pointer: string): string;
+}
+
 const maxJsonDepth = 64;
 
 /** The places of a request's fields. Errors: a route that names a field which the request does not have. */
@@ -45,7 +52,7 @@ export function requestReader(
   method: DescMethod,
   binding: Binding,
   findMessage: (typeName: string) => DescMessage | undefined,
-): (parts: RequestParts) => Message {
+): RequestReader {
   const { input } = method;
   const elsewhere = new Set([...binding.path, ...binding.query].map((field) => field.name));
   const allBut = (fields: readonly DescField[]) =>
@@ -59,7 +66,7 @@ export function requestReader(
   const validate = messageValidator(input);
   const pointerOf = pointers(binding, bodyPrefix);
 
-  return (parts) => {
+  const read = (parts: RequestParts) => {
     const problems = new Problems();
     const message = create(input);
     const query = parseQuery(parts.query);
@@ -79,6 +86,7 @@ export function requestReader(
     if (problems.violations.length > 0) throw invalidInput(problems.violations);
     return message;
   };
+  return { read, pointerOf };
 }
 
 function parseBody(body: Buffer | undefined, problems: Problems): unknown {

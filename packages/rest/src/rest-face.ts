@@ -80,7 +80,7 @@ interface Route<Call> {
 
 function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call>, route: Route<Call>): void {
   const { method, rule, handler } = route;
-  const read = requestReader(method, bindingOf(method, rule), route.findMessage);
+  const { read, pointerOf } = requestReader(method, bindingOf(method, rule), route.findMessage);
   const write = responseWriter(method, rule);
   const calls = new WeakMap<FastifyRequest, Call>();
   app.route({
@@ -96,9 +96,21 @@ function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
-        return write(await handler(call, message), message, reply);
+        const response = await handler(call, message).catch((error) => {
+          throw located(error, pointerOf);
+        });
+        return write(response, message, reply);
       }),
   });
+}
+
+/** Handlers point into the message; a client is told where that stands in its request. */
+function located(error: unknown, pointerOf: (pointer: string) => string): unknown {
+  if (!(error instanceof DomainError) || error.violations.length === 0) return error;
+  const [first] = error.violations;
+  const violations = error.violations.map((violation) => ({ ...violation, pointer: pointerOf(violation.pointer) }));
+  const detail = first ? error.message.replace(first.pointer, () => pointerOf(first.pointer)) : error.message;
+  return new DomainError(error.code, error.reason, detail, { violations, cause: error.cause });
 }
 
 function partsOf(request: FastifyRequest): RequestParts {

@@ -1,5 +1,7 @@
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
 import { readTicketsConfig } from './config.ts';
+import { analysisRequestModel } from './store/analysis-request-store.ts';
+import { bulkModel } from './store/bulk-store.ts';
 import { openDatabase } from './store/database.ts';
 import { ticketModel } from './store/ticket-model.ts';
 
@@ -9,7 +11,8 @@ export async function applyIndexes(environment?: Environment): Promise<void> {
   const database = openDatabase(store.mongodbUri, store.database);
   try {
     await database.opened;
-    await ticketModel(database.connection).createIndexes();
+    for (const model of [ticketModel, bulkModel, analysisRequestModel])
+      await model(database.connection).createIndexes();
   } finally {
     await database.close();
   }

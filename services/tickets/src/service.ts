@@ -11,17 +11,24 @@ import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
 import { createMetrics } from '@ticketing/service-kit/metrics.ts';
 import type { RunningService } from '@ticketing/service-kit/run-service.ts';
 import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
+import { openBulks } from './api/bulk.ts';
 import type { Context } from './api/context.ts';
 import { createTag } from './api/create-tag.ts';
 import { createTicket } from './api/create-ticket.ts';
 import { cursorCodec } from './api/cursor.ts';
+import { deleteTicket } from './api/delete-ticket.ts';
+import { getLatestTickets } from './api/get-latest-tickets.ts';
 import { getTag } from './api/get-tag.ts';
 import { getTicket } from './api/get-ticket.ts';
 import { keyedQueue } from './api/keyed-queue.ts';
 import { listTags } from './api/list-tags.ts';
 import { searchTickets } from './api/search-tickets.ts';
+import { updateTicket } from './api/update-ticket.ts';
+import { updateTickets } from './api/update-tickets.ts';
 import { readTicketsConfig, type TicketsConfig } from './config.ts';
 import { defaultSettings, type ReadSettings } from './settings.ts';
+import { analysisRequestStore } from './store/analysis-request-store.ts';
+import { bulkStore } from './store/bulk-store.ts';
 import { openDatabase } from './store/database.ts';
 import { counterModel, idSequence } from './store/id-sequence.ts';
 import { profileStore } from './store/profile-store.ts';
@@ -78,10 +85,12 @@ function ticketsContext(
   settings: ReadSettings,
 ): Context {
   const counters = counterModel(connection);
-  return {
+  const context = {
     tickets: ticketStore(connection),
     tags: tagStore(connection, counters),
     profiles: profileStore(connection),
+    analysisRequests: analysisRequestStore(connection),
+    bulkStore: bulkStore(connection),
     ticketIds: idSequence(counters, 'ticket'),
     tagIds: idSequence(counters, 'tag'),
     settings,
@@ -90,6 +99,7 @@ function ticketsContext(
     ticketQueue: keyedQueue(),
     now: () => Math.floor(Date.now() / 1000),
   };
+  return { ...context, bulks: openBulks(context) };
 }
 
 function servedBy(context: Context): Served<Call>[] {
@@ -98,6 +108,10 @@ function servedBy(context: Context): Served<Call>[] {
       createTicket: (call: Call, request) => createTicket(context, call, request),
       getTicket: (call: Call, request) => getTicket(context, call, request),
       searchTickets: (call: Call, request) => searchTickets(context, call, request),
+      getLatestTickets: (call: Call, request) => getLatestTickets(context, call, request),
+      updateTicket: (call: Call, request) => updateTicket(context, call, request),
+      updateTickets: (call: Call, request) => updateTickets(context, call, request),
+      deleteTicket: (call: Call, request) => deleteTicket(context, call, request),
     }),
     serve(TagService, {
       createTag: (call: Call, request) => createTag(context, call, request),

@@ -193,7 +193,7 @@ describe('the RPC faces', () => {
         'Ticket not found',
       ]);
       const later = await createClient(TicketService, transport)
-        .deleteTicket({ ticketId: 1 }, token)
+        .getTicketHistory({ ticketId: 1 }, token)
         .catch(ConnectError.from);
       expect((later as ConnectError).code).toBe(Code.Unimplemented);
     }

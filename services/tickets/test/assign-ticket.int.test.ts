@@ -1,12 +1,13 @@
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let lastAgentRouting = true;
 
 beforeAll(async () => {
-  tickets = await startHarness(async () => ({ lastAgentRouting, spamDetectionTagId: null }));
+  tickets = await startHarness(async () => ({ ...(await defaultSettings()), lastAgentRouting }));
 });
 afterAll(() => tickets.stop());
 

@@ -198,5 +198,5 @@ test('answers 404 for a ticket that does not exist, and 400 for an id that can n
 test('answers 405 with the verbs that a path accepts', async () => {
   const refused = await tickets.request('PUT', '/ticket/1', { body: {} });
   expect(refused.status).toBe(405);
-  expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  expect(refused.headers.get('allow')).toBe('GET, HEAD, PATCH, DELETE');
 });

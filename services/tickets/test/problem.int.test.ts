@@ -63,9 +63,9 @@ test('404 for a tag, and for a path that is none', async () => {
 test.each([
   ['DELETE', '/tag', 'GET, HEAD, POST'],
   ['PATCH', '/tag/1', 'GET, HEAD'],
-  ['GET', '/ticket', 'POST'],
+  ['GET', '/ticket', 'POST, PATCH'],
   ['GET', '/ticket/search', 'POST'],
-  ['PUT', '/ticket/1', 'GET, HEAD'],
+  ['PUT', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],
 ])('405 for %s %s, with the verbs that the path accepts', async (method, path, allow) => {
   const answer = await tickets.request(method, path);
   expect(answer.headers.get('allow')).toBe(allow);

@@ -1,6 +1,8 @@
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyIndexes } from '../src/apply-indexes.ts';
+import { routingOrders } from '../src/domain/queue-order.ts';
+import { defaultSettings } from '../src/settings.ts';
 import { ticketIndexes } from '../src/store/ticket-model.ts';
 import type { RawFilter } from './naive-filter.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
@@ -10,11 +12,12 @@ const count = 20_000;
 const limit = 10;
 
 let tickets: SearchHarness;
+const settings = await defaultSettings();
 
 beforeAll(async () => {
   // Other servers explain otherwise.
   if (process.env.MONGODB_URI) return;
-  tickets = await startSearch();
+  tickets = await startSearch(async () => settings);
   // Indexes are built faster over what is there than kept up with it.
   await tickets.database.collection('tickets').dropIndexes();
   const [like] = drawTickets(1, 1);
@@ -97,6 +100,20 @@ async function explained(body: object): Promise<{ finds: Plan[]; count: Plan | u
   return { finds, count: total, cursor: nextCursor };
 }
 
+/** Asks for a place in the queue, and explains the look-ups that it consisted of. */
+async function explainedQueue(body: object): Promise<Plan[]> {
+  const commands: Command[] = [];
+  mongoose.set('debug', (collection: string, operation: string, filter: object, options: object) => {
+    commands.push({ collection, operation, filter, options });
+  });
+  await tickets.request('POST', '/ticket/getLatest', { body });
+  mongoose.set('debug', false);
+  const lookUps = commands.filter(({ filter }) => 'queueGroup' in filter);
+  const explain = ({ filter, options }: Command) =>
+    tickets.database.collection('tickets').find(filter, options).limit(1).explain('executionStats');
+  return Promise.all(lookUps.map(async (command) => planOf(await explain(command))));
+}
+
 function planOf(explanation: mongoose.mongo.Document): Plan {
   const { queryPlanner, executionStats } = explanation.stages?.[0].$cursor ?? explanation;
   const plan: Plan = {
@@ -163,6 +180,7 @@ const lists: readonly [name: string, filters: RawFilter[], orderByField: string,
 ];
 
 const rows: string[] = [];
+const queueRows: string[] = [];
 
 describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
   test.each(lists.flatMap((list) => [[...list, 'asc'] as const, [...list, 'desc'] as const]))(
@@ -187,14 +205,47 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     },
   );
 
+  test.each(routingOrders)('of the queue in order %s is its own, from the start and on both sides', async (order) => {
+    settings.routingOrder = order;
+    const { json } = await tickets.request('POST', '/ticket/getLatest', { body: {} });
+    const plans = await explainedQueue({ preferredDirection: 'next', ticketId: json.earliest });
+    expect(plans).toHaveLength(3);
+    for (const plan of plans) {
+      expect(plan.indexes).toEqual([`queueGroup, queueKeys.${order}`]);
+      expect(plan.stages).not.toContain('SORT');
+      expect(plan.docs).toBe(plan.returned);
+      expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
+    }
+    const sum = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
+    queueRows.push(
+      `| ${order} | {queueGroup, queueKeys.${order}} | ${sum('keys')} / ${sum('docs')} / ${sum('returned')} |`,
+    );
+  });
+
+  test('of what the schedule looks for is its own', async () => {
+    const due = { status: 'pending', dueBy: { $lte: new Date(1_700_010_000_000) } };
+    const deleted = { deletedAt: { $exists: true }, isErasing: true };
+    const collection = tickets.database.collection('tickets');
+    const plan = planOf(await collection.find(due).sort({ dueBy: 1 }).limit(10).explain('executionStats'));
+    expect([plan.indexes, plan.docs]).toEqual([['status, dueBy'], plan.returned]);
+    expect(planOf(await collection.find(deleted).explain('executionStats'))).toMatchObject({
+      indexes: ['deletedAt'],
+      docs: 0,
+    });
+  });
+
   test('is one that is there, and every index that is there has its list', () => {
-    const used = new Set(lists.map(([, , , index]) => index));
+    const used = new Set([
+      ...lists.map(([, , , index]) => index),
+      ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),
+      ...['status, dueBy', 'deletedAt'],
+    ]);
     const kept = ticketIndexes.map(({ index }) => Object.keys(index).join(', '));
     expect(used).toEqual(new Set(['_id', ...kept]));
   });
 
   test('is written down in docs/services/tickets-indexes.md', async () => {
-    await expect([...introduction, ...rows, ''].join('\n')).toMatchFileSnapshot(
+    await expect([...introduction, ...rows, ...queueIntroduction, ...queueRows, ''].join('\n')).toMatchFileSnapshot(
       '../../../docs/services/tickets-indexes.md',
     );
   });
@@ -234,4 +285,12 @@ const introduction = [
   '',
   '| Filter | Order | Index | First page | Behind its cursor | Total |',
   '|---|---|---|---|---|---|',
+];
+
+const queueIntroduction = [
+  '',
+  'The queue: the first ticket and the neighbours of a place, in each order.',
+  '',
+  '| Order | Index | First, before and behind |',
+  '|---|---|---|',
 ];

@@ -1,6 +1,8 @@
 import { serviceCaller } from '@ticketing/service-kit/caller.ts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { defaultSettings } from '../src/settings.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { isSkilledFor, isSpam, type NaiveTag } from './naive-scope.ts';
 import { drawTickets, insertTickets, type NaiveTicket, seed } from './naive-ticket.ts';
@@ -20,7 +22,7 @@ const tagForms = [
 ];
 
 beforeAll(async () => {
-  tickets = await startSearch(async () => ({ lastAgentRouting: false, spamDetectionTagId }));
+  tickets = await startSearch(async () => ({ ...(await defaultSettings()), spamDetectionTagId }));
   for (const [index, form] of tagForms.entries()) {
     const body = { name: `tag ${index}`, ...form };
     const { json } = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body });

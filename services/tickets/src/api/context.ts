@@ -1,4 +1,8 @@
+import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Caller } from '@ticketing/service-kit/caller.ts';
 import type { ReadSettings } from '../settings.ts';
+import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
+import type { BulkStore } from '../store/bulk-store.ts';
 import type { IdSequence } from '../store/id-sequence.ts';
 import type { ProfileStore } from '../store/profile-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
@@ -11,6 +15,9 @@ export interface Context {
   tickets: TicketStore;
   tags: TagStore;
   profiles: ProfileStore;
+  analysisRequests: AnalysisRequestStore;
+  bulkStore: BulkStore;
+  bulks: Bulks;
   ticketIds: IdSequence;
   tagIds: IdSequence;
   settings: ReadSettings;
@@ -19,4 +26,18 @@ export interface Context {
   ticketQueue: KeyedQueue<number>;
   /** Unix seconds. */
   now(): number;
+}
+
+/** Bulks that are on their way. */
+export interface Bulks {
+  /**
+   * Records a bulk that has been checked, reserves its tickets if it names versions, and applies it.
+   *
+   * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
+   */
+  run(id: string, request: UpdateTicketsRequest, caller: Caller): Promise<void>;
+  /** Waits a moment for a bulk that holds a ticket; one that nobody works on any more is finished here. */
+  settle(id: string, ticketId: number): Promise<void>;
+  /** Finishes the bulks that nobody works on any more. */
+  finishAbandoned(): Promise<void>;
 }

@@ -9,16 +9,17 @@ import type { Call } from '@ticketing/service-kit/call.ts';
 import { isHuman } from '@ticketing/service-kit/caller.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
-import { changeTicket, newTicket, type TicketInput } from '../domain/ticket.ts';
+import { changeFields, newTicket, type TicketInput } from '../domain/ticket.ts';
 import { initialTicket } from '../store/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
+import { changeTicket } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { createdEvent, updatedEvent } from './ticket-event.ts';
 import { ticketInputReader } from './ticket-input.ts';
 import { fullTicket } from './ticket-message.ts';
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
-const maxAttempts = 100;
+const maxAttempts = 20;
 
 /** Creates a ticket, or updates the one with the same external id. Source: specification, POST /ticket. */
 export async function createTicket(
@@ -71,7 +72,7 @@ async function insertNew(
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
   const ticket = newTicket(initialTicket, input, { id, now: context.now(), creator, lastAgentRouting });
   const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, call.caller));
-  return isInserted ? { ticket, workedOn: [] } : undefined;
+  return isInserted ? { ticket, workedOn: [], effects: [], reservedBy: null } : undefined;
 }
 
 /** Whoever comes first binds the external id to a ticket id; all others, at once or later, update that ticket. */
@@ -81,19 +82,17 @@ async function upsert(
   input: TicketInput,
   externalTicketId: string,
 ): Promise<StoredTicket> {
-  const claim = await claimExternalId(context, externalTicketId);
-  return context.ticketQueue.run(claim.ticketId, async () => {
-    let mayExist = !claim.isNew;
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = mayExist ? await context.tickets.find(claim.ticketId) : undefined;
-      const result = stored
-        ? await updateExisting(context, call, input, stored)
-        : await insertNew(context, call, input, claim.ticketId);
-      if (result) return result;
-      mayExist = true;
-    }
-    throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
-  });
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { ticketId, isNew } = await claimExternalId(context, externalTicketId);
+    const inserted = isNew ? await insertNew(context, call, input, ticketId) : undefined;
+    const stored = inserted ?? (await updateExisting(context, call, input, ticketId));
+    if (stored) return stored;
+    // A crash has left the claim without its ticket, or the ticket was deleted.
+    const healed = await insertNew(context, call, input, ticketId);
+    if (healed) return healed;
+    if (!(await context.tickets.find(ticketId))) await context.tickets.freeExternalIds(ticketId);
+  }
+  throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
 }
 
 async function claimExternalId(context: Context, externalTicketId: string) {
@@ -108,11 +107,16 @@ async function updateExisting(
   context: Context,
   call: Call,
   input: TicketInput,
-  stored: StoredTicket,
+  ticketId: number,
 ): Promise<StoredTicket | undefined> {
-  const { after, changed } = changeTicket(stored.ticket, input, context.now());
-  if (changed.length === 0) return stored;
-  const event = updatedEvent(stored.ticket, after, changed, call.caller);
-  const isWritten = await context.tickets.update(stored.ticket, after, changed, event);
-  return isWritten ? { ...stored, ticket: after } : undefined;
+  const now = context.now();
+  return changeTicket(context, ticketId, ({ ticket }) => {
+    const { after, changed } = changeFields(ticket, input, now);
+    return changed.length === 0
+      ? {}
+      : { write: { after, changed, event: updatedEvent(ticket, after, changed, call.caller) } };
+  }).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'not_found') return undefined;
+    throw error;
+  });
 }

@@ -4,17 +4,30 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import { queueKeys } from '../domain/queue-order.ts';
 import type { Context } from './context.ts';
+import { openQueue } from './queue.ts';
 import { fullTicket } from './ticket-message.ts';
 
-/** Reads a ticket in full form. Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}. */
+/** Reads a ticket in full form, with its neighbours in the queue. Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}. */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
   const stored = await context.tickets.find(request.ticketId);
   if (!stored) throw notFound('Ticket');
+  const { ticket } = stored;
+  const settings = await context.settings();
+  const queue = openQueue(context, settings);
+  const key = queueKeys(ticket)[settings.routingOrder];
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
+  const [answered, previous, next] = await Promise.all([
+    fullTicket(context, stored, form),
+    queue.beside('before', key),
+    queue.beside('behind', key),
+  ]);
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketResponse',
-    ticket: await fullTicket(context, stored, form),
+    ticket: answered,
+    ...(previous === undefined ? {} : { prevTicketId: previous }),
+    ...(next === undefined ? {} : { nextTicketId: next }),
     ...(request.includeSessions === false
       ? {}
       : { sessions: { $typeName: 'ticketing.tickets.v1.AssistantSessions', items: [] } }),

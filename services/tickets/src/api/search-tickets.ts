@@ -1,6 +1,4 @@
-import { toJson } from '@bufbuild/protobuf';
-import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { type Filter, OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
+import { OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type {
   SearchTicketsRequest,
@@ -8,12 +6,13 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
-import { checkFilters, type FilterInput } from '../domain/filter.ts';
-import { filterKeys, orderKeys } from '../domain/ticket-keys.ts';
-import { compileConditions, type Query } from '../store/filter-query.ts';
+import { demandsValue } from '../domain/filter.ts';
+import { orderKeys } from '../domain/ticket-keys.ts';
+import { allOf, compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 import type { Order } from '../store/ticket-order.ts';
 import type { Context } from './context.ts';
+import { readFilters } from './filters.ts';
 import { compactTickets } from './ticket-message.ts';
 
 const defaultLimit = 100;
@@ -24,7 +23,7 @@ export async function searchTickets(
   call: Call,
   request: SearchTicketsRequest,
 ): Promise<SearchTicketsResponse> {
-  const conditions = checkFilters(request.filters.map(filterInput), filterKeys);
+  const conditions = readFilters(request.filters);
   const order = orderOf(request);
   const isSkillScope = request.ticketScope === TicketScope.SKILLS;
   const { profileId, skills } = call.caller;
@@ -50,7 +49,7 @@ export async function searchTickets(
       behind: cursor,
       withRawData: request.includeRawData ?? false,
     }),
-    cursor?.total ?? context.tickets.count(query),
+    cursor?.total ?? context.tickets.count(query, !conditions.some(demandsValue)),
   ]);
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
   const end = page.end && { now, total, offset: offset + page.tickets.length, ...page.end };
@@ -64,18 +63,6 @@ export async function searchTickets(
   };
 }
 
-function filterInput(filter: Filter): FilterInput {
-  const json = (value: Filter['value']) => (value === undefined ? undefined : toJson(ValueSchema, value));
-  return {
-    key: filter.key,
-    comparator: filter.comparator,
-    value: json(filter.value),
-    values: filter.values.map((value) => toJson(ValueSchema, value)),
-    from: json(filter.from),
-    to: json(filter.to),
-  };
-}
-
 function orderOf(request: SearchTicketsRequest): Order {
   const field = request.orderByField ?? 't.id';
   const key = orderKeys.has(field) ? field : `t.${field}`;
@@ -84,10 +71,4 @@ function orderOf(request: SearchTicketsRequest): Order {
     throw invalidInput([{ pointer: '#/orderByField', code: 'unknown_order', detail }]);
   }
   return { key, direction: request.orderByDirection === OrderByDirection.ASC ? 1 : -1 };
-}
-
-function allOf(queries: readonly Query[]): Query {
-  const [only] = queries;
-  if (queries.length <= 1) return only ?? {};
-  return { $and: queries };
 }

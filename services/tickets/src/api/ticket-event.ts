@@ -20,6 +20,12 @@ export function updatedEvent(
   return event('ticket.updated', before, after, changed, caller);
 }
 
+/** The event of a deletion: it tells nothing of what was. Units: `now` in Unix seconds. */
+export function deletedEvent(ticket: TicketState, caller: Caller, now: number): TicketEvent {
+  const after = { ...ticket, version: ticket.version + 1, modifiedAt: now };
+  return event('ticket.deleted', ticket, after, [], caller);
+}
+
 function event(
   type: TicketEvent['type'],
   before: TicketState,

@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { FieldMask } from '@bufbuild/protobuf/wkt';
 import type { TicketInput } from '../domain/ticket.ts';
 import { fieldOf, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
 
@@ -6,21 +7,27 @@ import { fieldOf, type TicketFieldName, ticketFields } from '../store/ticket-fie
 const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };
 
 /**
- * Compiles the reader of the ticket fields in a request: those that are kept under the same name. A field without a
- * value is absent; an empty list counts as absent too where `emptyListIsAbsent`.
+ * Compiles the reader of the ticket fields in a request: those that are kept under the same name.
+ *
+ * Where the request has an `update_mask`, it names the fields that are given, and one without a value is cleared. Else a
+ * field without a value, or an empty list, is absent.
  */
 export function ticketInputReader(request: DescMessage): (message: Message) => TicketInput {
-  const fields = request.fields.flatMap(({ localName, fieldKind }) => {
+  const isMasked = request.fields.some(({ localName }) => localName === 'updateMask');
+  const fields = request.fields.flatMap(({ localName, name: path, fieldKind }) => {
     const name = renamed[localName] ?? localName;
-    return name in ticketFields ? [{ localName, name: name as TicketFieldName, isList: fieldKind === 'list' }] : [];
+    return name in ticketFields
+      ? [{ localName, path, name: name as TicketFieldName, isList: fieldKind === 'list' }]
+      : [];
   });
   return (message) => {
-    const values = message as unknown as Readonly<Record<string, unknown>>;
+    const values = message as unknown as Readonly<Record<string, unknown>> & { updateMask?: FieldMask };
+    const given = isMasked ? new Set(values.updateMask?.paths) : undefined;
     const input: Record<string, unknown> = {};
-    for (const { localName, name, isList } of fields) {
+    for (const { localName, path, name, isList } of fields) {
       const value = values[localName];
-      if (value === undefined || (isList && (value as unknown[]).length === 0)) continue;
-      input[name] = fieldOf(name).fromMessage(value as never);
+      if (given ? !given.has(path) : value === undefined || (isList && (value as unknown[]).length === 0)) continue;
+      input[name] = value === undefined ? fieldOf(name).initial : fieldOf(name).fromMessage(value as never);
     }
     return input;
   };

@@ -120,7 +120,7 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
 
 /** Shows which fields are computed. */
 const sample = computed(
-  { ticket: { ...initialTicket, id: 0 }, workedOn: [] },
+  { ticket: { ...initialTicket, id: 0 }, workedOn: [], effects: [], reservedBy: null },
   { caller: serviceCaller('tickets'), withRawData: false, tree: tagTree([]), profiles: new Map(), now: 0 },
 );
 const writeFull = compile<Ticket>(TicketSchema);

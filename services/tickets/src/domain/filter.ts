@@ -68,6 +68,34 @@ export function checkFilters(filters: readonly FilterInput[], keys: ReadonlyMap<
   return conditions;
 }
 
+/** Whether a condition matches no document in which its field is missing. Every document has an id. */
+export function demandsValue(condition: Condition): boolean {
+  if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
+  return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);
+}
+
+/** Whether a value of an enum, as it is kept, fulfils a condition. */
+export function matchesValue(condition: Condition, value: string | number): boolean {
+  switch (condition.operator) {
+    case 'in':
+      return condition.values.includes(value);
+    case 'notIn':
+      return !condition.values.includes(value);
+    case 'between':
+      return value >= condition.from && value <= condition.to;
+    case '<':
+      return value < condition.value;
+    case '<=':
+      return value <= condition.value;
+    case '>':
+      return value > condition.value;
+    case '>=':
+      return value >= condition.value;
+    case 'like':
+      throw new Error('like works on text keys only');
+  }
+}
+
 function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): Condition | undefined {
   const comparator = filter.comparator === 'equal' ? '=' : filter.comparator;
   if (key.kind === 'words' && comparator !== '=') return reader.refuse('comparator', 'takes = only');

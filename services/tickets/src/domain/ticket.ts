@@ -53,14 +53,44 @@ export interface TicketChange {
  *
  * Units: `now` in Unix seconds. Source: decisions.md section 5.
  */
-export function changeTicket(before: TicketState, input: TicketInput, now: number): TicketChange {
+export function changeFields(before: TicketState, input: TicketInput, now: number): TicketChange {
+  const { after, changed } = decide(before, input, now);
+  return changed.length === 0 ? { after: before, changed } : { after: changedNow(before, after, now), changed };
+}
+
+/** What a PATCH gives of a ticket: values to set, tags to add and to remove. */
+export interface TicketUpdate {
+  input: TicketInput;
+  addTagIds: readonly number[];
+  removeTagIds: readonly number[];
+}
+
+/**
+ * Decides what a PATCH changes. One that carries a status is a change even if no value differs; any other that changes
+ * nothing is none.
+ *
+ * Units: `now` in Unix seconds. Source: specification, States and transitions; decisions.md section 5.
+ */
+export function patchTicket(before: TicketState, update: TicketUpdate, now: number): TicketChange {
+  const { addTagIds, removeTagIds } = update;
+  const kept = before.tagIds.filter((id) => !removeTagIds.includes(id));
+  const tagIds = [...kept, ...addTagIds.filter((id) => !kept.includes(id))];
+  const input = addTagIds.length + removeTagIds.length > 0 ? { ...update.input, tagIds } : update.input;
+  const { after, changed } = decide(before, input, now);
+  if (changed.length === 0 && input.status === undefined) return { after: before, changed };
+  return { after: changedNow(before, after, now), changed };
+}
+
+function decide(before: TicketState, input: TicketInput, now: number): TicketChange {
   const given = withDerived({ ...before, ...input }, input);
   const closedAt =
     given.status !== TicketStatus.CLOSED ? null : before.status === TicketStatus.CLOSED ? before.closedAt : now;
   const after: TicketState = { ...given, closedAt };
-  const changed = changedFields(before, after);
-  if (changed.length === 0) return { after: before, changed };
-  return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
+  return { after, changed: changedFields(before, after) };
+}
+
+function changedNow(before: TicketState, after: TicketState, now: number): TicketState {
+  return { ...after, version: before.version + 1, modifiedAt: now };
 }
 
 /**

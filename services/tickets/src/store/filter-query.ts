@@ -99,3 +99,10 @@ function activeQuery(condition: Condition, now: number): Query {
 export function customerActive(now: number): Query {
   return { channel: 'chat', lastCustomerMessageAt: { $gt: new Date((now - activeWithinSeconds) * 1000) } };
 }
+
+/** A query that matches where all of several do. */
+export function allOf(queries: readonly Query[]): Query {
+  const [only] = queries;
+  if (queries.length <= 1) return only ?? {};
+  return { $and: queries };
+}

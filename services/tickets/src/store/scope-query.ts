@@ -1,9 +1,10 @@
 import type { ScopeCaller } from '../domain/skills.ts';
+import { spamStatuses } from '../domain/spam.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import type { Query } from './filter-query.ts';
+import { ticketFields } from './ticket-fields.ts';
 
-/** The statuses that take a ticket out of routing. Source: specification, spamStatus rules. */
-export const spamStatuses = ['auto_spam', 'auto_programmatic', 'manual_spam'];
+const keptSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));
 
 /**
  * Restricts a list to the tickets that match a caller's skills, without spam: the query form of `hasRequiredSkills`.
@@ -17,8 +18,13 @@ export function scopeQueries(caller: ScopeCaller, tree: TagTree, spamTagId: numb
   };
   const permitted = restricted ? { $and: [matches, { tagIds: { $nin: excludedTagIds } }] } : matches;
   return [
-    { spamStatus: { $nin: spamStatuses } },
-    ...(spamTagId === null ? [] : [{ tagIds: { $ne: spamTagId } }]),
+    { spamStatus: { $nin: keptSpamStatuses } },
+    ...runTimeSpamQueries(spamTagId),
     caller.profileId === null ? permitted : { $or: [{ agentId: caller.profileId }, permitted] },
   ];
+}
+
+/** Leaves out what a tag marks as spam at run time. Source: specification, spamStatus rules. */
+export function runTimeSpamQueries(spamTagId: number | null): Query[] {
+  return spamTagId === null ? [] : [{ tagIds: { $ne: spamTagId } }];
 }

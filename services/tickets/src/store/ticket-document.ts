@@ -1,17 +1,22 @@
+import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { wordsOf } from '../domain/words.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
-import type { TicketDocument } from './ticket-model.ts';
+import type { Effect, TicketDocument } from './ticket-model.ts';
 
-/** The document of a new ticket, with its first event. */
-export function documentOf(ticket: TicketState, event: TicketEvent): TicketDocument {
+/** The document of a new ticket, with its first event, and the request that made it if that may come twice. */
+export function documentOf(ticket: TicketState, event: TicketEvent, effect?: Effect): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
     words: searchWords(ticket),
     version: ticket.version,
-    workedOn: [],
+    workedOn: {},
+    manualWorkEntries: 0,
+    worklog: [],
+    effects: effect === undefined ? [] : [effect],
+    reservedBy: null,
     outbox: [event],
   };
 }
@@ -48,8 +53,13 @@ function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): R
   return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
 }
 
-function orderFields(ticket: TicketState): { minTagId: number | null; minAiAgentId: number | null } {
-  return { minTagId: smallest(ticket.tagIds), minAiAgentId: smallest(ticket.aiAgentIds) };
+function orderFields(ticket: TicketState) {
+  return {
+    minTagId: smallest(ticket.tagIds),
+    minAiAgentId: smallest(ticket.aiAgentIds),
+    queueGroup: queueGroupOf(ticket),
+    queueKeys: queueKeys(ticket),
+  };
 }
 
 function searchWords(ticket: TicketState): string[] {
@@ -59,3 +69,10 @@ function searchWords(ticket: TicketState): string[] {
 function smallest(ids: readonly number[]): number | null {
   return ids.length === 0 ? null : Math.min(...ids);
 }
+
+/** The fields of a document that tell of its ticket: a deleted ticket has none of them. */
+export const erasedFields: readonly string[] = [
+  ...ticketFieldNames.filter((name) => name !== 'version'),
+  ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words'],
+  ...['workedOn', 'manualWorkEntries', 'worklog', 'effects', 'reservedBy'],
+];

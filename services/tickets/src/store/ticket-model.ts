@@ -1,4 +1,5 @@
-import { type Connection, type IndexDefinition, type Model, Schema } from 'mongoose';
+import { type Connection, type IndexDefinition, type IndexOptions, type Model, Schema } from 'mongoose';
+import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { ticketFieldNames, ticketFields } from './ticket-fields.ts';
 
@@ -12,15 +13,43 @@ export interface TicketDocument extends Record<string, unknown> {
   minAiAgentId: number | null;
   /** What the full text search finds. */
   words: string[];
-  /** Who works on the ticket, and since when that was last said. */
-  workedOn: { profileId: number; at: Date }[];
+  /** The group of the queue that the ticket is in, and its place in each order of the queue. */
+  queueGroup: number;
+  queueKeys: Record<RoutingOrder, string>;
+  /** When a profile was last said to work on the ticket, by its id. */
+  workedOn: Record<string, Date>;
+  /** How many entries the worklog has had, and the last of them. */
+  manualWorkEntries: number;
+  worklog: WorklogEntry[];
+  /** The requests that were applied and may come again. */
+  effects: Effect[];
+  /** The bulk that alone may change the ticket until it is applied. */
+  reservedBy: string | null;
+  /** When the ticket was deleted: what is left of it is its id, its version and its events. */
+  deletedAt?: Date;
+  /** Whether something of a deleted ticket may still be kept elsewhere in this service. */
+  isErasing?: true;
   /** Events that the relay has not sent yet. */
   outbox: TicketEvent[];
+}
+
+/** A change that a person made. */
+export interface WorklogEntry {
+  profileId: number;
+  at: Date;
+  fields: readonly string[];
+}
+
+/** A request that was applied to a ticket, in the same update. */
+export interface Effect {
+  id: string;
+  at: Date;
 }
 
 /** An index and what it is for. */
 export interface IndexReason {
   index: IndexDefinition;
+  options?: IndexOptions;
   reason: string;
 }
 
@@ -43,6 +72,16 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { tagIds: 1, _id: 1 }, reason: 'the tickets with a tag' },
   { index: { minTagId: 1, _id: 1 }, reason: 'order of tt.tagId' },
   { index: { words: 1, _id: 1 }, reason: 'full text' },
+  ...routingOrders.map((order) => ({
+    index: { queueGroup: 1, [`queueKeys.${order}`]: 1 } as const,
+    reason: `the queue in order ${order}, and neighbours in it`,
+  })),
+  { index: { status: 1, dueBy: 1 }, reason: 'pending tickets whose dueBy passes' },
+  {
+    index: { deletedAt: 1 },
+    options: { partialFilterExpression: { deletedAt: { $exists: true } } },
+    reason: 'what is left of deleted tickets',
+  },
 ];
 
 /** The model of the tickets on a connection. */
@@ -55,11 +94,19 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       minTagId: Number,
       minAiAgentId: Number,
       words: [String],
-      workedOn: [{ _id: false, profileId: Number, at: Date }],
+      queueGroup: Number,
+      queueKeys: Schema.Types.Mixed,
+      workedOn: Schema.Types.Mixed,
+      manualWorkEntries: Number,
+      worklog: [Schema.Types.Mixed],
+      effects: [Schema.Types.Mixed],
+      reservedBy: String,
+      deletedAt: Date,
+      isErasing: Boolean,
       outbox: [Schema.Types.Mixed],
     },
     { versionKey: false, strict: 'throw', minimize: false, collection: 'tickets' },
   );
-  for (const { index } of ticketIndexes) schema.index(index);
+  for (const { index, options } of ticketIndexes) schema.index(index, options);
   return connection.model<TicketDocument>('Ticket', schema as unknown as Schema<TicketDocument>);
 }

@@ -1,36 +1,86 @@
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { isDuplicateKey, reachable } from './database.ts';
 import type { Query } from './filter-query.ts';
-import { changedDocument, documentOf, stateOf } from './ticket-document.ts';
-import type { TicketFieldName, TicketState } from './ticket-fields.ts';
-import { type TicketDocument, ticketModel } from './ticket-model.ts';
+import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
+import { type TicketFieldName, type TicketState, ticketFields } from './ticket-fields.ts';
+import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
 import { type Order, type Position, type Range, rangesBehind, segmentsOf } from './ticket-order.ts';
 
-/** The tickets of this service. Every write stores its event in the same update. */
+/** The tickets of this service. Every write stores its event in the same update. Deleted tickets are not found. */
 export interface TicketStore {
-  /** Answers false if the id is taken. */
-  insert(ticket: TicketState, event: TicketEvent): Promise<boolean>;
+  /** Answers false if the id is taken, also by a ticket that was deleted. */
+  insert(ticket: TicketState, event: TicketEvent, effect?: Effect): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
-  /** Writes a change of the version that was read; answers false if the ticket has moved on. */
-  update(
-    before: TicketState,
-    after: TicketState,
-    changed: readonly TicketFieldName[],
-    event: TicketEvent,
-  ): Promise<boolean>;
+  /** The versions of those tickets that exist. */
+  versions(ids: readonly number[]): Promise<Map<number, number>>;
+  /** Writes a change of the version that was read; answers false if the ticket has moved on or is reserved. */
+  update(write: TicketWrite): Promise<boolean>;
+  /** Says who works on a ticket, or no longer does; its version stays. */
+  setWorkedOn(id: number, workedOn: WorkedOn): Promise<void>;
+  /** Wipes a ticket of the version that was read; answers false if it has moved on or is reserved. */
+  erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
+  /** The tickets that were deleted while something of them may be kept elsewhere. */
+  erasing(limit: number): Promise<number[]>;
+  finishErasing(id: number): Promise<void>;
+  /** Reserves a ticket for a bulk, unless it has another version, or is reserved for another bulk, or is gone. */
+  reserve(id: number, version: number | undefined, bulkId: string): Promise<'reserved' | 'taken' | 'moved_on'>;
+  release(ids: readonly number[], bulkId: string): Promise<void>;
+  /** Pending tickets whose `dueBy` has passed. */
+  due(now: Date, limit: number): Promise<number[]>;
   page(request: PageRequest): Promise<Page>;
-  count(query: Query): Promise<number>;
+  /** Counts matches; `matchesUnset` says whether the query may match a document without any field. */
+  count(query: Query, matchesUnset: boolean): Promise<number>;
+  /** The first ticket in an order of the queue that matches: from the start, or on one side of a place. */
+  firstInQueue(request: QueueRequest): Promise<number | undefined>;
   /** Binds an external id to a proposed ticket id, unless it is bound; answers the ticket id that it is bound to. */
   claimExternalId(externalTicketId: string, proposed: number): Promise<number>;
+  /** Frees the external ids of a deleted ticket. */
+  freeExternalIds(ticketId: number): Promise<void>;
 }
 
-/** A ticket and who works on it. */
+/** A ticket, who works on it, and what has been done to it. Units: `at` in Unix seconds. */
 export interface StoredTicket {
   ticket: TicketState;
   workedOn: readonly { profileId: number; at: number }[];
+  /** The requests that were applied and may come again. */
+  effects: readonly Effect[];
+  /** The bulk that alone may change it. */
+  reservedBy: string | null;
+}
+
+/** Who works on a ticket, or no longer does. */
+export interface WorkedOn {
+  profileId: number;
+  /** Null: no longer. */
+  at: Date | null;
+}
+
+/** A change of a ticket, with all that is written in the same update. */
+export interface TicketWrite {
+  before: StoredTicket;
+  after: TicketState;
+  changed: readonly TicketFieldName[];
+  event: TicketEvent;
+  worklogEntry?: WorklogEntry | undefined;
+  workedOn?: WorkedOn | undefined;
+  /** The request that is applied, if it may come again. */
+  effect?: Effect | undefined;
+  /** The bulk that the change is made by. */
+  bulkId?: string | undefined;
+}
+
+/** Which place of the queue to read. */
+export interface QueueRequest {
+  query: Query;
+  groups: readonly number[];
+  order: RoutingOrder;
+  /** Which side of a place: behind it, the nearest first, or before it. Undefined: from the start. */
+  beside: { side: 'before' | 'behind'; key: string } | undefined;
 }
 
 /** Which part of which list to read. Units: `now` in Unix seconds. */
@@ -56,8 +106,13 @@ interface ExternalIdDocument {
 }
 
 const maxQueryMs = 10_000;
-const leftOutOfReads = { words: 0, outbox: 0 };
-const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0 };
+const keptEffects = 1000;
+const keptEffectsMs = 24 * 60 * 60 * 1000;
+const keptWorklog = 1000;
+const leftOutOfReads = { words: 0, outbox: 0, worklog: 0, queueGroup: 0, queueKeys: 0 };
+const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, effects: 0 };
+const isLive: Query = { deletedAt: null };
+const isDeleted: Query = { deletedAt: { $exists: true } };
 
 /** Opens the tickets on a connection. Errors of every operation: store_unavailable; of lists also search_too_slow. */
 export function ticketStore(connection: Connection): TicketStore {
@@ -65,15 +120,17 @@ export function ticketStore(connection: Connection): TicketStore {
   const externalIds = externalIdModel(connection);
   const findOne = (query: Query) =>
     reachable(async () => {
-      const document = await tickets.findOne(query, leftOutOfReads).lean<TicketDocument>();
+      const document = await tickets.findOne({ ...query, ...isLive }, leftOutOfReads).lean<TicketDocument>();
       return document ? storedTicket(document) : undefined;
     });
+  /** One update of one ticket, past mongoose: its casting costs more than the write, and every value is typed here. */
+  const updateOne = (filter: Query, update: Query) =>
+    reachable(async () => (await tickets.collection.updateOne(filter, update)).matchedCount === 1);
   return {
-    insert: (ticket, event) =>
+    insert: (ticket, event, effect) =>
       reachable(async () => {
         try {
-          // Past mongoose: its casting costs more than the write, and `documentOf` is typed field by field.
-          await tickets.collection.insertOne(documentOf(ticket, event) as never);
+          await tickets.collection.insertOne(documentOf(ticket, event, effect) as never);
           return true;
         } catch (error) {
           if (isDuplicateKey(error)) return false;
@@ -82,17 +139,59 @@ export function ticketStore(connection: Connection): TicketStore {
       }),
     find: (id) => findOne({ _id: id }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
-    update: (before, after, changed, event) =>
+    versions: (ids) =>
       reachable(async () => {
-        const result = await tickets.updateOne(
-          { _id: before.id, version: before.version },
-          { $set: changedDocument(after, changed), $push: { outbox: event } },
-        );
-        return result.matchedCount === 1;
+        const found = await tickets.find({ _id: { $in: ids }, ...isLive }, { version: 1 }).lean();
+        return new Map(found.map(({ _id, version }) => [_id, version]));
+      }),
+    update: (write) => updateOne(unmoved(write.before.ticket, write.bulkId), writeOf(write)),
+    async setWorkedOn(id, workedOn) {
+      await updateOne({ _id: id, ...isLive }, workedOnUpdate(workedOn));
+    },
+    erase: (ticket, event, at) =>
+      updateOne(unmoved(ticket, undefined), {
+        $set: { version: event.version, deletedAt: at, isErasing: true },
+        $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
+        $push: { outbox: event },
+      }),
+    erasing: (limit) =>
+      reachable(async () => {
+        const found = await tickets
+          .find({ ...isDeleted, isErasing: true }, { _id: 1 })
+          .limit(limit)
+          .lean();
+        return found.map(({ _id }) => _id);
+      }),
+    async finishErasing(id) {
+      await updateOne({ _id: id }, { $unset: { isErasing: 1 } });
+    },
+    async reserve(id, version, bulkId) {
+      const free = { _id: id, ...(version === undefined ? isLive : { version }), reservedBy: { $in: [null, bulkId] } };
+      if (await updateOne(free, { $set: { reservedBy: bulkId } })) return 'reserved';
+      const found = await findOne({ _id: id });
+      return found && (version === undefined || found.ticket.version === version) ? 'taken' : 'moved_on';
+    },
+    async release(ids, bulkId) {
+      await reachable(() =>
+        tickets.updateMany({ _id: { $in: ids }, reservedBy: bulkId }, { $set: { reservedBy: null } }),
+      );
+    },
+    due: (now, limit) =>
+      reachable(async () => {
+        const isDue = { status: ticketFields.status.store(TicketStatus.PENDING), dueBy: { $lte: now } };
+        const found = await tickets.find(isDue, { _id: 1 }).sort({ dueBy: 1 }).limit(limit).lean();
+        return found.map(({ _id }) => _id);
       }),
     page: (request) => reachable(() => inTime(() => readPage(tickets, request))),
-    count: (query) =>
-      reachable(() => inTime(() => tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs }))),
+    count: (query, matchesUnset) =>
+      reachable(() =>
+        inTime(async () => {
+          const all = await tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs });
+          if (!matchesUnset) return all;
+          return all - (await tickets.countDocuments({ $and: [query, isDeleted] }, { maxTimeMS: maxQueryMs }));
+        }),
+      ),
+    firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(tickets, request))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
         try {
@@ -105,7 +204,44 @@ export function ticketStore(connection: Connection): TicketStore {
         if (!claim) throw new DomainError('aborted', 'concurrent_change', 'The ticket is being deleted.');
         return claim.ticketId;
       }),
+    async freeExternalIds(ticketId) {
+      await reachable(() => externalIds.deleteMany({ ticketId }));
+    },
   };
+}
+
+/** A ticket in the version that was read, if nobody else has reserved it. */
+function unmoved({ id, version }: TicketState, bulkId: string | undefined): Query {
+  return { _id: id, version, ...isLive, reservedBy: bulkId === undefined ? null : { $in: [null, bulkId] } };
+}
+
+function writeOf({ before, after, changed, event, worklogEntry, workedOn, effect, bulkId }: TicketWrite): Query {
+  const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
+  return {
+    $set: {
+      ...changedDocument(after, changed),
+      ...workedOnSet,
+      ...(effect ? { effects: withEffect(before.effects, effect) } : {}),
+      ...(bulkId === undefined ? {} : { reservedBy: null }),
+    },
+    ...($unset ? { $unset } : {}),
+    ...(worklogEntry ? { $inc: { manualWorkEntries: 1 } } : {}),
+    $push: {
+      outbox: event,
+      ...(worklogEntry ? { worklog: { $each: [worklogEntry], $slice: -keptWorklog } } : {}),
+    },
+  };
+}
+
+/** The effects of the last day; the version of the ticket guards them against another's write. */
+function withEffect(effects: readonly Effect[], effect: Effect): Effect[] {
+  const since = effect.at.getTime() - keptEffectsMs;
+  return [...effects.filter(({ at }) => at.getTime() > since), effect].slice(-keptEffects);
+}
+
+function workedOnUpdate({ profileId, at }: WorkedOn): { $set?: Query; $unset?: Query } {
+  const path = `workedOn.${profileId}`;
+  return at === null ? { $unset: { [path]: 1 } } : { $set: { [path]: at } };
 }
 
 function externalIdModel(connection: Connection): Model<ExternalIdDocument> {
@@ -117,13 +253,36 @@ function externalIdModel(connection: Connection): Model<ExternalIdDocument> {
 }
 
 function storedTicket(document: TicketDocument): StoredTicket {
-  const workedOn = document.workedOn.map(({ profileId, at }) => ({ profileId, at: at.getTime() / 1000 }));
-  return { ticket: stateOf(document), workedOn };
+  const workedOn = Object.entries(document.workedOn).map(([id, at]) => ({
+    profileId: Number(id),
+    at: at.getTime() / 1000,
+  }));
+  return { ticket: stateOf(document), workedOn, effects: document.effects ?? [], reservedBy: document.reservedBy };
 }
 
 /** Without conditions, all ids: an index tells their number, where a scan of the tickets would read every body. */
 function countable(query: Query): Query {
   return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
+}
+
+/** Each group of the queue is one range of its index; of their first tickets the first in the order is answered. */
+async function readFirstInQueue(tickets: Model<TicketDocument>, request: QueueRequest): Promise<number | undefined> {
+  const { query, groups, order, beside } = request;
+  const field = `queueKeys.${order}`;
+  const direction = beside?.side === 'before' ? -1 : 1;
+  const place = beside ? { [field]: { [direction === 1 ? '$gt' : '$lt']: beside.key } } : {};
+  const firsts = await Promise.all(
+    groups.map((queueGroup) =>
+      tickets
+        .findOne({ queueGroup, ...place, ...query }, { [field]: 1 }, { maxTimeMS: maxQueryMs })
+        .sort({ [field]: direction })
+        .lean<Pick<TicketDocument, '_id' | 'queueKeys'>>(),
+    ),
+  );
+  const found = firsts.filter((first) => first !== null);
+  const keyOf = (document: Pick<TicketDocument, 'queueKeys'>) => document.queueKeys[order];
+  found.sort((left, right) => (keyOf(left) < keyOf(right) ? -direction : direction));
+  return found[0]?._id;
 }
 
 async function readPage(tickets: Model<TicketDocument>, request: PageRequest): Promise<Page> {
@@ -135,7 +294,7 @@ async function readPage(tickets: Model<TicketDocument>, request: PageRequest): P
   // One more than asked for tells whether anything follows.
   const wanted = request.limit + 1;
   for (const range of ranges) {
-    const match = { $and: [request.query, range.match] };
+    const match = { $and: [request.query, range.match, isLive] };
     const documents = await tickets
       .find(match, projection, { maxTimeMS: maxQueryMs, allowDiskUse: true })
       .sort(range.sort)

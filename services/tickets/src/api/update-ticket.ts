@@ -1,0 +1,43 @@
+import {
+  type UpdateTicketRequest,
+  UpdateTicketRequestSchema,
+  type UpdateTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput } from '@ticketing/rest/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import { changeTicket } from './change-ticket.ts';
+import type { Context } from './context.ts';
+import { versionDemand } from './if-match.ts';
+import { fullTicket } from './ticket-message.ts';
+import { decidePatch, patchReader, tagViolations } from './ticket-update.ts';
+
+const readPatch = patchReader(UpdateTicketRequestSchema);
+
+/**
+ * Changes a ticket.
+ *
+ * Errors: ticket_not_found, unknown_tag; stale_version, if `If-Match` names another version.
+ * Source: specification, PATCH /ticket/{ticketId}; decisions.md section 5.
+ */
+export async function updateTicket(
+  context: Context,
+  call: Call,
+  request: UpdateTicketRequest,
+): Promise<UpdateTicketResponse> {
+  const { caller } = call;
+  const patch = readPatch(request);
+  const tree = await context.tags.tree();
+  const violations = tagViolations(patch, tree, '#');
+  if (violations.length > 0) throw invalidInput(violations);
+  const demandVersion = versionDemand(call);
+  const patchContext = { caller, now: context.now(), includeInWorklog: request.includeInWorklog ?? true };
+  const stored = await changeTicket(context, request.ticketId, (before) => {
+    demandVersion(before.ticket.version);
+    return decidePatch(before, patch, patchContext);
+  });
+  return {
+    $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
+    success: true,
+    ticket: await fullTicket(context, stored, { caller, withRawData: false, tree }),
+  };
+}

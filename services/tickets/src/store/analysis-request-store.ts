@@ -1,0 +1,54 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { reachable, upserted } from './database.ts';
+
+/** What a request has asked the analysis to look at again. */
+export interface AnalysisRequest {
+  ticketId: number;
+  /** What to look at: a refresh mode, as the specification spells it. */
+  mode: string;
+}
+
+/** The analyses that were asked for and have not been made. Errors of every operation: store_unavailable. */
+export interface AnalysisRequestStore {
+  /** Asking again for what is asked for already is no second request. */
+  add(requests: readonly AnalysisRequest[], at: Date): Promise<void>;
+  forget(ticketId: number): Promise<void>;
+}
+
+interface AnalysisRequestDocument {
+  _id: string;
+  ticketId: number;
+  mode: string;
+  at: Date;
+}
+
+/** The model of the requests on a connection. */
+export function analysisRequestModel(connection: Connection): Model<AnalysisRequestDocument> {
+  const schema = new Schema<AnalysisRequestDocument>(
+    { _id: String, ticketId: Number, mode: String, at: Date },
+    { versionKey: false, collection: 'analysisRequests' },
+  );
+  schema.index({ ticketId: 1 });
+  return connection.model<AnalysisRequestDocument>('AnalysisRequest', schema);
+}
+
+/** Opens the requests on a connection. */
+export function analysisRequestStore(connection: Connection): AnalysisRequestStore {
+  const requests = analysisRequestModel(connection);
+  return {
+    async add(added, at) {
+      if (added.length === 0) return;
+      const writes = added.map(({ ticketId, mode }) => ({
+        updateOne: {
+          filter: { _id: `${ticketId}:${mode}` },
+          update: { $setOnInsert: { ticketId, mode, at } },
+          upsert: true,
+        },
+      }));
+      await reachable(() => upserted(() => requests.bulkWrite(writes, { ordered: false })));
+    },
+    async forget(ticketId) {
+      await reachable(() => requests.deleteMany({ ticketId }));
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { isDuplicateKey, reachable } from './database.ts';
+
+/** A bulk of changes that has been checked, and is applied by whoever holds its lease. */
+export interface Bulk {
+  id: string;
+  /** Reserving: nothing is applied yet, and nothing will be unless it gets on. Applying: it will be applied whole. */
+  state: 'reserving' | 'applying' | 'applied';
+  /** The request, as its message says it; empty once it is applied. */
+  request: Uint8Array;
+  /** Who asked for it, as JSON. */
+  caller: string;
+  /** Who works on it now. */
+  lease: string;
+}
+
+/** The bulks of this service. Units: `now` in Unix milliseconds. Errors of every operation: store_unavailable. */
+export interface BulkStore {
+  /** Records a bulk and leases it. Answers false if the id is taken. */
+  insert(bulk: Omit<Bulk, 'lease'>, now: number): Promise<Bulk | undefined>;
+  find(id: string): Promise<Bulk | undefined>;
+  /** Leases a bulk whose lease has passed. */
+  takeOver(id: string, now: number): Promise<Bulk | undefined>;
+  /** Bulks that are not applied and whose lease has passed. */
+  abandoned(now: number): Promise<string[]>;
+  /** Goes from reserving to applying, or prolongs the lease. Answers false if another holds it. */
+  hold(bulk: Bulk, now: number): Promise<boolean>;
+  /** Drops what the bulk asked for and keeps that it was applied. */
+  finish(bulk: Bulk, now: number): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Removes bulks that were applied before a time. */
+  removeApplied(before: number): Promise<void>;
+}
+
+interface BulkDocument {
+  _id: string;
+  state: Bulk['state'];
+  request: mongo.Binary;
+  caller: string;
+  lease: string;
+  leaseUntil: Date;
+}
+
+const leaseMs = 10_000;
+
+/** The model of the bulks on a connection. */
+export function bulkModel(connection: Connection): Model<BulkDocument> {
+  const schema = new Schema<BulkDocument>(
+    { _id: String, state: String, request: Schema.Types.Mixed, caller: String, lease: String, leaseUntil: Date },
+    { versionKey: false, collection: 'bulks' },
+  );
+  schema.index({ state: 1, leaseUntil: 1 });
+  return connection.model<BulkDocument>('Bulk', schema);
+}
+
+/** Opens the bulks on a connection. */
+export function bulkStore(connection: Connection): BulkStore {
+  const bulks = bulkModel(connection).collection as unknown as mongo.Collection<BulkDocument>;
+  const until = (now: number) => new Date(now + leaseMs);
+  return {
+    insert: (given, now) =>
+      reachable(async () => {
+        const bulk = { ...given, lease: randomUUID() };
+        try {
+          await bulks.insertOne(documentOf(bulk, until(now)));
+          return bulk;
+        } catch (error) {
+          if (isDuplicateKey(error)) return undefined;
+          throw error;
+        }
+      }),
+    find: (id) => reachable(async () => bulkOf(await bulks.findOne({ _id: id }))),
+    takeOver: (id, now) =>
+      reachable(async () => {
+        const isAbandoned = { _id: id, state: { $ne: 'applied' as const }, leaseUntil: { $lt: new Date(now) } };
+        const lease = { $set: { lease: randomUUID(), leaseUntil: until(now) } };
+        return bulkOf(await bulks.findOneAndUpdate(isAbandoned, lease, { returnDocument: 'after' }));
+      }),
+    abandoned: (now) =>
+      reachable(async () => {
+        const open = {
+          state: { $in: ['reserving' as const, 'applying' as const] },
+          leaseUntil: { $lt: new Date(now) },
+        };
+        return (
+          await bulks
+            .find(open, { projection: { _id: 1 } })
+            .limit(100)
+            .toArray()
+        ).map(({ _id }) => _id);
+      }),
+    hold: (bulk, now) =>
+      reachable(async () => {
+        const held = { _id: bulk.id, lease: bulk.lease };
+        const update = { $set: { state: 'applying' as const, leaseUntil: until(now) } };
+        return (await bulks.updateOne(held, update)).matchedCount === 1;
+      }),
+    async finish(bulk, now) {
+      const update = { state: 'applied' as const, request: new mongo.Binary(), caller: '', leaseUntil: new Date(now) };
+      await reachable(() => bulks.updateOne({ _id: bulk.id }, { $set: update }));
+    },
+    async remove(id) {
+      await reachable(() => bulks.deleteOne({ _id: id }));
+    },
+    async removeApplied(before) {
+      await reachable(() => bulks.deleteMany({ state: 'applied', leaseUntil: { $lt: new Date(before) } }));
+    },
+  };
+}
+
+function documentOf({ id, state, request, caller, lease }: Bulk, leaseUntil: Date): BulkDocument {
+  return { _id: id, state, request: new mongo.Binary(request), caller, lease, leaseUntil };
+}
+
+function bulkOf(document: BulkDocument | null): Bulk | undefined {
+  if (!document) return undefined;
+  const { _id, state, request, caller, lease } = document;
+  return { id: _id, state, request: new Uint8Array(request.buffer), caller, lease };
+}
