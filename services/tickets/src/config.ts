@@ -5,8 +5,14 @@ import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/se
 export interface TicketsConfig extends ServiceConfig {
   grpcPort: number;
   internalJwksFile: string;
+  roles: readonly Role[];
   store: StoreConfig;
 }
+
+const roles = ['api', 'scheduler'] as const;
+
+/** What a process does of the service's work. */
+export type Role = (typeof roles)[number];
 
 /** Where the tickets are kept. */
 export interface StoreConfig {
@@ -22,6 +28,7 @@ export function readTicketsConfig(environment: Environment = process.env): Ticke
     ...readServiceConfig(from, { httpPort: 8081 }),
     grpcPort: from.port('GRPC_PORT', 9081),
     internalJwksFile: from.text('INTERNAL_JWKS_FILE'),
+    roles: from.choices('ROLES', roles),
     store: {
       mongodbUri: from.text('MONGODB_URI', { pattern: /^mongodb(?:\+srv)?:\/\/\S+$/, meaning: 'a MongoDB URI' }),
       database: from.text('MONGODB_DATABASE', { default: 'ticketing_tickets', pattern: /^\w{1,38}$/ }),

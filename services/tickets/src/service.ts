@@ -10,6 +10,7 @@ import { openAuthenticator, openIssuer } from '@ticketing/service-kit/identity.t
 import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
 import { createMetrics } from '@ticketing/service-kit/metrics.ts';
 import type { RunningService } from '@ticketing/service-kit/run-service.ts';
+import { startSchedule } from '@ticketing/service-kit/schedule.ts';
 import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
 import { openBulks } from './api/bulk.ts';
 import type { Context } from './api/context.ts';
@@ -26,6 +27,7 @@ import { searchTickets } from './api/search-tickets.ts';
 import { updateTicket } from './api/update-ticket.ts';
 import { updateTickets } from './api/update-tickets.ts';
 import { readTicketsConfig, type TicketsConfig } from './config.ts';
+import { scheduledTasks } from './scheduler.ts';
 import { defaultSettings, type ReadSettings } from './settings.ts';
 import { analysisRequestStore } from './store/analysis-request-store.ts';
 import { bulkStore } from './store/bulk-store.ts';
@@ -57,7 +59,7 @@ export async function startTickets(
     name: 'tickets',
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort },
-    served: servedBy(context),
+    served: config.roles.includes('api') ? servedBy(context) : [],
     authenticator,
     health,
     log,
@@ -66,12 +68,15 @@ export async function startTickets(
       context.profiles.remember(caller).catch((error: unknown) => log.warn({ err: error }, 'a profile was not kept'));
     },
   });
+  const tasks = config.roles.includes('scheduler') ? scheduledTasks(context) : [];
+  const schedule = startSchedule(tasks, () => health.isReady(), log);
   return {
     ports: server.ports,
     log,
     async stop() {
       health.startStopping();
       await server.close(config.drainMs);
+      await schedule.stop();
       health.close();
       issuer.keys.close();
       await database.close();

@@ -20,6 +20,16 @@ export function updatedEvent(
   return event('ticket.updated', before, after, changed, caller);
 }
 
+/** The event of a ticket that was opened because its `dueBy` passed. */
+export function reopenedEvent(
+  before: TicketState,
+  after: TicketState,
+  changed: readonly TicketFieldName[],
+  caller: Caller,
+): TicketEvent {
+  return { ...updatedEvent(before, after, changed, caller), cause: 'schedule', autoOpenedDueToDueDate: true };
+}
+
 /** The event of a deletion: it tells nothing of what was. Units: `now` in Unix seconds. */
 export function deletedEvent(ticket: TicketState, caller: Caller, now: number): TicketEvent {
   const after = { ...ticket, version: ticket.version + 1, modifiedAt: now };

@@ -9,6 +9,8 @@ export interface TicketEvent {
   changes: readonly FieldChange[];
   actor: EventActor;
   cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution';
+  /** Set if the ticket was opened because its `dueBy` passed. */
+  autoOpenedDueToDueDate?: true;
 }
 
 /** A field that changed. The values are told of enums, ids and times only, never of text. */

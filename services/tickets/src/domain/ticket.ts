@@ -81,6 +81,16 @@ export function patchTicket(before: TicketState, update: TicketUpdate, now: numb
   return { after: changedNow(before, after, now), changed };
 }
 
+/**
+ * Decides whether a pending ticket is opened because its `dueBy` has passed.
+ *
+ * Units: `now` in Unix seconds. Source: decisions.md section 5.
+ */
+export function reopenDue(before: TicketState, now: number): TicketChange {
+  const isDue = before.status === TicketStatus.PENDING && before.dueBy !== null && before.dueBy <= now;
+  return changeFields(before, isDue ? { status: TicketStatus.OPEN } : {}, now);
+}
+
 function decide(before: TicketState, input: TicketInput, now: number): TicketChange {
   const given = withDerived({ ...before, ...input }, input);
   const closedAt =

@@ -1,0 +1,49 @@
+import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import type { ScheduledTask } from '@ticketing/service-kit/schedule.ts';
+import { changeTicket } from './api/change-ticket.ts';
+import type { Context } from './api/context.ts';
+import { finishErasing } from './api/delete-ticket.ts';
+import { reopenedEvent } from './api/ticket-event.ts';
+import { reopenDue } from './domain/ticket.ts';
+
+const batch = 100;
+const keepAppliedMs = 24 * 60 * 60 * 1000;
+
+/** What the scheduler role of this service does. Every replica may do it: the store lets each thing happen once. */
+export function scheduledTasks(context: Context): ScheduledTask[] {
+  return [
+    { name: 'reopen due tickets', everyMs: 1000, run: () => reopenDueTickets(context) },
+    { name: 'finish abandoned bulks', everyMs: 1000, run: () => context.bulks.finishAbandoned() },
+    { name: 'finish deletions', everyMs: 1000, run: () => finishDeletions(context) },
+    {
+      name: 'forget applied bulks',
+      everyMs: 60_000,
+      run: () => context.bulkStore.removeApplied(Date.now() - keepAppliedMs),
+    },
+  ];
+}
+
+/** Source: decisions.md section 5, Status. */
+async function reopenDueTickets(context: Context): Promise<void> {
+  const itself = serviceCaller('tickets');
+  for (;;) {
+    const now = context.now();
+    const ids = await context.tickets.due(new Date(now * 1000), batch);
+    for (const id of ids) {
+      await changeTicket(context, id, ({ ticket }) => {
+        const { after, changed } = reopenDue(ticket, now);
+        if (changed.length === 0) return {};
+        return { write: { after, changed, event: reopenedEvent(ticket, after, changed, itself) } };
+      });
+    }
+    if (ids.length < batch) return;
+  }
+}
+
+async function finishDeletions(context: Context): Promise<void> {
+  for (;;) {
+    const ids = await context.tickets.erasing(batch);
+    for (const id of ids) await finishErasing(context, id);
+    if (ids.length < batch) return;
+  }
+}
