@@ -40,7 +40,10 @@ export interface TicketsHarness {
 }
 
 /** Starts a tickets service for one test file. */
-export async function startHarness(settings: ReadSettings = defaultSettings): Promise<TicketsHarness> {
+export async function startHarness(
+  settings: ReadSettings = defaultSettings,
+  variables: Record<string, string> = {},
+): Promise<TicketsHarness> {
   const identity = testIdentity();
   const uri = inject('mongodbUri');
   const databaseName = `test_${randomBytes(6).toString('hex')}`;
@@ -49,6 +52,7 @@ export async function startHarness(settings: ReadSettings = defaultSettings): Pr
     TICKETING_TICKETS_GRPC_PORT: '0',
     TICKETING_TICKETS_MONGODB_URI: uri,
     TICKETING_TICKETS_MONGODB_DATABASE: databaseName,
+    ...variables,
   };
   await applyIndexes(environment);
   const service = await startInstance(environment, settings);

@@ -31,7 +31,7 @@ const eventsOf = async (id: number): Promise<StoredEvent[]> => (await tickets.do
 /** What an event may tell the values of: enums, ids and times. */
 const told = new Set([
   ...['direction', 'priority', 'channel', 'status', 'aiSupportLevel', 'spamStatus'],
-  ...['subchannelId', 'externalTicketId', 'customerId', 'contractId', 'partnerId', 'agentId', 'tagIds', 'createdBy'],
+  ...['subchannelId', 'partnerId', 'agentId', 'tagIds', 'createdBy'],
   ...['createdAt', 'firstResponseDueBy', 'dueBy', 'lastMessageAt', 'lastCustomerMessageAt', 'closedAt'],
 ]);
 

@@ -51,7 +51,8 @@ function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<V
 
 const text = () => plain<string | null>(String, null, false);
 const id = () => plain<number | null>(Number, null, true);
-const textId = () => plain<string | null>(String, null, true);
+/** An id that others give. Its value is not told in events, as they outlive the ticket. */
+const textId = () => plain<string | null>(String, null, false);
 const texts = () => plain<readonly string[]>([String], [], false);
 const ids = () => plain<readonly number[]>([Number], [], true);
 const integer = (initial: number) => plain<number>(Number, initial, true);

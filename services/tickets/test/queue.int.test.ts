@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { type RoutingOrder, routingOrders } from '../src/domain/queue-order.ts';
+import { defaultSettings } from '../src/settings.ts';
+import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+
+const settings = await defaultSettings();
+// Without the scheduler, which opens what is pending and due.
+const tickets: TicketsHarness = await startHarness(async () => settings, { TICKETING_TICKETS_ROLES: 'api' });
+afterAll(() => tickets.stop());
+beforeEach(async () => {
+  settings.routingOrder = 'sla';
+  settings.spamDetectionTagId = null;
+  await tickets.database.collection('tickets').deleteMany({});
+});
+
+const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
+const post = async (body: object = {}): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
+const latest = async (body: object = {}, caller = {}) =>
+  (await tickets.request('POST', '/ticket/getLatest', { body, caller })).json;
+
+interface Queued {
+  id: number;
+  status: string;
+  spamStatus: string | null;
+  priority: string;
+  createdAt: number;
+  dueBy: number | null;
+}
+
+const ranks = ['low', 'medium', 'high', 'urgent'];
+
+/** The order of the queue, read straight from decisions.md section 5. */
+function compare(order: RoutingOrder, left: Queued, right: Queued): number {
+  const byDue = (left.dueBy ?? Number.POSITIVE_INFINITY) - (right.dueBy ?? Number.POSITIVE_INFINITY) || 0;
+  const byPriority = ranks.indexOf(right.priority) - ranks.indexOf(left.priority);
+  const first = {
+    sla: byDue,
+    prioritySla: byPriority || byDue,
+    priorityNewest: byPriority || right.createdAt - left.createdAt,
+    priorityOldest: byPriority || left.createdAt - right.createdAt,
+  }[order];
+  return first || left.createdAt - right.createdAt || left.id - right.id;
+}
+
+const times = fc.constantFrom(-62_135_596_800, -1, 0, 1_700_000_000, 1_700_000_001, 253_402_300_799);
+const drawn = fc.record({
+  status: fc.constantFrom('open', 'open', 'open', 'pending', 'closed'),
+  spamStatus: fc.constantFrom(null, null, null, 'manual_spam', 'manual_clean'),
+  priority: fc.constantFrom(...ranks),
+  createdAt: times,
+  dueBy: fc.option(times),
+});
+
+async function fill(forms: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
+  await tickets.database.collection('tickets').deleteMany({});
+  const kept: Queued[] = [];
+  for (const { spamStatus, dueBy, ...form } of forms) {
+    const id = await post({ ...form, ...(dueBy === null ? {} : { dueBy }) });
+    if (spamStatus !== null) await tickets.request('PATCH', '/ticket', { body: [{ id, spamStatus }] });
+    kept.push({ id, spamStatus, dueBy, ...form });
+  }
+  return kept;
+}
+
+describe('the queue', () => {
+  test(`walked on and back equals the sorted list, for random tickets and orders (TICKETING_TEST_SEED=${seed})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 12 }), async (forms) => {
+        const all = await fill(forms);
+        for (const order of routingOrders) {
+          settings.routingOrder = order;
+          const queue = all
+            .filter(({ status, spamStatus }) => status === 'open' && spamStatus !== 'manual_spam')
+            .sort((left, right) => compare(order, left, right))
+            .map(({ id }) => id);
+          const walked: number[] = [];
+          let { earliest: at } = await latest();
+          while (at !== null && walked.length <= all.length) {
+            walked.push(at);
+            at = (await latest({ preferredDirection: 'next', ticketId: at })).next;
+          }
+          expect(walked, order).toEqual(queue);
+          for (const ticket of all) {
+            const before =
+              queue.filter((id) => placeOf(all, id, order) < placeOf(all, ticket.id, order)).at(-1) ?? null;
+            const behind = queue.find((id) => placeOf(all, id, order) > placeOf(all, ticket.id, order)) ?? null;
+            const expected = { earliest: queue[0] ?? null, previous: before, next: behind };
+            expect(await latest({ preferredDirection: 'previous', ticketId: ticket.id }), order).toEqual(expected);
+            const { prevTicketId, nextTicketId } = (await tickets.request('GET', `/ticket/${ticket.id}`)).json;
+            expect([prevTicketId, nextTicketId], order).toEqual([before, behind]);
+          }
+        }
+      }),
+      { seed, numRuns: 8, endOnFailure: true },
+    );
+  });
+
+  function placeOf(all: readonly Queued[], id: number, order: RoutingOrder): number {
+    return [...all].sort((left, right) => compare(order, left, right)).findIndex((ticket) => ticket.id === id);
+  }
+
+  test('that is empty answers nulls', async () => {
+    expect(await latest()).toEqual({ earliest: null, previous: null, next: null });
+    const id = await post({ status: 'closed' });
+    expect(await latest({ preferredDirection: 'next', ticketId: id })).toEqual({
+      earliest: null,
+      previous: null,
+      next: null,
+    });
+  });
+
+  test('answers all three ids wherever they exist, whatever direction is preferred', async () => {
+    const [first, second, third] = [await post({ dueBy: 1 }), await post({ dueBy: 2 }), await post({ dueBy: 3 })];
+    for (const preferredDirection of ['earliest', 'previous', 'next']) {
+      expect(await latest({ preferredDirection, ticketId: second })).toEqual({
+        earliest: first,
+        previous: first,
+        next: third,
+      });
+    }
+    expect(await latest({ ticketId: null })).toEqual({ earliest: first, previous: null, next: null });
+  });
+
+  test.each(['previous', 'next'])('asks for a ticket to go to the %s one', async (preferredDirection) => {
+    const refused = await tickets.request('POST', '/ticket/getLatest', { body: { preferredDirection } });
+    expect([refused.status, violationsOf(refused)]).toEqual([400, ['#/ticketId required']]);
+  });
+
+  test('is 404 for a ticket that does not exist', async () => {
+    const body = { preferredDirection: 'next', ticketId: 1_999_999 };
+    expect((await tickets.request('POST', '/ticket/getLatest', { body })).status).toBe(404);
+  });
+
+  test('is empty of spam and of what is not open, unless filters say otherwise', async () => {
+    const open = await post();
+    const spam = await post();
+    await tickets.request('PATCH', '/ticket', { body: [{ id: spam, spamStatus: 'manual_spam' }] });
+    const closed = await post({ status: 'closed' });
+    const pending = await post({ status: 'pending' });
+    const walk = async (filters: object[]) => {
+      const found: number[] = [];
+      for (let at = (await latest({ filters })).earliest; at !== null; ) {
+        found.push(at);
+        at = (await latest({ filters, preferredDirection: 'next', ticketId: at })).next;
+      }
+      return found.sort((left, right) => left - right);
+    };
+    const status = (comparator: string, ...values: string[]) => ({ key: 't.status', comparator, values });
+    expect(await walk([])).toEqual([open]);
+    expect(await walk([status('in', 'closed')])).toEqual([closed]);
+    expect(await walk([status('not in', 'closed')])).toEqual([open, pending]);
+    expect(await walk([{ key: 't.status', comparator: '!=', value: 'open' }])).toEqual([closed, pending]);
+    expect(await walk([{ key: 't.spamStatus', comparator: 'in', values: ['manual_spam'] }])).toEqual([spam]);
+    expect(await walk([{ key: 't.spamStatus', comparator: 'not in', values: ['auto_spam'] }])).toEqual([open, spam]);
+    expect(await walk([{ key: 't.priority', comparator: '=', value: 'urgent' }])).toEqual([]);
+    expect(
+      violationsOf(
+        await tickets.request('POST', '/ticket/getLatest', { body: { filters: [{ key: 'x', comparator: '=' }] } }),
+      ),
+    ).toEqual(['#/filters/0/key unknown_filter_key']);
+  });
+
+  test('in scope skills holds what the caller has the skills for; the run-time spam tag takes tickets out', async () => {
+    const tag = async (name: string) =>
+      (await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })).json.id as number;
+    const [mine, other] = [await tag('mein'), await tag('fremd')];
+    const first = await post({ dueBy: 1, tags: [other] });
+    const second = await post({ dueBy: 2, tags: [mine] });
+    const third = await post({ dueBy: 3 });
+    const caller = { skills: { tagIds: [mine], excludedTagIds: [], restricted: false } };
+    expect((await latest({}, caller)).earliest).toBe(first);
+    const scoped = { ticketScope: 'skills' };
+    expect((await latest(scoped, caller)).earliest).toBe(second);
+    expect((await latest({ ...scoped, preferredDirection: 'next', ticketId: second }, caller)).next).toBe(third);
+    settings.spamDetectionTagId = mine;
+    expect((await latest(scoped, caller)).earliest).toBe(third);
+    settings.spamDetectionTagId = other;
+    expect((await latest({}, caller)).earliest).toBe(second);
+    expect((await tickets.request('GET', `/ticket/${second}`)).json.prevTicketId).toBeNull();
+  });
+});

@@ -1,0 +1,243 @@
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, golden, startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+
+let tickets: TicketsHarness;
+let tags: number[];
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  const created = await Promise.all(
+    ['Strom', 'Gas', 'Wasser'].map((name) =>
+      tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } }),
+    ),
+  );
+  tags = created.map(({ json }) => json.id);
+});
+afterAll(() => tickets.stop());
+
+const post = async (body: object = {}): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
+const patch = (id: number, body: object, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
+  tickets.request('PATCH', `/ticket/${id}${query}`, { body, headers });
+const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
+const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.slice(1);
+
+describe('PATCH /ticket/{ticketId}', () => {
+  test('sets every field that the specification names, answers the full ticket and its ETag', async () => {
+    const id = await post({ subject: 'Zähler', tags: [tags[0]] });
+    const answer = await patch(id, {
+      contractId: 'V-1',
+      status: 'pending',
+      workedOnBy: 12,
+      priority: 'urgent',
+      dueBy: '2030-01-31 10:00:00',
+      firstResponseDueBy: '2030-01-30T10:00:00+02:00',
+      tagIds: [tags[2], tags[1]],
+    });
+    expect([answer.status, answer.headers.get('etag')]).toEqual([200, '"2"']);
+    await golden('patch-full', answer.json);
+    const { sessions, prevTicketId, nextTicketId, ...read } = await get(id);
+    expect([sessions, typeof prevTicketId, typeof nextTicketId]).toEqual([[], 'object', 'object']);
+    expect(answer.json).toEqual({ success: true, ticket: read });
+  });
+
+  test('keeps what is absent, clears what is null', async () => {
+    const id = await post({ contractId: 'V-2', dueBy: '2030-01-01', priority: 'high', tags: [tags[0]] });
+    await patch(id, { dueBy: null });
+    expect(await get(id)).toMatchObject({ contractId: 'V-2', dueBy: null, priority: 'high', tagIds: [tags[0]] });
+    await patch(id, { contractId: null, tagIds: [] });
+    expect(await get(id)).toMatchObject({ contractId: null, tagIds: [], version: 3 });
+  });
+
+  test('refuses null for a field that can not be unset, and what it does not know or may not write', async () => {
+    const id = await post();
+    const refused = await patch(id, {
+      status: null,
+      priority: null,
+      tagIds: null,
+      subject: 'x',
+      createdAt: '2026-01-01',
+      id: 5,
+      fax: 1,
+    });
+    expect(refused.status).toBe(400);
+    expect(violationsOf(refused)).toEqual([
+      '#/createdAt read_only_field',
+      '#/fax unknown_field',
+      '#/id read_only_field',
+      '#/priority null_not_allowed',
+      '#/status null_not_allowed',
+      '#/subject read_only_field',
+      '#/tagIds null_not_allowed',
+    ]);
+    expect((await get(id)).version).toBe(1);
+  });
+
+  test('refuses a tag that does not exist, and changes nothing', async () => {
+    const id = await post();
+    const refused = await patch(id, { priority: 'high', tagIds: [tags[0], 999_999] });
+    expect([refused.status, violationsOf(refused)]).toEqual([400, ['#/tagIds/1 unknown_tag']]);
+    expect(await get(id)).toMatchObject({ priority: 'low', version: 1 });
+  });
+
+  test('is 404 for a ticket that does not exist', async () => {
+    expect((await patch(1_999_999, { priority: 'high' })).json).toMatchObject({
+      status: 404,
+      title: 'Ticket not found',
+    });
+  });
+});
+
+describe('States and transitions', () => {
+  const statuses = ['open', 'pending', 'closed'];
+  test.each(statuses.flatMap((from) => statuses.map((to) => [from, to] as const)))(
+    'from %s to %s: saved, and told even if it is the same',
+    async (from, to) => {
+      const id = await post({ status: from });
+      const { json } = await patch(id, { status: to });
+      expect(json.ticket).toMatchObject({ status: to, version: 2 });
+      const [event] = await eventsOf(id);
+      const changed = from === to ? [] : expect.arrayContaining([{ field: 'status', oldValue: from, newValue: to }]);
+      expect(event).toMatchObject({ type: 'ticket.updated', version: 2, cause: 'request', changes: changed });
+    },
+  );
+
+  test('a PATCH without a status that changes nothing saves and tells nothing', async () => {
+    const id = await post({ priority: 'high', tags: [tags[0]] });
+    const { json } = await patch(id, { priority: 'high', tagIds: [tags[0]], dueBy: null });
+    expect(json.ticket.version).toBe(1);
+    expect(await eventsOf(id)).toEqual([]);
+  });
+
+  test('closedAt is set on entering closed, kept while closed, cleared on leaving', async () => {
+    const id = await post();
+    const { closedAt } = (await patch(id, { status: 'closed' })).json.ticket;
+    expect(closedAt).toMatch(/^\d{4}-/);
+    await setTimeout(1100);
+    expect((await patch(id, { status: 'closed' })).json.ticket.closedAt).toBe(closedAt);
+    expect((await patch(id, { status: 'open' })).json.ticket.closedAt).toBeNull();
+  });
+});
+
+describe('If-Match', () => {
+  test.each([
+    ['"1"', 200],
+    ['*', 200],
+    ['"7", "1"', 200],
+    ['"2"', 412],
+    ['W/"1"', 412],
+    ['1', 412],
+    ['', 412],
+  ])('%s of a ticket in version 1 is answered %i', async (ifMatch, status) => {
+    const id = await post();
+    const answer = await patch(id, { priority: 'high' }, '', { 'if-match': ifMatch });
+    expect([answer.status, (await get(id)).version]).toEqual([status, status === 200 ? 2 : 1]);
+    if (status === 412) expect(answer.json.code).toBe('stale_version');
+  });
+
+  test('lets one of many PATCHes through that were made for the same version', async () => {
+    const id = await post();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => patch(id, { contractId: `V${index}` }, '', { 'if-match': '"1"' })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
+  });
+});
+
+describe('the worklog', () => {
+  const kinds = [
+    ['user', true],
+    ['vendor', true],
+    ['vendorPartner', true],
+    ['serviceWorker', false],
+    ['codeExecutor', false],
+    ['system', false],
+  ] as const;
+  test.each(kinds)('counts a change by a profile of kind %s: %s', async (kind, counts) => {
+    const id = await post();
+    const caller = { kind, profileId: 31 };
+    await tickets.request('PATCH', `/ticket/${id}`, { caller, body: { priority: 'high', contractId: 'V' } });
+    const { worklog, manualWorkEntries } = await tickets.documentOf(id);
+    expect(manualWorkEntries).toBe(counts ? 1 : 0);
+    expect(worklog).toEqual(
+      counts ? [{ profileId: 31, at: expect.any(Date), fields: ['priority', 'contractId'] }] : [],
+    );
+  });
+
+  test('leaves out what says includeInWorklog=false, and what changes nothing', async () => {
+    const id = await post();
+    await patch(id, { priority: 'high' }, '?includeInWorklog=false');
+    await patch(id, { priority: 'high' });
+    expect(await tickets.documentOf(id)).toMatchObject({ version: 2, worklog: [], manualWorkEntries: 0 });
+    await patch(id, { priority: 'low' }, '?includeInWorklog=true');
+    expect((await tickets.documentOf(id)).manualWorkEntries).toBe(1);
+  });
+});
+
+describe('workedOnBy', () => {
+  const caller = { profileId: 41, firstName: 'Kim', lastName: 'Muster', email: 'kim@example.com' };
+
+  test('adds a profile, null removes the caller; neither raises the version nor tells anybody', async () => {
+    const id = await post();
+    await patch(id, { workedOnBy: 41 });
+    await patch(id, { workedOnBy: 42 });
+    const added = await tickets.request('PATCH', `/ticket/${id}`, { caller, body: { workedOnBy: 41 } });
+    expect(added.json.ticket).toMatchObject({ workedOnByIds: expect.arrayContaining([41, 42]), version: 1 });
+    expect(added.json.ticket.workedOnBy).toContainEqual({
+      id: 41,
+      firstName: 'Kim',
+      lastName: 'Muster',
+      email: 'kim@example.com',
+    });
+    const removed = await tickets.request('PATCH', `/ticket/${id}`, { caller, body: { workedOnBy: null } });
+    expect(removed.json.ticket.workedOnByIds).toEqual([42]);
+    expect((await get(id)).workedOnByIds).toEqual([42]);
+    expect(await eventsOf(id)).toEqual([]);
+    expect((await tickets.documentOf(id)).modifiedAt).toEqual((await tickets.documentOf(id)).createdAt);
+  });
+
+  test('is forgotten after an hour, and a GET never counts', async () => {
+    const id = await post();
+    await patch(id, { workedOnBy: 41 });
+    const hourAgo = new Date(Date.now() - 3_601_000);
+    await tickets.database
+      .collection<{ _id: number }>('tickets')
+      .updateOne({ _id: id }, { $set: { 'workedOn.41': hourAgo } });
+    await tickets.request('GET', `/ticket/${id}`, { caller });
+    expect((await get(id)).workedOnByIds).toEqual([]);
+  });
+
+  test('goes together with a change', async () => {
+    const id = await post();
+    const { json } = await patch(id, { workedOnBy: 43, priority: 'high' });
+    expect(json.ticket).toMatchObject({ workedOnByIds: [43], priority: 'high', version: 2 });
+    expect(await get(id)).toMatchObject({ workedOnByIds: [43], priority: 'high', version: 2 });
+  });
+});
+
+test('1,000 PATCHes in parallel on 10 tickets, by two instances, lose nothing', { timeout: 60_000 }, async () => {
+  const other = await startInstance(tickets.environment);
+  try {
+    const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
+    const ids = await Promise.all(Array.from({ length: 10 }, () => post()));
+    const answers = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) =>
+        tickets.request('PATCH', `/ticket/${ids[index % 10]}`, {
+          body: { contractId: `V${index}` },
+          url: urls[(index >> 4) % 2] as string,
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const id of ids) {
+      const { version, outbox } = await tickets.documentOf(id);
+      expect(version).toBe(101);
+      expect(outbox.map((event: { version: number }) => event.version)).toEqual(
+        Array.from({ length: 101 }, (_, index) => index + 1),
+      );
+    }
+  } finally {
+    await other.stop();
+  }
+});
