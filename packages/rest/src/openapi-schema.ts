@@ -51,7 +51,7 @@ export class SchemaWriter {
     return this.define(shortName(message), `body ${message.typeName}`, () => this.#inputObject(message, fields));
   }
 
-  /** The value of a field as the decoder reads it. Fields for which `isShown` is false have none. */
+  /** The value of a field as the decoder reads it. */
   inputValue(field: DescField): Schema {
     const item = this.#inputItem(field);
     const value = field.fieldKind === 'list' ? { type: 'array', ...itemKeywordsOf(field), items: item } : item;

@@ -6,8 +6,8 @@ import { problemHeaders, toDomainError, toProblem } from './problem.ts';
 export interface ProblemContext {
   /** The trace that the request belongs to. */
   traceIdOf(request: FastifyRequest): string;
-  /** Called once for an error that is answered as internal, with its cause. */
-  onInternalError(error: DomainError, request: FastifyRequest): void;
+  /** Called once for an error that is not the client's (status 500 and above), with its cause. */
+  onServerError(error: DomainError, status: number, request: FastifyRequest): void;
 }
 
 /** Answers every error of a Fastify server, its own included, as a problem document. */
@@ -30,7 +30,7 @@ export function sendProblem(
 ): FastifyReply {
   const error = toDomainError(fromFastify(thrown));
   const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
-  if (problem.status === 500) context.onInternalError(error, request);
+  if (problem.status >= 500) context.onServerError(error, problem.status, request);
   if (problem.status === 413) reply.header('connection', 'close');
   return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
 }

@@ -71,6 +71,25 @@ export function toDomainError(error: unknown): DomainError {
   return new DomainError('internal', 'internal', 'Internal error', { cause: error });
 }
 
+/**
+ * Runs a handler. An error of a service that it called is not passed on: that service is away or late, or has failed.
+ */
+export async function servedBy<Result>(handle: () => Promise<Result>): Promise<Result> {
+  try {
+    return await handle();
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    const options = { cause: error };
+    if (error.code === Code.Unavailable) {
+      throw new DomainError('unavailable', 'dependency_unavailable', 'A service that this needs is away.', options);
+    }
+    if (error.code === Code.DeadlineExceeded) {
+      throw new DomainError('deadline_exceeded', 'deadline_exceeded', 'A service that this needs is late.', options);
+    }
+    throw new DomainError('internal', 'internal', 'Internal error', options);
+  }
+}
+
 /** The problem document and status of an error. Internal errors show nothing but their trace id. */
 export function toProblem(error: DomainError, at: { instance: string; traceId: string }): ProblemDocument {
   const row = table[error.code];

@@ -82,7 +82,7 @@ test('answers a success with the status that the route names', async () => {
   const rest = { method: 'POST', path: '/probe/{name}', body: '*', status: 201 };
   const service = probeService(rest, [{ name: 'name', type: 'TYPE_STRING' }]);
   const served = serve(service, { probe: async (_: unknown, request: Message) => request });
-  const context = { traceIdOf: () => 't', onInternalError: () => undefined };
+  const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await registerRestFace(app, { served: [served], begin: async () => ({}), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
   expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
@@ -306,7 +306,7 @@ test('serves only the methods that have a handler', async () => {
   onTestFinished(() => app.close());
   const served = serve(TagService, { getTag: async () => create(GetTagResponseSchema) });
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
-  const context = { traceIdOf: () => 't', onInternalError: () => undefined };
+  const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>
     registerRestFace(scope, { served: [served], begin: async () => ({}), ...context }),
   );

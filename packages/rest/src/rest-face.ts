@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { DomainError } from './domain-error.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { fieldNamed, restRuleOf } from './options.ts';
-import { toDomainError } from './problem.ts';
+import { servedBy, toDomainError } from './problem.ts';
 import { answerProblems, type ProblemContext } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
@@ -43,7 +43,8 @@ export interface RestFaceOptions<Call> extends ProblemContext {
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
 }
 
-const defaultMaxBodyBytes = 2 * 1024 * 1024;
+/** The most that a body may be, where the contract says nothing else. Source: decisions.md section 13. */
+export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 const verbs: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
@@ -96,7 +97,7 @@ function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
-        const response = await handler(call, message).catch((error) => {
+        const response = await servedBy(() => handler(call, message)).catch((error) => {
           throw located(error, pointerOf);
         });
         return write(response, message, reply);

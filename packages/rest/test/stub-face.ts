@@ -24,7 +24,7 @@ export async function stubFace(
 ): Promise<StubFace> {
   const requests: StubFace['requests'] = [];
   const reported: DomainError[] = [];
-  const context = { traceIdOf: () => 'trace-1', onInternalError: (error: DomainError) => void reported.push(error) };
+  const context = { traceIdOf: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
   const stubs = (service: DescService): Served<object> => {
     const named = service.methods.map((method) => [
       method.localName,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createLocalJWKSet, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { accessTokenVerifier, cachedVerifier, type VerifiedToken } from './access-token.ts';
@@ -114,4 +114,18 @@ describe('what was verified', () => {
     await expect(cached('t')).rejects.toThrow('the issuer is away');
     expect(await cached('t')).toBe(good);
   });
+});
+
+it('without the name of its key is tried with every key that fits', async () => {
+  const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+  const published = pairs.map((pair, index) => ({ ...pair.publicKey.export({ format: 'jwk' }), kid: `k${index}` }));
+  const both = accessTokenVerifier({
+    keys: { ...keys, key: createLocalJWKSet({ keys: published }) },
+    issuer: 'i',
+    audience: 'a',
+  });
+  const claims = { iss: 'i', aud: 'a', sub: '7', kind: 'user', scope: 'api', exp: Date.now() / 1000 + 600 };
+  const signedBy = (key: KeyObject) => new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA' }).sign(key);
+  for (const pair of pairs) expect((await both(await signedBy(pair.privateKey))).caller.profileId).toBe(7);
+  await expect(both(await signedBy(privateKey))).rejects.toMatchObject({ reason: 'invalid_token' });
 });

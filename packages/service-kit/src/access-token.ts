@@ -1,5 +1,5 @@
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
+import { type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult, errors as joseErrors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Caller, type CallerSkills, profileKinds } from './caller.ts';
 import type { KeySource } from './key-source.ts';
@@ -26,7 +26,7 @@ const trustMs = 60_000;
  */
 export function accessTokenVerifier(options: { keys: KeySource; issuer: string; audience: string }): VerifyToken {
   return cachedVerifier(async (token) => {
-    const { payload, protectedHeader } = await jwtVerify(token, options.keys.key, {
+    const { payload, protectedHeader } = await verifyWithAny(token, options.keys, {
       algorithms: [...options.keys.algorithms],
       issuer: options.issuer,
       audience: options.audience,
@@ -39,13 +39,33 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
   });
 }
 
+/** A token that does not name its key is tried with every key that fits its algorithm. */
+async function verifyWithAny(token: string, keys: KeySource, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys.key, options);
+  } catch (error) {
+    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (mismatch) {
+        if (!(mismatch instanceof joseErrors.JWSSignatureVerificationFailed)) throw mismatch;
+      }
+    }
+    throw error;
+  }
+}
+
 /** Remembers what it has verified for a minute, and turns every failure into `invalid_token`. */
-export function cachedVerifier(verify: (token: string) => Promise<VerifiedToken>): VerifyToken {
+export function cachedVerifier(
+  verify: (token: string) => Promise<VerifiedToken>,
+  maxBytes = maxTokenBytes,
+): VerifyToken {
   const verified = new LRUCache<string, VerifiedToken>({ max: 10_000, ttl: trustMs });
   return async (token) => {
     const known = verified.get(token);
     if (known && known.expiresAt > Date.now() / 1000) return known;
-    if (token.length > maxTokenBytes) throw invalidToken('is too long');
+    if (token.length > maxBytes) throw invalidToken('is too long');
     try {
       const fresh = await verify(token);
       verified.set(token, fresh);
@@ -70,6 +90,11 @@ function callerOf(payload: JWTPayload): Caller {
   }
   const scopes = Array.isArray(payload.scope) ? payload.scope : String(payload.scope ?? '').split(' ');
   if (!scopes.includes('api')) throw invalidToken('lacks the scope api');
+  return profileOf(payload);
+}
+
+/** The caller that claims describe. Errors: invalid_token. */
+export function profileOf(payload: JWTPayload): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
   if (kind === undefined) throw invalidToken('names no kind of profile');
   if (!/^[1-9]\d{0,9}$/.test(payload.sub ?? '') || Number(payload.sub) > 0x7fff_ffff) {

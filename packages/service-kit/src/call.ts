@@ -1,8 +1,9 @@
 import type { DescMethod, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type Interceptor } from '@connectrpc/connect';
-import { invalidInput } from '@ticketing/rest/domain-error.ts';
-import { toConnectError, toDomainError } from '@ticketing/rest/problem.ts';
-import type { Served } from '@ticketing/rest/rest-face.ts';
+import { DomainError, invalidInput } from '@ticketing/rest/domain-error.ts';
+import { restRuleOf } from '@ticketing/rest/options.ts';
+import { servedBy, toConnectError, toDomainError, toProblem } from '@ticketing/rest/problem.ts';
+import { defaultMaxBodyBytes, type Served } from '@ticketing/rest/rest-face.ts';
 import { messageValidator } from '@ticketing/rest/rules.ts';
 import type { FastifyRequest } from 'fastify';
 import { checkAccess } from './access.ts';
@@ -72,29 +73,54 @@ export function callInterceptor(options: CallOptions): Interceptor {
     const trace = continueTrace(request.header.get('traceparent') ?? undefined);
     const log = options.log.child({ traceId: trace.traceId });
     let status = 'ok';
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(tooLate()), deadlineMs);
+    request.signal.addEventListener('abort', () => ending.abort(goneAway()), { once: true });
     try {
       const caller = await options.authenticator.rpc(request.header.get('authorization') ?? undefined);
       checkAccess(request.method, caller);
       options.onCaller?.(caller);
       if (!request.stream) demandValid(request.method, request.message);
+      const { signal } = ending;
       request.contextValues.set(callKey, {
         caller,
         trace,
         log,
-        signal: request.signal,
+        signal,
         header: (name) => request.header.get(name) ?? undefined,
       });
-      return await next(request);
+      return await unlessAborted(next(request), signal);
     } catch (thrown) {
       const error = toDomainError(thrown);
       status = error.code;
-      if (error.code === 'internal') log.error({ err: error.cause, rpc: request.method.toString() }, 'internal error');
+      reportServerError(error, toProblem(error, { instance: '', traceId: '' }).status, log);
       throw toConnectError(error);
     } finally {
+      clearTimeout(timer);
       const seconds = (performance.now() - startedAt) / 1000;
       options.metrics.observeRequest({ face: 'rpc', route: request.method.toString(), status, seconds });
     }
   };
+}
+
+const tooLate = () => new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
+const goneAway = () => new DomainError('canceled', 'canceled', 'The client has gone away.');
+
+/** Ends a call when it is aborted, whatever its handler still does. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, aborted]);
+}
+
+/** Logs an error that is not the client's, once, with its cause: what failed here is an error, what is away a warning. */
+export function reportServerError(error: DomainError, status: number, log: Logger): void {
+  if (status < 500) return;
+  const fields = { err: error.cause ?? error, reason: error.reason };
+  if (status === 500) log.error(fields, 'internal error');
+  else log.warn(fields, error.message);
 }
 
 function demandValid(method: DescMethod, message: Message): void {
@@ -107,11 +133,15 @@ export function callRoutes(served: readonly Served<Call>[]): (router: ConnectRou
   return (router) => {
     for (const { handlers } of served) {
       for (const [method, handler] of handlers) {
-        router.rpc(method as DescMethodUnary, (message, context) => {
-          const call = context.values.get(callKey);
-          if (!call) throw new Error(`${method.toString()} was not authorised`);
-          return handler(call, message);
-        });
+        router.rpc(
+          method as DescMethodUnary,
+          (message, context) => {
+            const call = context.values.get(callKey);
+            if (!call) throw new Error(`${method.toString()} was not authorised`);
+            return servedBy(() => handler(call, message));
+          },
+          { readMaxBytes: restRuleOf(method)?.maxBodyBytes || defaultMaxBodyBytes },
+        );
       }
     }
   };

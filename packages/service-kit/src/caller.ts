@@ -39,7 +39,7 @@ export function isHuman(caller: Caller): boolean {
   return caller.kind === 'user' || caller.kind === 'vendor' || caller.kind === 'vendorPartner';
 }
 
-/** Whether the caller has a right. Admins have all; services have those that a method grants to services. */
+/** Whether the caller has a right. Admins have all; a service that calls by itself has none. */
 export function hasRight(caller: Caller, right: string): boolean {
   return caller.roleId === 1 || caller.permissions.includes(right);
 }

@@ -89,3 +89,38 @@ describe('a token is refused', () => {
 it('is not minted with the key of another service', async () => {
   await expect(internalTokens('tickets', fileOf('gateway'))).rejects.toThrow('is not the signing key of tickets');
 });
+
+describe('the caller of an internal token', () => {
+  const signed = (caller: unknown) =>
+    new SignJWT({ caller })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'gateway', typ: 'internal+jwt' })
+      .setIssuer('gateway')
+      .setAudience('tickets')
+      .setIssuedAt()
+      .setExpirationTime('60s')
+      .sign(keyOf.gateway as KeyObject);
+
+  it.each([
+    ['a text', 'x'],
+    ['null', null],
+    ['a service', { ...user, kind: 'service' }],
+    ['without a kind', { ...user, kind: undefined }],
+    ['without a profile', { ...user, profileId: null }],
+    ['with permissions that are no list', { ...user, permissions: 'all' }],
+    ['with malformed skills', { ...user, skills: { tagIds: 'x' } }],
+  ])('is refused if it is %s', async (_, caller) => {
+    await expect(verify(await signed(caller))).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+
+  it('may say in longer words what a token of the issuer says in 8 KB', async () => {
+    const permissions = Array.from({ length: 300 }, (_, index) => `permission${index}`.padEnd(22, 'x'));
+    const token = await signed({ ...user, permissions });
+    expect(token.length).toBeGreaterThan(8192);
+    expect((await verify(token)).caller.permissions).toHaveLength(300);
+    await expect(
+      verify(await signed({ ...user, permissions: [...permissions, ...permissions] })),
+    ).rejects.toMatchObject({
+      reason: 'invalid_token',
+    });
+  });
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { cachedVerifier, invalidToken, type VerifyToken } from './access-token.ts';
+import { cachedVerifier, invalidToken, profileOf, type VerifyToken } from './access-token.ts';
 import { type Caller, serviceCaller } from './caller.ts';
 import type { KeySource } from './key-source.ts';
 
@@ -9,6 +9,8 @@ import type { KeySource } from './key-source.ts';
 export const internalTokenType = 'internal+jwt';
 
 const lifetimeSeconds = 60;
+/** It says in longer words what a token of the issuer says in 8 KB. */
+const maxTokenBytes = 12 * 1024;
 /** A minted token is used again for this long; what is left of its life covers the longest request. */
 const reuseMs = 25_000;
 
@@ -65,8 +67,14 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
     });
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
-    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : (payload.caller as Caller);
-    if (caller.kind === 'service' && payload.caller !== undefined) throw invalidToken('names a service as its caller');
+    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : callerOf(payload.caller);
     return { caller, expiresAt: payload.exp ?? 0 };
-  });
+  }, maxTokenBytes);
+}
+
+/** The caller that another service has verified. Its own claims are checked anew: it may run another version. */
+function callerOf(value: unknown): Caller {
+  if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
+  const { profileId, ...claims } = value as Record<string, unknown>;
+  return profileOf({ ...claims, sub: String(profileId) });
 }

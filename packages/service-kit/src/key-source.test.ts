@@ -57,6 +57,15 @@ describe('a key set behind a URL', () => {
     return source;
   };
 
+  it('lets every token of a new key through that comes while the keys are fetched', async () => {
+    const keys = open();
+    await verifies(keys, first);
+    published = [first.published, second.published];
+    clock += 60_000;
+    await Promise.all(Array.from({ length: 5 }, () => verifies(keys, second)));
+    expect(fetches).toBe(2);
+  });
+
   it('is fetched once for many tokens', async () => {
     const keys = open();
     await Promise.all([verifies(keys, first), verifies(keys, first), keys.check()]);

@@ -77,7 +77,8 @@ export function urlKeySource(url: string, logger: Logger, now: () => number = Da
       try {
         return await (await present())(header, token);
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey) || now() - lastTryAt < cooldownMs) throw error;
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        if (!running && now() - lastTryAt < cooldownMs) throw error;
         await refresh();
         return await (await present())(header, token);
       }

@@ -6,6 +6,9 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+/** Longer than any request lasts; a stop that takes longer is stuck. */
+const graceMs = 45_000;
+
 /**
  * Runs a service as a process of its own: starts it, and stops it once on SIGTERM or SIGINT, or when the process that
  * spawned it with an IPC channel is gone.
@@ -20,7 +23,8 @@ export async function runService(start: () => Promise<RunningService & { log: Lo
       if (isStopping) return;
       isStopping = true;
       service.log.info({ reason }, 'stopping');
-      await service.stop();
+      setTimeout(() => process.exit(1), graceMs).unref();
+      await service.stop().catch((error: unknown) => service.log.error({ err: error }, 'could not stop in order'));
       process.exit(0);
     };
     process.on('SIGTERM', stop);

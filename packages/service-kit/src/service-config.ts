@@ -41,8 +41,11 @@ function readIssuerConfig(from: ConfigReader): IssuerConfig {
     audience: from.text('AUDIENCE', { default: 'ticketing' }),
     jwksUrl: from.optionalText('JWKS_URL', { pattern: /^https?:\/\/\S+$/, meaning: 'a URL' }),
     jwksFile: from.optionalText('JWKS_FILE'),
-    secret: from.optionalText('JWT_SECRET', { pattern: /^.{32,}$/s, meaning: 'at least 32 bytes long' }),
+    secret: from.optionalText('JWT_SECRET'),
   };
+  if (config.secret !== undefined && Buffer.byteLength(config.secret) < 32) {
+    from.refuse('JWT_SECRET must be at least 32 bytes long.');
+  }
   const sources = [config.jwksUrl, config.jwksFile, config.secret].filter((source) => source !== undefined);
   if (sources.length !== 1) from.refuse('Exactly one of JWKS_URL, JWKS_FILE and JWT_SECRET must be set.');
   return config;

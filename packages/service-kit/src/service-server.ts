@@ -1,10 +1,10 @@
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
-import { registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
+import { defaultMaxBodyBytes, registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, demandAccessRules } from './access.ts';
 import type { Authenticator } from './authenticate.ts';
-import { beginCall, type Call, callInterceptor, callRoutes } from './call.ts';
+import { beginCall, type Call, callInterceptor, callRoutes, reportServerError } from './call.ts';
 import type { Caller } from './caller.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
@@ -13,6 +13,7 @@ import { ageConnections, type HttpServer, listenOn, openServer } from './http-se
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { internalServer, registerProbes } from './probes.ts';
+import { refuseUnread } from './refuse-unread.ts';
 
 /** Where the faces of a service listen. Port 0 takes a free one. */
 export interface Ports {
@@ -36,7 +37,6 @@ export interface ServiceServerOptions {
   onCaller?: (caller: Caller) => void;
 }
 
-const maxRpcMessageBytes = 40 * 1024 * 1024;
 const maxTimeoutMs = 30_000;
 
 /**
@@ -49,6 +49,7 @@ export async function openServiceServer(options: ServiceServerOptions): Promise<
   const services = options.served.map(({ service }) => service);
   demandAccessRules(services);
   const web = openServer();
+  refuseUnread(web, services, options.authenticator);
   registerProbes(web, options.health);
   await web.register(async (scope) => {
     const document = openApiDocument({ served: options.served, title: `Ticketing: ${options.name}`, version: '1' });
@@ -58,7 +59,7 @@ export async function openServiceServer(options: ServiceServerOptions): Promise<
   });
   const connectOptions = {
     interceptors: [callInterceptor(options)],
-    readMaxBytes: maxRpcMessageBytes,
+    readMaxBytes: defaultMaxBodyBytes,
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
   };
@@ -83,8 +84,7 @@ async function registerRest(scope: FastifyInstance, options: ServiceServerOption
   await registerRestFace<Call>(scope, {
     served: options.served,
     traceIdOf: (request) => beginCall(request, options.log).trace.traceId,
-    onInternalError: (error, request) =>
-      beginCall(request, options.log).log.error({ err: error.cause ?? error, url: request.url }, 'internal error'),
+    onServerError: (error, status, request) => reportServerError(error, status, beginCall(request, options.log).log),
     async begin(method, request) {
       const caller = await options.authenticator.rest(request.headers.authorization);
       checkAccess(method, caller);

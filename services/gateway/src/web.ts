@@ -72,8 +72,11 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
 function problemContext(log: Logger): ProblemContext {
   return {
     traceIdOf: (request) => passageOf(request).trace.traceId,
-    onInternalError: (error, request) =>
-      log.error({ err: error.cause ?? error, traceId: passageOf(request).trace.traceId }, 'internal error'),
+    // What a service has failed to answer is logged where it was called.
+    onServerError: (error, status, request) => {
+      if (status !== 500) return;
+      log.error({ err: error.cause ?? error, traceId: passageOf(request).trace.traceId }, 'internal error');
+    },
   };
 }
 

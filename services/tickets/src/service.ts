@@ -52,9 +52,16 @@ export async function startTickets(
   const log = createLogger('tickets', config.logLevel);
   const issuer = openIssuer(config.issuer, log);
   const authenticator = openAuthenticator('tickets', issuer, config.internalJwksFile);
-  const database = openDatabase(config.store.mongodbUri, config.store.database);
+  const database = openDatabase(config.store.mongodbUri, config.store.database, (error) =>
+    log.warn({ err: error }, 'the database can not be reached'),
+  );
   const health = watchHealth({ mongodb: () => database.check(), issuer: () => issuer.keys.check() });
   const context = ticketsContext(config, database.connection, settings);
+  const release = async () => {
+    health.close();
+    issuer.keys.close();
+    await database.close();
+  };
   const server = await openServiceServer({
     name: 'tickets',
     host: config.host,
@@ -67,6 +74,9 @@ export async function startTickets(
     onCaller: (caller) => {
       context.profiles.remember(caller).catch((error: unknown) => log.warn({ err: error }, 'a profile was not kept'));
     },
+  }).catch(async (error: unknown) => {
+    await release();
+    throw error;
   });
   const tasks = config.roles.includes('scheduler') ? scheduledTasks(context) : [];
   const schedule = startSchedule(tasks, () => health.isReady(), log);
@@ -77,9 +87,7 @@ export async function startTickets(
       health.startStopping();
       await server.close(config.drainMs);
       await schedule.stop();
-      health.close();
-      issuer.keys.close();
-      await database.close();
+      await release();
     },
   };
 }

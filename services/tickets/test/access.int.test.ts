@@ -199,6 +199,24 @@ describe('the RPC faces', () => {
     }
   });
 
+  test('refuse who is not known before the message is read, and read no more than the contract allows', async () => {
+    const rpc = (name: string, bytes: number, authorization?: string) =>
+      fetch(`${tickets.url}/ticketing.tickets.v1.${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/proto', ...(authorization ? { authorization } : {}) },
+        body: Buffer.alloc(bytes),
+      });
+    const unknown = await rpc('TicketService/CreateTicket', 39 * 1024 * 1024);
+    expect([unknown.status, (await unknown.json()) as { code: string }]).toEqual([
+      401,
+      expect.objectContaining({ code: 'unauthenticated' }),
+    ]);
+    const { headers } = bearer(await tickets.identity.issuerToken());
+    const authorization = new Headers(headers as HeadersInit).get('authorization') ?? '';
+    const tooLarge = await rpc('TagService/ListTags', 2 * 1024 * 1024 + 1, authorization);
+    expect(((await tooLarge.json()) as { code: string }).code).toBe('resource_exhausted');
+  });
+
   test('show health and reflection to everybody', async () => {
     const grpc = transports[2]?.[1];
     if (!grpc) throw new Error('no gRPC transport');

@@ -16,13 +16,13 @@ const retryMs = 500;
 
 /**
  * Opens a database; what is written is acknowledged by a majority and in its journal, unless the URI says otherwise (a
- * single server has no majority to ask). Does not wait for the server: it
- * keeps trying, and operations fail within 2 seconds while there is none.
+ * single server has no majority to ask). Does not wait for the server: it keeps trying, says once why it does, and
+ * operations fail within 2 seconds while there is none.
  */
-export function openDatabase(uri: string, name: string): Database {
+export function openDatabase(uri: string, name: string, warn: (error: unknown) => void): Database {
   const connection = mongoose.createConnection();
   const closing = new AbortController();
-  const opened = connect(connection, uri, name, closing.signal);
+  const opened = connect(connection, { uri, name, warn }, closing.signal);
   return {
     connection,
     opened,
@@ -39,7 +39,12 @@ export function openDatabase(uri: string, name: string): Database {
 }
 
 /** Mongoose gives up when the first connection fails; from then on the driver reconnects by itself. */
-async function connect(connection: Connection, uri: string, name: string, closing: AbortSignal): Promise<void> {
+async function connect(
+  connection: Connection,
+  { uri, name, warn }: { uri: string; name: string; warn: (error: unknown) => void },
+  closing: AbortSignal,
+): Promise<void> {
+  let hasWarned = false;
   while (!closing.aborted) {
     try {
       await connection.openUri(uri, {
@@ -58,7 +63,9 @@ async function connect(connection: Connection, uri: string, name: string, closin
         retryWrites: false,
       });
       return;
-    } catch {
+    } catch (error) {
+      if (!hasWarned) warn(error);
+      hasWarned = true;
       await setTimeout(retryMs, undefined, { signal: closing }).catch(() => undefined);
     }
   }

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { createLogger } from './logger.ts';
+
+const names = [
+  ...['authorization', 'cookie', 'set-cookie', 'token', 'accessToken', 'secret', 'password', 'key'],
+  ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
+];
+
+test.each(names)('never writes what is called %s, at any of four levels', (name) => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+  const leak = { [name]: 'geheim', kept: 'sichtbar' };
+  log.info(leak);
+  log.info({ request: leak, ticket: { [name]: ['geheim'] } });
+  log.info({ request: { headers: leak } });
+  log.info({ err: { config: { headers: leak } } });
+  expect(lines).toHaveLength(4);
+  expect(lines.join()).not.toContain('geheim');
+  expect(lines.filter((line) => line.includes('sichtbar'))).toHaveLength(4);
+});
