@@ -15,6 +15,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'reopen due tickets', everyMs: 1000, run: () => reopenDueTickets(context) },
     { name: 'finish abandoned bulks', everyMs: 1000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish deletions', everyMs: 1000, run: () => finishDeletions(context) },
+    { name: 'forget answered requests', everyMs: 60_000, run: () => context.idempotency.removeExpired() },
     {
       name: 'forget applied bulks',
       everyMs: 60_000,

@@ -5,14 +5,15 @@ import type { Call } from '@ticketing/service-kit/call.ts';
 import type { Context } from './context.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag. Source: decisions.md section 9. */
-export async function createTag(context: Context, _call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
+export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
   const parent = request.parent ?? null;
   if (parent !== null && !(await context.tags.tree()).get(parent)) {
     throw invalidInput([{ pointer: '#/parent', code: 'unknown_tag', detail: `tag ${parent} does not exist` }]);
   }
   const name = (request.name ?? '').trim();
   if (name === '') throw invalidInput([{ pointer: '#/name', code: 'too_short', detail: 'must not be blank' }]);
-  const id = await context.tagIds.next();
+  const next = () => context.tagIds.next();
+  const id = await (call.once ? call.once.reserve('tag', next) : next());
   const outcome = await context.tags.insert({
     id,
     name,

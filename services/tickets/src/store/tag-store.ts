@@ -44,7 +44,10 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
 
   /** Writes a tag and claims its name; answers who holds the name. */
   async function write({ id, ...tag }: TagState): Promise<number> {
-    await tags.collection.insertOne({ _id: id, ...tag } as never);
+    await tags.collection.insertOne({ _id: id, ...tag } as never).catch((error: unknown) => {
+      // The same request has written it in a process that died.
+      if (!isDuplicateKey(error)) throw error;
+    });
     try {
       await names.collection.insertOne({ _id: nameKey(tag), tagId: id } as never);
       return id;
@@ -52,6 +55,7 @@ export function tagStore(connection: Connection, counters: Model<CounterDocument
       if (!isDuplicateKey(error)) throw error;
     }
     const holder = await names.findById(nameKey(tag)).lean();
+    if (holder?.tagId === id) return id;
     await tags.deleteOne({ _id: id });
     return holder?.tagId ?? write({ id, ...tag });
   }
