@@ -9,9 +9,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkAccess } from './access.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
-import type { Once } from './idempotency.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import type { Once } from './once.ts';
 import { continueTrace, type Trace } from './trace.ts';
 
 /** What a handler knows of the request it serves, on either face. */

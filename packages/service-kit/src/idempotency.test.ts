@@ -6,17 +6,12 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import { serve } from '@ticketing/rest/rest-face.ts';
 import { describe, expect, test } from 'vitest';
 import type { Call } from './call.ts';
 import { serviceCaller } from './caller.ts';
-import {
-  type ClaimedRequest,
-  type IdempotencyClaim,
-  type IdempotencyRecords,
-  idempotent,
-  writes,
-} from './idempotency.ts';
+import { type ClaimedRequest, type IdempotencyClaim, type IdempotencyRecords, idempotent } from './idempotency.ts';
 
 interface Kept {
   fingerprint: string;
@@ -205,7 +200,7 @@ describe('a request with a key', () => {
 });
 
 test('only POST and PATCH that write honour a key', () => {
-  const names = [...TicketService.methods, ...TagService.methods].filter(writes).map(({ name }) => name);
+  const names = [...TicketService.methods, ...TagService.methods].filter(takesIdempotencyKey).map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining(['CreateTicket', 'UpdateTicket', 'UpdateTickets', 'UpdateConversation', 'CreateTag']),
   );

@@ -1,24 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { DomainError, notFound } from '@ticketing/rest/domain-error.ts';
-import { restRuleOf } from '@ticketing/rest/options.ts';
+import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { Served } from '@ticketing/rest/rest-face.ts';
 import type { Call } from './call.ts';
 import type { Caller } from './caller.ts';
-
-/** A request that may come more than once and must do its work once. */
-export interface Once {
-  /** The same for every repetition. What a handler writes, it marks with it in the same update. */
-  id: string;
-  /**
-   * Answers a number that stays the same for every repetition: it is recorded before it is used, so that a request that
-   * is taken over from a dead process goes on with the number that was chosen first.
-   */
-  reserve(name: string, choose: () => Promise<number>): Promise<number>;
-  /** Says which ticket the answer tells of: when that is deleted, the answer is erased. */
-  about(ticketId: number): void;
-}
+import type { Once } from './once.ts';
 
 /** Where requests with a key are recorded. Every operation is one step that a crash does not divide. */
 export interface IdempotencyRecords {
@@ -58,15 +45,12 @@ export function idempotent(served: readonly Served<Call>[], records: Idempotency
   return served.map(({ service, handlers }) => ({
     service,
     handlers: new Map(
-      [...handlers].map(([method, handler]) => [method, writes(method) ? once(method, handler, records) : handler]),
+      [...handlers].map(([method, handler]) => [
+        method,
+        takesIdempotencyKey(method) ? once(method, handler, records) : handler,
+      ]),
     ),
   }));
-}
-
-/** Whether a method changes anything and could do so twice. */
-export function writes(method: DescMethod): boolean {
-  const verb = restRuleOf(method)?.method;
-  return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
 type Handler = (call: Call, request: Message) => Promise<Message>;

@@ -3,6 +3,7 @@ import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes, registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, demandAccessRules } from './access.ts';
+import { announceDeprecation } from './announce-deprecation.ts';
 import type { Authenticator } from './authenticate.ts';
 import { beginCall, type Call, callInterceptor, callRoutes, reportServerError, traceOf } from './call.ts';
 import type { Caller } from './caller.ts';
@@ -45,7 +46,8 @@ const maxTimeoutMs = 30_000;
  *
  * Errors: throws if a method declares no access rule.
  */
-export async function openServiceServer(options: ServiceServerOptions): Promise<HttpServer<Ports>> {
+export async function openServiceServer(given: ServiceServerOptions): Promise<HttpServer<Ports>> {
+  const options = { ...given, served: announceDeprecation(given.served) };
   const services = options.served.map(({ service }) => service);
   demandAccessRules(services);
   const web = openServer();
