@@ -5,7 +5,15 @@ const onlyFrom = (name, dependency, homes) => ({
   comment: `${name} is imported in ${homes} only.`,
   severity: 'error',
   from: {
-    pathNot: [homes, '\\.test\\.ts$', '^(services|packages)/[^/]+/test/', '^test/', '^scripts/', '^packages/testkit/'],
+    pathNot: [
+      homes,
+      '\\.test\\.ts$',
+      '^(services|packages)/[^/]+/test/',
+      '^test/',
+      '^scripts/',
+      '^bench/',
+      '^packages/testkit/',
+    ],
   },
   to: { path: `(^|node_modules/)${dependency}` },
 });

@@ -6,6 +6,7 @@ export default defineConfig({
       'packages/*/{src,test}/**/*.test.ts',
       'services/*/{src,test}/**/*.test.ts',
       'scripts/**/*.test.ts',
+      'bench/**/*.test.ts',
       'test/**/*.test.ts',
     ],
     globalSetup: ['packages/testkit/src/global-setup.ts'],

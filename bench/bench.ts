@@ -1,0 +1,131 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runDevelopmentScript } from '../scripts/development/run-script.ts';
+import { startBare } from './bare-process.ts';
+import { fill } from './dataset.ts';
+import { type Measured, measure } from './load.ts';
+import { bareSearch, type OperationName, operationNames, operations, readCursors } from './operations.ts';
+import { startSystem } from './system.ts';
+import { type Figure, printTable } from './table.ts';
+
+const usage = `Measures the system against bare routes that do the same work, on the same data and engine, in one run:
+
+  npm run bench
+
+  --tickets 100000   how many tickets the large set has; the small one has 1,000
+  --seconds 4        how long each load lasts
+  --only get,search  the operations to compare: ${operationNames.join(', ')}
+  --profile          writes CPU profiles of gateway and tickets to bench/results
+`;
+
+const small = 1000;
+/** The least that the system may do of what the bare route does. */
+const goals: Record<OperationName, number> = { get: 0.5, search: 0.7, create: 0.3, patch: 0.3, getLatest: 0.4 };
+const results = join(import.meta.dirname, 'results');
+
+await runDevelopmentScript(async () => {
+  const { values } = parseArgs({
+    options: {
+      tickets: { type: 'string', default: '100000' },
+      seconds: { type: 'string', default: '4' },
+      only: { type: 'string', default: operationNames.join(',') },
+      profile: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  mkdirSync(results, { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), 'ticketing-bench-'));
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.reverse()) await stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
+  try {
+    const system = await startSystem(folder, values.profile ? results : undefined);
+    stops.push(system.stop);
+    const bare = await startBare(system.mongodbUri, system.enginePid);
+    stops.push(bare.stop);
+    const plan = { seconds: Number(values.seconds), only: values.only.split(',') as OperationName[] };
+    const figures = await run({ system, bare }, { ...plan, large: Number(values.tickets) });
+    process.stdout.write(`\n${printTable(figures)}\n`);
+    const file = join(results, `${new Date().toISOString().slice(0, 10)}.json`);
+    writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
+  } finally {
+    await stopAll();
+  }
+});
+
+interface Sides {
+  system: Awaited<ReturnType<typeof startSystem>>;
+  bare: Awaited<ReturnType<typeof startBare>>;
+}
+
+interface Plan {
+  seconds: number;
+  large: number;
+  only: readonly OperationName[];
+}
+
+async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const pages = new Map<string, Measured>();
+  for (const count of [small, large]) {
+    progress(`${count} tickets are filled in`);
+    const set = { ...(await fill(system.mongodbUri, count)), cursors: await readCursors(system) };
+    for (const name of ['search', 'getLatestSkills', 'firstPage', 'offsetPage'] as const) {
+      progress(`${name}, ${count} tickets`);
+      pages.set(`${name} ${count}`, await measure(system, operations[name](set), { seconds, connections: 4 }));
+    }
+    if (count !== large) continue;
+    for (const name of operationNames.filter((candidate) => only.includes(candidate))) {
+      progress(`${name}, ${count} tickets, the system`);
+      const ours = await measure(system, operations[name](set), { seconds, connections: 16 });
+      progress(`${name}, ${count} tickets, the bare route`);
+      const shots = name === 'search' ? bareSearch(set) : operations[name](set);
+      const theirs = await measure(bare, shots, { seconds, connections: 16, rate: ours.fixedRate });
+      figures.push(...compared(name, ours, theirs));
+    }
+    for (const [name, bytes] of Object.entries(system.memory())) {
+      figures.push({ name: `resident memory of ${name} under load, MB`, value: bytes / 1e6, goal: { atMost: 200 } });
+    }
+  }
+  const p95 = (name: string, count: number) => pages.get(`${name} ${count}`)?.latency.p95 ?? Number.NaN;
+  const ratio = (name: string) => p95(name, large) / p95(name, small);
+  const sizes = `${large} / ${small} tickets`;
+  figures.push(
+    { name: `search page by cursor, p95, ${sizes}`, value: ratio('search'), goal: { atMost: 1.3 } },
+    { name: `getLatest in scope skills, p95, ${sizes}`, value: ratio('getLatestSkills'), goal: { atMost: 1.5 } },
+    { name: `first page with its exact total, p95, ${sizes}`, value: ratio('firstPage') },
+    { name: `page at an offset of half the matches, p95, ${sizes}`, value: ratio('offsetPage') },
+  );
+  for (const [name, { latency }] of pages) figures.push({ name: `${name} tickets: p95, ms`, value: latency.p95 });
+  return figures;
+}
+
+function compared(name: OperationName, ours: Measured, theirs: Measured): Figure[] {
+  const row = (side: string, { maxRate, latency, cpuMs, loopDelayMs }: Measured): Figure => ({
+    name: `  ${name}, ${side}: most per s; p50, p95, p99 in ms at ${Math.round(ours.fixedRate)}/s; CPU ms each`,
+    value: maxRate,
+    details: { ...latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) },
+  });
+  return [
+    {
+      name: `${name}: most per s, system / bare`,
+      value: ours.maxRate / theirs.maxRate,
+      goal: { atLeast: goals[name] },
+    },
+    row('system', ours),
+    row('bare', theirs),
+  ];
+}
+
+function progress(text: string): void {
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+}

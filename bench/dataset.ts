@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import mongoose from 'mongoose';
+import { openCsv } from '../scripts/import/csv-rows.ts';
+import { mapRow, planMapping } from '../scripts/import/map-row.ts';
+import { createdEvent } from '../services/tickets/src/api/ticket-event.ts';
+import { newTicket } from '../services/tickets/src/domain/ticket.ts';
+import { documentOf } from '../services/tickets/src/store/ticket-document.ts';
+import { initialTicket } from '../services/tickets/src/store/ticket-fields.ts';
+import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
+
+/** The tickets that a load works on: ids from 1 to `count`. */
+export interface Dataset {
+  count: number;
+}
+
+/** Where the bare routes have their tickets. */
+export const bareDatabase = 'bench_bare';
+const systemDatabase = 'ticketing_tickets';
+const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv');
+const tagCount = 60;
+const batch = 1000;
+/** When the first ticket was created, in Unix seconds; each further one a second later. */
+export const firstSecond = 1_700_000_000;
+
+/** The id of the nth ticket. */
+export function idOf(index: number): number {
+  return index + 1;
+}
+
+/**
+ * Fills both databases with the same tickets, in place of what they have, and builds the same indexes. Texts are those
+ * of real tickets where there are any; one ticket of five is open, one of ten needs no skill.
+ */
+export async function fill(mongodbUri: string, count: number): Promise<Dataset> {
+  const connection = await mongoose.createConnection(mongodbUri).asPromise();
+  const texts = await readTexts();
+  for (const name of [systemDatabase, bareDatabase]) {
+    const database = connection.getClient().db(name);
+    const tickets = database.collection<TicketDocument>('tickets');
+    await tickets.deleteMany({});
+    await tickets.dropIndexes().catch(() => undefined);
+    for (let first = 0; first < count; first += batch) {
+      const size = Math.min(batch, count - first);
+      const documents = Array.from({ length: size }, (_, index) => ticketOf(first + index, texts));
+      await tickets.insertMany(documents as never[], { ordered: false, writeConcern: { w: 1, journal: false } });
+    }
+    for (const { index, options } of ticketIndexes)
+      await tickets.createIndex(index as mongoose.mongo.IndexSpecification, { ...options } as object);
+    await database
+      .collection<{ _id: string; value: number }>('counters')
+      .updateOne({ _id: 'ticket' }, { $max: { value: 10_000_000 } }, { upsert: true });
+    await addTags(database);
+  }
+  await connection.close();
+  return { count };
+}
+
+interface Texts {
+  subject: string;
+  body: string;
+}
+
+async function readTexts(): Promise<Texts[]> {
+  if (!existsSync(csv)) return Array.from({ length: 500 }, (_, index) => generated(index));
+  const { header, rows } = await openCsv(csv, ',');
+  const mapping = planMapping(header, {
+    columns: new Map(),
+    constants: new Map([['channel', 'email']]),
+    tagColumns: [],
+    keepsRaw: false,
+  });
+  const texts: Texts[] = [];
+  for await (const { cells } of rows) {
+    const { ticket } = mapRow(mapping, cells);
+    texts.push({ subject: String(ticket.subject ?? ''), body: String(ticket.body ?? '') });
+  }
+  return texts;
+}
+
+function generated(index: number): Texts {
+  const word = (salt: number) => `word${(index * 7919 + salt * 104_729) % 5003}`;
+  return { subject: word(1), body: `<p>${Array.from({ length: 80 }, (_, salt) => word(salt)).join(' ')}</p>` };
+}
+
+function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
+  const spread = (salt: number, below: number) => ((index * 7919 + salt * 104_729) % 1_000_003) % below;
+  const now = firstSecond + index;
+  const { subject = '', body = '' } = texts[index % texts.length] ?? {};
+  const ticket = newTicket(
+    initialTicket,
+    {
+      ...{ subject, body, channel: Channel.EMAIL, from: `kim${spread(1, 5000)}@example.com`, createdAt: now },
+      status: spread(2, 5) === 0 ? TicketStatus.OPEN : TicketStatus.CLOSED,
+      priority: [Priority.LOW, Priority.MEDIUM, Priority.HIGH, Priority.URGENT][spread(3, 4)] ?? Priority.LOW,
+      agentId: spread(4, 3) === 0 ? null : 1 + spread(5, 200),
+      dueBy: spread(6, 4) === 0 ? null : now + spread(7, 1_000_000),
+      tagIds: spread(8, 10) === 0 ? [] : [1 + spread(9, tagCount / 2), 1 + tagCount / 2 + spread(10, tagCount / 2)],
+    },
+    { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false },
+  );
+  return documentOf(ticket, createdEvent(ticket, serviceCaller('bench')));
+}
+
+/** Skill tags with the ids from 1 upwards. */
+async function addTags(database: mongoose.mongo.Db): Promise<void> {
+  const ids = Array.from({ length: tagCount }, (_, index) => index + 1);
+  const tag = { parent: null, reference: 1, type: 1, visibility: 1, color: null, routingRelevant: true };
+  const rest = { sla: null, priority: null, keywords: [], modifiedAt: firstSecond };
+  await database.collection('tags').deleteMany({});
+  await database.collection('tagNames').deleteMany({});
+  await database
+    .collection<{ _id: number }>('tags')
+    .insertMany(ids.map((id) => ({ _id: id, name: `tag ${id}`, ...tag, ...rest })));
+  await database
+    .collection<{ _id: string }>('tagNames')
+    .insertMany(ids.map((id) => ({ _id: `0/tag ${id}`, tagId: id })) as never[]);
+  await database
+    .collection<{ _id: string; value: number }>('counters')
+    .updateOne({ _id: 'tagRevision' }, { $inc: { value: 1 } }, { upsert: true });
+}

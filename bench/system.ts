@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { signToken } from '@ticketing/testkit/sign-token.ts';
+import type { Target } from './load.ts';
+import { descendantsOf, readResidentBytes } from './process-figures.ts';
+
+/** The system, running with its processes split as in production. */
+export interface BenchSystem extends Target {
+  mongodbUri: string;
+  enginePid: number;
+  /** The resident memory of its services by name, in bytes. */
+  memory(): Record<string, number>;
+  stop(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, '..');
+/** A caller without skills of its own sees what no skill is needed for. */
+const caller = {
+  sub: '7',
+  kind: 'serviceWorker',
+  roleId: 1,
+  skills: { tagIds: [3, 4], excludedTagIds: [], restricted: true },
+};
+
+/** Starts the system on a data folder; CPU profiles of its services go to a folder if one is named. */
+export async function startSystem(folder: string, profiles: string | undefined): Promise<BenchSystem> {
+  const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
+      ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
+    },
+  });
+  const url = await readyUrl(child);
+  const processes = descendantsOf(child.pid ?? 0);
+  const find = (part: string) => {
+    const found = processes.find(({ command }) => command.includes(part));
+    if (!found) throw new Error(`No process of ${part} is running.`);
+    return found;
+  };
+  const [gateway, tickets, engine] = [
+    find('services/gateway'),
+    find('services/tickets/src/main'),
+    find('embedded-mongo'),
+  ];
+  const { issuerKeyFile } = developmentKeys(folder);
+  const metricsPort = tickets.environment.get('TICKETING_TICKETS_INTERNAL_PORT');
+  return {
+    url,
+    headers: { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` },
+    pids: [gateway.pid, tickets.pid, engine.pid],
+    enginePid: engine.pid,
+    mongodbUri: tickets.environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
+    loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${metricsPort}/metrics`),
+    memory: () => ({ gateway: readResidentBytes(gateway.pid), tickets: readResidentBytes(tickets.pid) }),
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+async function readyUrl(child: ChildProcess): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      const url = /^ready (\S+)$/m.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', () => reject(new Error('The system could not be started.')));
+  });
+}
+
+async function readLoopDelay(url: string): Promise<number> {
+  const metrics = await (await fetch(url)).text();
+  const seconds = /^(?:\w+_)?nodejs_eventloop_lag_p99_seconds(?:\{[^}]*\})? (\S+)$/m.exec(metrics)?.[1];
+  return Number(seconds) * 1000;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { printTable, reaches } from './table.ts';
+
+test('a table says of each figure with a goal whether it is reached', () => {
+  const table = printTable([
+    { name: 'get', value: 0.61, goal: { atLeast: 0.5 } },
+    { name: 'memory', value: 230.4, goal: { atMost: 200 } },
+    { name: 'rate', value: 1234.5, details: { p50: 1.234, p99: 20 } },
+  ]);
+  expect(table.split('\n')).toEqual([
+    'get     0.610             ≥ 0.5  ok',
+    'memory  230               ≤ 200  missed',
+    'rate    1235  1.23  20.0',
+  ]);
+});
+
+test('what could not be measured reaches no goal', () => {
+  expect(reaches(Number.NaN, { atLeast: 0.5 })).toBe(false);
+  expect(reaches(Number.NaN, { atMost: 0.5 })).toBe(false);
+});
