@@ -1,0 +1,15 @@
+import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import type { Context } from './context.ts';
+import { takeTagsOff } from './take-tags-off.ts';
+
+/**
+ * Finishes the deletions of tags that a process has left behind, and takes tags off the tickets that were written with
+ * them meanwhile. May run again, and at once in several processes.
+ */
+export async function finishTagDeletions(context: Context): Promise<void> {
+  const startedAt = context.now();
+  const leaving = await context.tags.leaving();
+  if (leaving.size === 0) return;
+  await takeTagsOff(context, new Set(leaving.keys()), { caller: serviceCaller('tickets'), cause: 'schedule' });
+  for (const [id, until] of leaving) if (until < startedAt) await context.tags.finishLeaving(id);
+}
