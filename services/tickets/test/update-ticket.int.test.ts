@@ -7,12 +7,10 @@ let tags: number[];
 
 beforeAll(async () => {
   tickets = await startHarness();
-  const created = await Promise.all(
-    ['Strom', 'Gas', 'Wasser'].map((name) =>
-      tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } }),
-    ),
-  );
-  tags = created.map(({ json }) => json.id);
+  tags = [];
+  for (const name of ['Strom', 'Gas', 'Wasser']) {
+    tags.push((await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })).json.id);
+  }
 });
 afterAll(() => tickets.stop());
 

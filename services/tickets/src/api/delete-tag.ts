@@ -17,14 +17,15 @@ const leavesForSeconds = 24 * 60 * 60;
  */
 export async function deleteTag(context: Context, call: Call, { id }: DeleteTagRequest): Promise<DeleteTagResponse> {
   const now = context.now();
+  const deletedBy = { profileId: call.caller.profileId, kind: call.caller.kind };
   await context.tags.change((tree) => {
     const before = tree.get(id);
     if (!before) throw notFound('Tag');
     demandChildless(tree, id);
     const version = before.version + 1;
-    const tag = { id, version, deleted: true, leavesUntil: now + leavesForSeconds } as const;
+    const tag = { id, version, deleted: true, leavesUntil: now + leavesForSeconds, deletedBy } as const;
     return { tag, event: tagDeletedEvent(version, now) };
   });
-  await takeTagsOff(context, new Set([id]), { caller: call.caller, cause: 'request', signal: call.signal });
+  await takeTagsOff(context, [{ id, deletedBy }], call.signal);
   return { $typeName: 'ticketing.tickets.v1.DeleteTagResponse', success: true };
 }

@@ -1,4 +1,3 @@
-import { serviceCaller } from '@ticketing/service-kit/caller.ts';
 import type { Context } from './context.ts';
 import { takeTagsOff } from './take-tags-off.ts';
 
@@ -9,7 +8,7 @@ import { takeTagsOff } from './take-tags-off.ts';
 export async function finishTagDeletions(context: Context): Promise<void> {
   const startedAt = context.now();
   const leaving = await context.tags.leaving();
-  if (leaving.size === 0) return;
-  await takeTagsOff(context, new Set(leaving.keys()), { caller: serviceCaller('tickets'), cause: 'schedule' });
-  for (const [id, until] of leaving) if (until < startedAt) await context.tags.finishLeaving(id);
+  if (leaving.length === 0) return;
+  await takeTagsOff(context, leaving);
+  for (const { id, leavesUntil } of leaving) if (leavesUntil < startedAt) await context.tags.finishLeaving(id);
 }

@@ -1,27 +1,23 @@
-import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { changeFields } from '../domain/ticket.ts';
-import type { TicketEvent } from '../domain/ticket-event.ts';
+import type { LeavingTag } from '../store/tag-store.ts';
 import { changeTicket, passOverDeleted } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { updatedEvent } from './ticket-event.ts';
 
-/** On whose behalf tags leave their tickets, and when to stop. */
-export interface TakingOff {
-  caller: Caller;
-  cause: TicketEvent['cause'];
-  signal?: AbortSignal;
-}
+/** A deleted tag, and who deleted it. */
+type DeletedTag = Pick<LeavingTag, 'id' | 'deletedBy'>;
 
 const atOnce = 10;
 
 /**
- * Takes deleted tags off the tickets that carry them, each by one ordinary change. May run again, and at once with
- * itself: a ticket that has lost them is passed over.
+ * Takes deleted tags off the tickets that carry them, each by one ordinary change in the name of who deleted them. May
+ * run again, and at once with itself: a ticket that has lost them is passed over.
  */
-export async function takeTagsOff(context: Context, gone: ReadonlySet<number>, by: TakingOff): Promise<void> {
-  while (!by.signal?.aborted) {
+export async function takeTagsOff(context: Context, gone: readonly DeletedTag[], signal?: AbortSignal): Promise<void> {
+  const query = { tagIds: { $in: gone.map(({ id }) => id) } };
+  while (!signal?.aborted) {
     const { tickets } = await context.tickets.page({
-      query: { tagIds: { $in: [...gone] } },
+      query,
       order: { key: 't.id', direction: 1 },
       now: context.now(),
       limit: atOnce,
@@ -30,20 +26,17 @@ export async function takeTagsOff(context: Context, gone: ReadonlySet<number>, b
       withRawData: false,
     });
     if (tickets.length === 0) return;
-    await Promise.all(tickets.map(({ ticket }) => takeOff(context, ticket.id, gone, by).catch(passOverDeleted)));
+    await Promise.all(tickets.map(({ ticket }) => takeOff(context, ticket.id, gone).catch(passOverDeleted)));
   }
 }
 
-async function takeOff(
-  context: Context,
-  ticketId: number,
-  gone: ReadonlySet<number>,
-  { caller, cause }: TakingOff,
-): Promise<void> {
+async function takeOff(context: Context, ticketId: number, gone: readonly DeletedTag[]): Promise<void> {
   await changeTicket(context, ticketId, ({ ticket }) => {
-    const tagIds = ticket.tagIds.filter((id) => !gone.has(id));
+    const carried = gone.filter(({ id }) => ticket.tagIds.includes(id));
+    const [first] = carried;
+    if (!first) return {};
+    const tagIds = ticket.tagIds.filter((id) => !carried.some((tag) => tag.id === id));
     const { after, changed } = changeFields(ticket, { tagIds }, context.now());
-    if (changed.length === 0) return {};
-    return { write: { after, changed, event: { ...updatedEvent(ticket, after, changed, caller), cause } } };
+    return { write: { after, changed, event: updatedEvent(ticket, after, changed, first.deletedBy) } };
   });
 }

@@ -7,7 +7,7 @@ import { emptyTagLog, followed, type TagChange, withChange } from './tag-log.ts'
 const event = { eventId: 'evt_1', version: 1, occurredAt: 0, deleted: false };
 const changed = (id: number, version: number): TagChange => ({ tag: tagState(id, null, { version }), event });
 const gone = (id: number, version: number): TagChange => ({
-  tag: { id, version, deleted: true, leavesUntil: 0 },
+  tag: { id, version, deleted: true, leavesUntil: 0, deletedBy: { profileId: 1, kind: 'user' } },
   event,
 });
 

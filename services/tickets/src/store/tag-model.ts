@@ -1,6 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
+import type { EventActor } from '../domain/ticket-event.ts';
 
 /** What is left of a tag that was deleted. */
 export interface GoneTag {
@@ -9,10 +10,15 @@ export interface GoneTag {
   deleted: true;
   /** Until when tickets are searched for it, in Unix seconds: a request that began before may still write one. */
   leavesUntil: number;
+  /** Who deleted it, and thereby changes those tickets. */
+  deletedBy: EventActor;
 }
 
 /** A tag as it is stored: alive, or what is left of it. */
-export type TagDocument = (Stored<TagState> | (Omit<Stored<GoneTag>, 'leavesUntil'> & { leavesUntil?: number })) & {
+export type TagDocument = (
+  | Stored<TagState>
+  | (Pick<Stored<GoneTag>, '_id' | 'version' | 'deleted'> & Partial<GoneTag>)
+) & {
   /** Events that the relay has not sent yet. */
   outbox: TagEvent[];
 };
@@ -40,7 +46,15 @@ export const erasableFields = Object.keys(erasable);
 /** The model of the tags on a connection. */
 export function tagModel(connection: Connection): Model<TagDocument> {
   const schema = new Schema(
-    { _id: Number, version: Number, ...erasable, deleted: Boolean, leavesUntil: Number, outbox: [Schema.Types.Mixed] },
+    {
+      _id: Number,
+      version: Number,
+      ...erasable,
+      deleted: Boolean,
+      leavesUntil: Number,
+      deletedBy: Schema.Types.Mixed,
+      outbox: [Schema.Types.Mixed],
+    },
     { versionKey: false, strict: 'throw', minimize: false, collection: 'tags' },
   );
   schema.index({ leavesUntil: 1 }, { partialFilterExpression: { leavesUntil: { $exists: true } } });

@@ -5,7 +5,7 @@ import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { isDuplicateKey, reachable } from './database.ts';
 import { sharedRead } from './shared-read.ts';
 import { emptyTagLog, followed, type TagChange, type TagLog, tagLogId, tagLogModel, withChange } from './tag-log.ts';
-import { erasableFields, type TagDocument, tagModel } from './tag-model.ts';
+import { erasableFields, type GoneTag, type TagDocument, tagModel } from './tag-model.ts';
 
 /** The tags of this service. Every write stores its event in the same update. */
 export interface TagStore {
@@ -18,11 +18,14 @@ export interface TagStore {
    * Errors: what `decide` throws; concurrent_change if others always come first.
    */
   change(decide: (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>): Promise<TagTree>;
-  /** The deleted tags that tickets may still carry, each with the Unix second up to which they may. */
-  leaving(): Promise<ReadonlyMap<number, number>>;
+  /** The deleted tags that tickets may still carry. */
+  leaving(): Promise<LeavingTag[]>;
   /** Says that no ticket carries a deleted tag any more. */
   finishLeaving(id: number): Promise<void>;
 }
+
+/** A deleted tag that tickets may still carry. */
+export type LeavingTag = Pick<GoneTag, 'id' | 'leavesUntil' | 'deletedBy'>;
 
 interface Snapshot {
   log: TagLog;
@@ -135,7 +138,9 @@ export function tagStore(connection: Connection): TagStore {
 
   return {
     tree: async () => (await reachable(snapshot)).tree,
-    change(decide) {
+    async change(decide) {
+      // Whoever finds the database away does not line up to find it away again.
+      await reachable(snapshot);
       // One after the other in this process; between processes the revision decides.
       const turn = lastTurn.then(() => reachable(() => change(decide)));
       lastTurn = turn.catch(() => undefined);
@@ -145,12 +150,12 @@ export function tagStore(connection: Connection): TagStore {
       reachable(async () => {
         await carryOut((await snapshot()).log);
         const found = await tags
-          .find({ leavesUntil: { $exists: true } }, { leavesUntil: 1 })
-          .lean<{ _id: number; leavesUntil: number }[]>();
-        return new Map(found.map(({ _id, leavesUntil }) => [_id, leavesUntil]));
+          .find({ leavesUntil: { $exists: true } }, { leavesUntil: 1, deletedBy: 1 })
+          .lean<(LeavingTag & { _id: number })[]>();
+        return found.map(({ _id, leavesUntil, deletedBy }) => ({ id: _id, leavesUntil, deletedBy }));
       }),
     async finishLeaving(id) {
-      await reachable(() => tags.updateOne({ _id: id }, { $unset: { leavesUntil: 1 } }));
+      await reachable(() => tags.updateOne({ _id: id }, { $unset: { leavesUntil: 1, deletedBy: 1 } }));
     },
   };
 }
