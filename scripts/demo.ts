@@ -92,8 +92,10 @@ async function ensureRunning(url: string, port: string, data: string): Promise<(
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await new Promise<void>((resolve, reject) => {
+    let printed = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.includes('ready ')) resolve();
+      printed += chunk.toString();
+      if (/^ready /m.test(printed)) resolve();
     });
     child.once('exit', () => reject(new Error('The system could not be started.')));
   });

@@ -4,12 +4,13 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
-const root = join(import.meta.dirname, '..');
+const root = fileURLToPath(new URL('..', import.meta.url));
 const lock = join(tmpdir(), `ticketing-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
 const owner = join(lock, 'pid');
 
@@ -51,8 +52,19 @@ async function takeLock() {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    if (isAbandoned()) rmSync(lock, { recursive: true, force: true });
+    if (isAbandoned()) removeAbandoned();
     else await wait(200);
+  }
+}
+
+/** Moves it away first: of several who have found it abandoned one succeeds, and none removes a lock made since. */
+function removeAbandoned() {
+  const moved = `${lock}-${process.pid}`;
+  try {
+    renameSync(lock, moved);
+    rmSync(moved, { recursive: true, force: true });
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
   }
 }
 

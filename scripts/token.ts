@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type ProfileKind, profileKinds } from '@ticketing/service-kit/caller.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { runDevelopmentScript, UsageError } from './development/run-script.ts';
@@ -43,8 +44,8 @@ await runDevelopmentScript(async () => {
     return;
   }
   const claims: TokenClaims = {
-    sub: values.sub,
-    kind: values.kind,
+    sub: String(profileId(values.sub)),
+    kind: kindOf(values.kind),
     roleId: wholeNumber('role', values.role),
     permissions: list(values.permissions),
     teams: wholeNumbers('teams', values.teams),
@@ -61,6 +62,18 @@ await runDevelopmentScript(async () => {
   const { issuerKeyFile } = developmentKeys(values.data);
   process.stdout.write(`${await signToken(issuerKeyFile, claims, seconds(values.expires))}\n`);
 });
+
+function profileId(text: string): number {
+  const id = wholeNumber('sub', text);
+  if (id < 1 || id > 0x7fff_ffff) throw new UsageError(`--sub takes a profile from 1 to 2147483647, not "${text}".`);
+  return id;
+}
+
+function kindOf(text: string): ProfileKind {
+  const kind = profileKinds.find((candidate) => candidate === text);
+  if (kind === undefined) throw new UsageError(`--kind takes one of ${profileKinds.join(', ')}, not "${text}".`);
+  return kind;
+}
 
 function list(text: string): string[] {
   return text === '' ? [] : text.split(',').map((part) => part.trim());

@@ -18,20 +18,22 @@ const services = join(import.meta.dirname, '..', '..', 'services');
 export async function startTogether(environment: Environment): Promise<RunningServices> {
   const [{ applyIndexes }, { startTickets }, { startGateway }] = await importServices();
   const indexes = applyIndexes(environment);
+  // What fails early is thrown where it is awaited.
+  indexes.catch(() => undefined);
   const tickets = await startTickets(environment);
   const gateway = await startGateway(environment).catch(async (error: unknown) => {
     await tickets.stop();
     throw error;
   });
-  await indexes;
-  return {
-    failed: new Promise(() => undefined),
-    settled: () => undefined,
-    async stop() {
-      await gateway.stop();
-      await tickets.stop();
-    },
+  const stop = async () => {
+    await gateway.stop();
+    await tickets.stop();
   };
+  await indexes.catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { failed: new Promise(() => undefined), settled: () => undefined, stop };
 }
 
 /** Loads the services; also ahead of time, while something else is waited for. */

@@ -130,6 +130,7 @@ describe('openApiDocument', () => {
         429: { $ref: '#/components/responses/TooManyRequests' },
         500: { $ref: '#/components/responses/InternalError' },
         503: { $ref: '#/components/responses/ServiceUnavailable' },
+        504: { $ref: '#/components/responses/DeadlineExceeded' },
       },
     });
   });
@@ -137,7 +138,7 @@ describe('openApiDocument', () => {
   it('describes a creation: body, query, version and the field that is the answer', () => {
     const operation = document.paths['/ticket']?.post;
     expect(operation?.description).toMatch(/\n\nErrors: /);
-    expect(operation?.parameters?.map(({ name }) => name)).toEqual(['process', 'includeRawData']);
+    expect(operation?.parameters?.map(({ name }) => name)).toEqual(['process', 'includeRawData', 'Idempotency-Key']);
     expect(operation?.requestBody).toEqual({
       required: true,
       content: { 'application/json': { schema: { $ref: '#/components/schemas/CreateTicketRequest' } } },
@@ -147,7 +148,7 @@ describe('openApiDocument', () => {
       headers: { ETag: { description: 'The version, as a strong entity tag.', schema: { type: 'string' } } },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Ticket' } } },
     });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 409, 412, 413, 415, 429, 500, 503]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 409, 412, 413, 415, 422, 429, 500, 503, 504]);
   });
 
   it('describes a body that is one field of the request', () => {
@@ -166,7 +167,7 @@ describe('openApiDocument', () => {
   it('knows a search by POST from a write, and a body that may be absent', () => {
     const operation = document.paths['/ticket/search']?.post;
     expect(operation?.requestBody).toMatchObject({ required: false });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 413, 415, 429, 500, 503]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 413, 415, 429, 500, 503, 504]);
   });
 
   it('describes a deletion with its path and the right that it needs', () => {
@@ -181,7 +182,7 @@ describe('openApiDocument', () => {
       ],
     });
     expect(operation).not.toHaveProperty('requestBody');
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 503]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 503, 504]);
   });
 
   it('answers problems as problem documents', () => {
@@ -210,7 +211,7 @@ describe('openApiDocument', () => {
         { name: 'tagNames', required: true, schema: { type: 'array', minItems: 1, items: { type: 'string' } } },
       ],
     });
-    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 500, 503]);
+    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 500, 503, 504]);
   });
 
   it('refuses a method that does not say who may call it', () => {

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject } from '@bufbuild/protobuf';
-import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
-import { ViolationSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
 import { commentsOf } from './comments.ts';
+import {
+  type ProblemStatus,
+  problemObject,
+  problemReferences,
+  problemResponses,
+  problemStatusesOf,
+} from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
-import { accessOf, fieldNamed, restRuleOf } from './options.ts';
-import { type ProblemDocument, problemMediaType } from './problem.ts';
+import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
 
 /** What a document says of the whole interface. */
@@ -167,13 +171,15 @@ function tagOf(service: DescService): string {
 }
 
 function operationOf(route: Route, schemas: SchemaWriter, responses: Record<string, JsonObject>): OpenApiOperation {
-  const { method, service, binding } = route;
+  const { method, service, binding, rule } = route;
   const { summary, rest } = commentsOf(method);
   const access = accessTo(method);
   const description = [rest, access.sentence].filter(Boolean).join('\n\n');
   const parameters = [
     ...binding.path.map((field) => parameterOf(field, 'path', schemas)),
     ...binding.query.filter(isShown).map((field) => parameterOf(field, 'query', schemas)),
+    ...(takesIdempotencyKey(method) ? [idempotencyKey] : []),
+    ...(rule.etag !== '' && rule.method === 'PATCH' ? [ifMatch] : []),
   ];
   const requestBody = requestBodyOf(route, schemas);
   return {
@@ -188,6 +194,21 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     responses,
   };
 }
+
+const idempotencyKey: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes the request safe to repeat for 24 hours: the same key and request answer what was answered first, with `Idempotency-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 257 },
+};
+
+const ifMatch: JsonObject = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'The version that the change is made for, as `ETag` says it; another one is answered 412.',
+  schema: { type: 'string' },
+};
 
 /** What an operation says of who may call it. */
 function accessTo(method: DescMethod): {
@@ -250,91 +271,6 @@ function successOf({ method, rule }: Route, schemas: SchemaWriter): Record<strin
 
 function jsonContent(schema: Schema): JsonObject {
   return { content: { 'application/json': { schema } } };
-}
-
-/** The statuses of the problems that a route can answer. */
-function problemStatusesOf({ method, rule, binding }: Route): ProblemStatus[] {
-  const hasBody = binding.body !== undefined;
-  const isWrite = rule.method !== 'GET' && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-  const occurs: Record<ProblemStatus, boolean> = {
-    400: hasBody || binding.path.length > 0 || binding.query.length > 0,
-    401: true,
-    403: true,
-    404: binding.path.length > 0,
-    409: isWrite,
-    412: isWrite,
-    413: hasBody,
-    415: hasBody,
-    429: true,
-    500: true,
-    503: true,
-  };
-  return problemStatuses.filter((status) => occurs[status]);
-}
-
-const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503] as const;
-type ProblemStatus = (typeof problemStatuses)[number];
-
-const retryAfter: Record<string, JsonObject> = {
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
-};
-
-const problems: Record<ProblemStatus, { name: string; description: string; headers?: Record<string, JsonObject> }> = {
-  400: { name: 'BadRequest', description: 'The request is not valid; `errors` says where.' },
-  401: {
-    name: 'Unauthenticated',
-    description: 'No credential, or one that does not verify.',
-    headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },
-  },
-  403: { name: 'Forbidden', description: 'The caller may not do this.' },
-  404: { name: 'NotFound', description: 'What the path names does not exist.' },
-  409: { name: 'Conflict', description: 'The change does not fit what is stored.' },
-  412: { name: 'PreconditionFailed', description: 'The change is made for another version.' },
-  413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
-  415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },
-  429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
-  500: { name: 'InternalError', description: 'Something failed; only `traceId` says more.' },
-  503: { name: 'ServiceUnavailable', description: 'Something that is needed is down.', headers: retryAfter },
-};
-
-function problemReferences(statuses: readonly ProblemStatus[]): Record<string, JsonObject> {
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/${problems[status].name}` }]),
-  );
-}
-
-function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: Schema): Record<string, JsonObject> {
-  const content = { [problemMediaType]: { schema } };
-  return Object.fromEntries(
-    problemStatuses
-      .filter((status) => statuses.has(status))
-      .map((status) => {
-        const { name, ...response } = problems[status];
-        return [name, { ...response, content }];
-      }),
-  );
-}
-
-/** The schema of `ProblemDocument`, which no contract describes. */
-function problemObject(schemas: SchemaWriter): Schema {
-  const properties: Record<keyof ProblemDocument, Schema> = {
-    type: { type: 'string', description: '`urn:ticketing:problem:` and the code.' },
-    title: { type: 'string', description: 'The kind of the problem, for people.' },
-    status: { type: 'integer', description: 'The HTTP status.' },
-    detail: { type: 'string', description: 'What is wrong, for people. Not in internal errors.' },
-    instance: { type: 'string', description: 'The path of the request.' },
-    success: { type: 'boolean', const: false },
-    code: { type: 'string', description: 'A stable code in snake_case, for programs.' },
-    traceId: { type: 'string', description: 'Finds the request in logs and traces.' },
-    errors: {
-      type: 'array',
-      description: 'What is wrong with which part of the input. Only for invalid input.',
-      items: schemas.output(ViolationSchema),
-    },
-  };
-  const optional: string[] = ['detail', 'errors'] satisfies (keyof ProblemDocument)[];
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', description: 'A problem document (RFC 9457).', properties, required };
 }
 
 const securitySchemes: Record<string, JsonObject> = {

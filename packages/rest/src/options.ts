@@ -6,6 +6,7 @@ import {
   getOption,
   hasOption,
 } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import * as contract from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 
 /** The rules of a field; all unset where it declares none. */
@@ -63,4 +64,10 @@ export function fieldNamed(message: DescMessage, name: string): DescField {
   const field = message.fields.find((candidate) => candidate.name === name);
   if (!field) throw new Error(`${message.typeName} has no field ${name}`);
   return field;
+}
+
+/** Whether a method changes something each time it is called: a POST or PATCH that writes takes `Idempotency-Key`. */
+export function takesIdempotencyKey(method: DescMethod): boolean {
+  const verb = restRuleOf(method)?.method;
+  return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }

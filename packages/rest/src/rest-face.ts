@@ -68,7 +68,7 @@ export async function registerRestFace<Call>(app: FastifyInstance, options: Rest
       registerRoute(app, options, { method, rule, url, handler, findMessage });
     }
   }
-  for (const [url, allowed] of verbsOfPath) registerOtherVerbs(app, url, allowed);
+  for (const [url, allowed] of verbsOfPath) refuseOtherVerbs(app, url, allowed);
 }
 
 interface Route<Call> {
@@ -175,7 +175,8 @@ function fastifyPath(method: DescMethod, rule: RestRule): string {
   });
 }
 
-function registerOtherVerbs(app: FastifyInstance, url: string, served: readonly string[]): void {
+/** Answers 405 with `Allow` where a path is served with other verbs only. */
+export function refuseOtherVerbs(app: FastifyInstance, url: string, served: readonly string[]): void {
   // Fastify serves HEAD wherever GET is.
   const allowed = served.includes('GET') ? ['GET', 'HEAD', ...served.filter((verb) => verb !== 'GET')] : served;
   const others = verbs.filter((verb) => !allowed.includes(verb));

@@ -5,12 +5,13 @@ import { restRuleOf } from '@ticketing/rest/options.ts';
 import { servedBy, toConnectError, toDomainError, toProblem } from '@ticketing/rest/problem.ts';
 import { defaultMaxBodyBytes, type Served } from '@ticketing/rest/rest-face.ts';
 import { messageValidator } from '@ticketing/rest/rules.ts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkAccess } from './access.ts';
 import type { Authenticator } from './authenticate.ts';
-import { type Caller, serviceCaller } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import type { Once } from './once.ts';
 import { continueTrace, type Trace } from './trace.ts';
 
 /** What a handler knows of the request it serves, on either face. */
@@ -22,26 +23,37 @@ export interface Call {
   signal: AbortSignal;
   /** A header of the request, by its lower-case name. */
   header(name: string): string | undefined;
+  /** Sets a header of the answer, by its lower-case name. */
+  answerHeader(name: string, value: string): void;
+  /** The request, if it may come more than once and says so by a key. */
+  once?: Once;
 }
 
 const deadlineMs = 30_000;
-const nobody = serviceCaller('nobody');
 const callKey = createContextKey<Call | undefined>(undefined, { description: 'the call being served' });
 const traces = new WeakMap<FastifyRequest, Trace>();
 
-/** The call that a REST request makes. Without a caller it serves to answer an error only. */
-export function beginCall(request: FastifyRequest, log: Logger, caller: Caller = nobody): Call {
-  const header = (name: string) => {
-    const value = request.headers[name];
-    return Array.isArray(value) ? value.join(', ') : value;
-  };
-  const trace = traces.get(request) ?? continueTrace(header('traceparent'));
+/** The trace that a REST request belongs to. */
+export function traceOf(request: FastifyRequest): Trace {
+  const trace = traces.get(request) ?? continueTrace(headerOf(request, 'traceparent'));
   traces.set(request, trace);
+  return trace;
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The call that a REST request makes. */
+export function beginCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
+  const trace = traceOf(request);
   let signal: AbortSignal | undefined;
   return {
     caller,
     trace,
-    header,
+    header: (name) => headerOf(request, name),
+    answerHeader: (name, value) => void reply.header(name, value),
     get log() {
       return log.child({ traceId: trace.traceId });
     },
@@ -73,6 +85,7 @@ export function callInterceptor(options: CallOptions): Interceptor {
     const trace = continueTrace(request.header.get('traceparent') ?? undefined);
     const log = options.log.child({ traceId: trace.traceId });
     let status = 'ok';
+    const answerHeaders = new Map<string, string>();
     const ending = new AbortController();
     const timer = setTimeout(() => ending.abort(tooLate()), deadlineMs);
     request.signal.addEventListener('abort', () => ending.abort(goneAway()), { once: true });
@@ -88,8 +101,11 @@ export function callInterceptor(options: CallOptions): Interceptor {
         log,
         signal,
         header: (name) => request.header.get(name) ?? undefined,
+        answerHeader: (name, value) => answerHeaders.set(name, value),
       });
-      return await unlessAborted(next(request), signal);
+      const response = await unlessAborted(next(request), signal);
+      for (const [name, value] of answerHeaders) response.header.set(name, value);
+      return response;
     } catch (thrown) {
       const error = toDomainError(thrown);
       status = error.code;

@@ -1,3 +1,4 @@
+import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Health } from './health.ts';
 import { openServer } from './http-server.ts';
@@ -13,6 +14,7 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
       .header('cache-control', 'no-store')
       .send(report);
   });
+  for (const path of ['/healthz', '/readyz']) refuseOtherVerbs(app, path, ['GET']);
 }
 
 /** The server of the internal port: `/metrics` for Prometheus, and the probes. */

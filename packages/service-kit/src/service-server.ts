@@ -3,8 +3,9 @@ import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes, registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, demandAccessRules } from './access.ts';
+import { announceDeprecation } from './announce-deprecation.ts';
 import type { Authenticator } from './authenticate.ts';
-import { beginCall, type Call, callInterceptor, callRoutes, reportServerError } from './call.ts';
+import { beginCall, type Call, callInterceptor, callRoutes, reportServerError, traceOf } from './call.ts';
 import type { Caller } from './caller.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
@@ -45,7 +46,8 @@ const maxTimeoutMs = 30_000;
  *
  * Errors: throws if a method declares no access rule.
  */
-export async function openServiceServer(options: ServiceServerOptions): Promise<HttpServer<Ports>> {
+export async function openServiceServer(given: ServiceServerOptions): Promise<HttpServer<Ports>> {
+  const options = { ...given, served: announceDeprecation(given.served) };
   const services = options.served.map(({ service }) => service);
   demandAccessRules(services);
   const web = openServer();
@@ -83,13 +85,14 @@ export async function openServiceServer(options: ServiceServerOptions): Promise<
 async function registerRest(scope: FastifyInstance, options: ServiceServerOptions): Promise<void> {
   await registerRestFace<Call>(scope, {
     served: options.served,
-    traceIdOf: (request) => beginCall(request, options.log).trace.traceId,
-    onServerError: (error, status, request) => reportServerError(error, status, beginCall(request, options.log).log),
-    async begin(method, request) {
+    traceIdOf: (request) => traceOf(request).traceId,
+    onServerError: (error, status, request) =>
+      reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),
+    async begin(method, request, reply) {
       const caller = await options.authenticator.rest(request.headers.authorization);
       checkAccess(method, caller);
       options.onCaller?.(caller);
-      return beginCall(request, options.log, caller);
+      return beginCall(request, reply, options.log, caller);
     },
   });
   scope.addHook('onResponse', async (request, reply) => {

@@ -1,10 +1,11 @@
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/access-token.ts';
-import type { ProfileKind } from '@ticketing/service-kit/caller.ts';
+import { isHuman, type ProfileKind } from '@ticketing/service-kit/caller.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { demandSameOrigin } from './cross-site.ts';
+import { inFlight } from './in-flight.ts';
 import { passageOf } from './passage.ts';
 import { requestWindow, type WindowCount } from './request-window.ts';
 
@@ -18,16 +19,21 @@ export interface AdmissionRules {
   now: () => number;
 }
 
+/** How many requests of one caller may be under way: who sends slowly must not take the places of all others. */
+const placesOfPeople = 32;
+const placesOfMachines = 512;
+
 /**
  * Makes the hook that every request but those of public pages passes: credential, rate limit, cross-site check. Counts
  * are those of this process.
  *
- * Errors: missing_token, invalid_token, issuer_unavailable, rate_limited, cross_site_request.
+ * Errors: missing_token, invalid_token, issuer_unavailable, rate_limited, too_many_at_once, cross_site_request.
  * Source: decisions.md sections 3 and 13.
  */
 export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const used = requestWindow(rules.now);
   const verify = guardedVerifier(rules);
+  const underWay = inFlight();
   return async (request, reply) => {
     const passage = passageOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
@@ -41,6 +47,12 @@ export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply
       'ratelimit-reset': count.resetSeconds,
     });
     if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
+    const leave = underWay.enter(
+      `${caller.kind} ${caller.profileId}`,
+      isHuman(caller) ? placesOfPeople : placesOfMachines,
+    );
+    if (!leave) throw tooManyAtOnce();
+    reply.raw.once('close', leave);
     if (credential.source === 'cookie') {
       const { method: verb, url, headers } = request;
       demandSameOrigin({ verb, url, headers, route: passage.route }, rules.publicOrigin);
@@ -65,6 +77,11 @@ function guardedVerifier(rules: AdmissionRules): (credential: Credential, addres
       throw error;
     }
   };
+}
+
+function tooManyAtOnce(): DomainError {
+  const detail = 'This caller has too many requests under way.';
+  return new DomainError('resource_exhausted', 'too_many_at_once', detail, { retryAfterSeconds: 1 });
 }
 
 function rateLimited(detail: string, { resetSeconds }: WindowCount): DomainError {

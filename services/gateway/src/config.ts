@@ -24,7 +24,7 @@ export function readGatewayConfig(environment: Environment = process.env): Gatew
     ...readServiceConfig(from, { httpPort: 8080 }),
     upstreamUrls: new Map(upstreamContracts.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
     rateLimits: readRateLimits(from),
-    failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 600, min: 0, max: 1_000_000 }),
+    failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
       default: 'ticketing_session',
       pattern: /^[\w-]{1,64}$/,

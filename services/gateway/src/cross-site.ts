@@ -40,10 +40,9 @@ function asksForRefresh(url: string): boolean {
   return parameters.some(([name, value]) => name.includes('refresh') && value !== 'false');
 }
 
-function isSameOrigin({ verb, headers }: CookieRequest, publicOrigin: string | undefined): boolean {
+function isSameOrigin({ headers }: CookieRequest, publicOrigin: string | undefined): boolean {
   const site = headers['sec-fetch-site'];
-  // `none` is the user's own doing (an address typed, a bookmark); a browser navigates so with GET only.
-  if (site !== undefined) return site === 'same-origin' || (site === 'none' && verb === 'GET');
+  if (site !== undefined) return site === 'same-origin';
   const { origin, host } = headers;
   if (origin === undefined) return false;
   if (publicOrigin !== undefined) return origin === publicOrigin;

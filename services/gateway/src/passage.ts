@@ -13,6 +13,8 @@ export interface Passage {
   admission?: Admission;
   /** The `Authorization` header for the service. */
   internalAuthorization?: string;
+  /** Set once the service is called: from then on what fails is its answer. */
+  wasCalled?: true;
 }
 
 /** A credential that holds: for whom, and until when (Unix seconds). */

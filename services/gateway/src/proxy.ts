@@ -51,6 +51,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
     replyOptions: { rewriteHeaders: responseHeaders, onError: (reply, { error }) => reply.send(error) },
     handler: (request, reply, path, replyOptions) => {
       const call = beginCall(reply, deadlineMs);
+      passageOf(request).wasCalled = true;
       const callOptions = {
         ...replyOptions,
         rewriteRequestHeaders: () => requestHeaders(request),
@@ -67,7 +68,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
 /** Also reached when a service fails between its headers and its body. */
 function answerUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void {
   app.setErrorHandler((error, request, reply) => {
-    const wasCalled = passageOf(request).internalAuthorization !== undefined;
+    const { wasCalled } = passageOf(request);
     const answered = wasCalled ? upstreamError(options.name, error) : error;
     if (wasCalled && !reply.raw.destroyed) report(answered as DomainError, request, options);
     return sendProblem(answered, request, reply, options);

@@ -1,4 +1,5 @@
 import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { admissionOf } from './passage.ts';
 import { writeCookie } from './session-cookie.ts';
@@ -6,12 +7,13 @@ import { writeCookie } from './session-cookie.ts';
 /** Where a browser gets its cookie. */
 export const sessionPath = '/auth/session';
 
-const verbs = ['POST', 'DELETE'] as const;
+/** What browsers keep; they drop a longer cookie without a word. */
+const maxCookieBytes = 4096;
 
 /**
  * Registers the routes by which a browser keeps its bearer token as a cookie that no script can read, and drops it.
  *
- * Errors: missing_token if the request has only a cookie.
+ * Errors: missing_token if the request has only a cookie; token_too_long.
  * Source: decisions.md section 3.
  */
 export function registerSessionRoutes(app: FastifyInstance, cookieName: string): void {
@@ -19,19 +21,16 @@ export function registerSessionRoutes(app: FastifyInstance, cookieName: string):
     const { source, token, expiresAt } = admissionOf(request);
     if (source !== 'header') throw new DomainError('unauthenticated', 'missing_token', 'This needs a bearer token.');
     const lifetimeSeconds = Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
-    return answerSuccess(reply.header('set-cookie', writeCookie(cookieName, token, lifetimeSeconds)));
+    const cookie = writeCookie(cookieName, token, lifetimeSeconds);
+    if (cookie.length > maxCookieBytes) {
+      throw new DomainError('invalid_argument', 'token_too_long', 'The token is too long for a cookie.');
+    }
+    return answerSuccess(reply.header('set-cookie', cookie));
   });
   app.delete(sessionPath, async (_request, reply) =>
     answerSuccess(reply.header('set-cookie', writeCookie(cookieName))),
   );
-  app.route({
-    method: ['GET', 'PUT', 'PATCH'],
-    url: sessionPath,
-    handler: async (_request, reply) => {
-      reply.header('allow', verbs.join(', '));
-      throw new DomainError('unimplemented', 'method_not_allowed', `This path accepts ${verbs.join(', ')}.`);
-    },
-  });
+  refuseOtherVerbs(app, sessionPath, ['POST', 'DELETE']);
 }
 
 function answerSuccess(reply: FastifyReply): FastifyReply {

@@ -20,7 +20,8 @@ export interface UpstreamAgent {
 export function upstreamAgent(idleMs: number): UpstreamAgent {
   const signals = new AsyncLocalStorage<AbortSignal>();
   const agent = new Agent({
-    connections: 64,
+    // Far above what one caller may have under way: each upload holds a connection as long as it lasts.
+    connections: 2048,
     pipelining: 1,
     connect: { timeout: 1000, rejectUnauthorized: true },
     // The caller ends what takes too long to begin, also while it waits for a connection.

@@ -35,7 +35,7 @@ const matrix: [verb: string, path: string, site: string | null, origin: string |
   ...['refresh=true', 'x=1&refresh=1', '%72efresh=true', 'refresh=%74rue', '[refresh]=true', 'refresh[]=true'].flatMap(
     (query): typeof matrix => [
       ['GET', `/ticket/1?${query}`, 'same-origin', null, 200],
-      ['GET', `/ticket/1?${query}`, 'none', null, 200],
+      ['GET', `/ticket/1?${query}`, 'none', null, 403],
       ['GET', `/ticket/1?${query}`, 'same-site', null, 403],
       ['GET', `/ticket/1?${query}`, 'cross-site', 'own', 403],
       ['GET', `/ticket/1?${query}`, null, 'own', 200],
@@ -121,8 +121,17 @@ describe('the session', () => {
     expect((await harness.callBare('DELETE', '/auth/session')).status).toBe(401);
   });
 
-  it('has two verbs', async () => {
-    const answer = await harness.call('GET', '/auth/session');
+  it('is not made of a token that browsers would drop', async () => {
+    const token = await harness.identity.issuerToken({
+      permissions: Array.from({ length: 200 }, () => 'x'.repeat(20)),
+    });
+    const answer = await harness.call('POST', '/auth/session', { headers: { authorization: `Bearer ${token}` } });
+    expect(answer).toMatchObject({ status: 400, json: { code: 'token_too_long' } });
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+
+  it.each(['GET', 'PUT', 'PATCH', 'OPTIONS'])('has two verbs, and %s is none of them', async (verb) => {
+    const answer = await harness.call(verb, '/auth/session');
     expect(answer).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
     expect(answer.headers.allow).toBe('POST, DELETE');
   });

@@ -173,6 +173,16 @@ describe('the answer that a client gets', () => {
   });
 });
 
+it.each(['foo', ';', 'a/b/c', 'application'])(
+  'a malformed content type %j is 415, and no service is called',
+  async (type) => {
+    const before = harness.stub.received.length;
+    const answer = await harness.call('POST', '/ticket', { headers: { 'content-type': type }, body: '{}' });
+    expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } });
+    expect(harness.stub.received).toHaveLength(before);
+  },
+);
+
 it('counts requests by the route of the contract', async () => {
   await harness.call('GET', '/ticket/42/history');
   const metrics = await fetch(`http://127.0.0.1:${harness.gateway.internalPort}/metrics`);

@@ -1,4 +1,5 @@
-import { afterEach, expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
 
 let harness: GatewayHarness | undefined;
@@ -59,4 +60,25 @@ it('stops verifying for an address that sends too many tokens that do not hold',
   expect((await call('GET', '/healthz')).status).toBe(200);
   clock += 60_000;
   expect((await call('GET', '/ticket/1')).status).toBe(200);
+});
+
+it('answers others while one caller sends slowly, and refuses that one more than its share at once', async () => {
+  const { gateway, call, identity } = await start({});
+  const slow = `Bearer ${await identity.issuerToken({ sub: '77' })}`;
+  const sockets = Array.from({ length: 40 }, () => connect(gateway.port, '127.0.0.1'));
+  const answers: string[] = [];
+  for (const socket of sockets) {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => answers.push(bytes.toString()));
+    socket.write(
+      `POST /ticket HTTP/1.1\r\nhost: x\r\nauthorization: ${slow}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
+    );
+  }
+  try {
+    await vi.waitFor(() => expect(answers).toHaveLength(8), { timeout: 5000 });
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 429 .*"too_many_at_once"/s);
+    expect((await call('GET', '/ticket/1')).status).toBe(200);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
 });

@@ -4,6 +4,7 @@ import { readTicketsConfig } from './config.ts';
 import { analysisRequestModel } from './store/analysis-request-store.ts';
 import { bulkModel } from './store/bulk-store.ts';
 import { openDatabase } from './store/database.ts';
+import { idempotencyModel } from './store/idempotency-store.ts';
 import { tagModel } from './store/tag-model.ts';
 import { ticketModel } from './store/ticket-model.ts';
 
@@ -26,7 +27,7 @@ export async function applyIndexes(environment?: Environment): Promise<void> {
   });
   try {
     await Promise.race([database.opened, tooLate]);
-    for (const model of [ticketModel, tagModel, bulkModel, analysisRequestModel])
+    for (const model of [ticketModel, tagModel, bulkModel, analysisRequestModel, idempotencyModel])
       await model(database.connection).createIndexes();
   } finally {
     await database.close();

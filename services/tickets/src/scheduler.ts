@@ -17,6 +17,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'finish abandoned bulks', everyMs: 1000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish deletions', everyMs: 1000, run: () => finishDeletions(context) },
     { name: 'finish deletions of tags', everyMs: 1000, run: () => finishTagDeletions(context) },
+    { name: 'forget answered requests', everyMs: 60_000, run: () => context.idempotency.removeExpired() },
     {
       name: 'forget applied bulks',
       everyMs: 60_000,

@@ -6,6 +6,7 @@ import { type Served, serve } from '@ticketing/rest/rest-face.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
 import { watchHealth } from '@ticketing/service-kit/health.ts';
+import { idempotent } from '@ticketing/service-kit/idempotency.ts';
 import { openAuthenticator, openIssuer } from '@ticketing/service-kit/identity.ts';
 import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
 import { createMetrics } from '@ticketing/service-kit/metrics.ts';
@@ -35,6 +36,7 @@ import { analysisRequestStore } from './store/analysis-request-store.ts';
 import { bulkStore } from './store/bulk-store.ts';
 import { openDatabase } from './store/database.ts';
 import { counterModel, idSequence } from './store/id-sequence.ts';
+import { idempotencyStore } from './store/idempotency-store.ts';
 import { profileStore } from './store/profile-store.ts';
 import { tagStore } from './store/tag-store.ts';
 import { ticketStore } from './store/ticket-store.ts';
@@ -68,7 +70,7 @@ export async function startTickets(
     name: 'tickets',
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort },
-    served: config.roles.includes('api') ? servedBy(context) : [],
+    served: config.roles.includes('api') ? idempotent(servedBy(context), context.idempotency) : [],
     authenticator,
     health,
     log,
@@ -107,6 +109,7 @@ export function ticketsContext(
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
+    idempotency: idempotencyStore(connection),
     ticketIds: idSequence(counters, 'ticket'),
     tagIds: idSequence(counters, 'tag'),
     settings,

@@ -149,6 +149,16 @@ describe('Flags', () => {
     expect(scheduled).toEqual([{ _id: `${id}:${mode}`, ticketId: id, mode, at: expect.any(Date) }]);
   });
 
+  test.each([
+    [{ refresh: true }, '@1767225600'],
+    [{ refreshTags: false }, '@1767225600'],
+    [{ refreshMode: 'full' }, null],
+    [{ priority: 'low' }, null],
+  ])('%j is answered with Deprecation: %s', async (flag, deprecation) => {
+    const answer = await bulk([{ id: await post() }, { id: await post(), ...flag }]);
+    expect(answer.headers.get('deprecation')).toBe(deprecation);
+  });
+
   test('that are false are none', async () => {
     const id = await post();
     await bulk([{ id, refresh: false, refreshTags: false, priority: 'urgent' }]);

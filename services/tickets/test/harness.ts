@@ -52,6 +52,8 @@ export async function startHarness(
     TICKETING_TICKETS_GRPC_PORT: '0',
     TICKETING_TICKETS_MONGODB_URI: uri,
     TICKETING_TICKETS_MONGODB_DATABASE: databaseName,
+    // The schedule changes tickets by itself: who tests that, asks for it.
+    TICKETING_TICKETS_ROLES: 'api',
     ...variables,
   };
   await applyIndexes(environment);

@@ -5,8 +5,7 @@ import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
 const settings = await defaultSettings();
-// Without the scheduler, which opens what is pending and due.
-const tickets: TicketsHarness = await startHarness(async () => settings, { TICKETING_TICKETS_ROLES: 'api' });
+const tickets: TicketsHarness = await startHarness(async () => settings);
 afterAll(() => tickets.stop());
 beforeEach(async () => {
   settings.routingOrder = 'sla';

@@ -4,7 +4,7 @@ import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
 let tickets: TicketsHarness;
 
 beforeAll(async () => {
-  tickets = await startHarness();
+  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api,scheduler' });
 });
 afterAll(() => tickets.stop());
 
@@ -58,7 +58,7 @@ test('a ticket that is set to pending again with a later dueBy is opened again',
 });
 
 test('a replica without the role scheduler opens none', async () => {
-  const idle = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api' });
+  const idle = await startHarness();
   try {
     const body = { channel: 'chat', status: 'pending', dueBy: inSeconds(-5) };
     const { json } = await idle.request('POST', '/ticket', { body });

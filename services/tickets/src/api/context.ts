@@ -4,6 +4,7 @@ import type { ReadSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
 import type { IdSequence } from '../store/id-sequence.ts';
+import type { IdempotencyStore } from '../store/idempotency-store.ts';
 import type { ProfileStore } from '../store/profile-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStore } from '../store/ticket-store.ts';
@@ -17,6 +18,7 @@ export interface Context {
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
   bulkStore: BulkStore;
+  idempotency: IdempotencyStore;
   bulks: Bulks;
   ticketIds: IdSequence;
   tagIds: IdSequence;

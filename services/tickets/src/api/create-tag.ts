@@ -7,12 +7,15 @@ import type { Context } from './context.ts';
 import { tagChangedEvent } from './tag-event.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
-export async function createTag(context: Context, _call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
-  let id = 0;
+export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
+  const next = () => context.tagIds.next();
+  let id = call.once ? await call.once.reserve('tag', next) : 0;
   await context.tags.change(async (tree) => {
+    // The same request has created it in a process that died before it answered.
+    if (call.once && (await context.tags.isTaken(id))) return undefined;
     const tag = newTag(request, context.now());
     demandPlace(tree, tag);
-    id ||= await context.tagIds.next();
+    id ||= await next();
     return { tag: { ...tag, id }, event: tagChangedEvent(tag) };
   });
   return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };

@@ -4,7 +4,7 @@ import {
   CreateTicketRequestSchema,
   type CreateTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { DomainError, invalidInput, type Violation } from '@ticketing/rest/domain-error.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import { isHuman } from '@ticketing/service-kit/caller.ts';
 import { addressViolations } from '../domain/addresses.ts';
@@ -12,7 +12,7 @@ import type { TagTree } from '../domain/tag-tree.ts';
 import { changeFields, newTicket, type TicketInput } from '../domain/ticket.ts';
 import { initialTicket } from '../store/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
-import { changeTicket } from './change-ticket.ts';
+import { changeTicket, type Decision } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { createdEvent, updatedEvent } from './ticket-event.ts';
 import { ticketInputReader } from './ticket-input.ts';
@@ -34,11 +34,11 @@ export async function createTicket(
   const input = readInput(request);
   const stored =
     request.externalTicketId === undefined
-      ? await insertNew(context, call, input, await context.ticketIds.next())
+      ? await create(context, call, input)
       : await upsert(context, call, input, request.externalTicketId);
-  if (!stored) throw new Error('a new id was taken');
+  call.once?.about(stored.ticket.id);
   // A ticket that was there before may carry tags that the tree did not have yet.
-  const known = request.externalTicketId === undefined ? { tree } : {};
+  const known = request.externalTicketId === undefined && !call.once ? { tree } : {};
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false, ...known };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
@@ -64,6 +64,17 @@ function tagProblems(tagIds: readonly number[], tree: TagTree): Violation[] {
   );
 }
 
+async function create(context: Context, call: Call, input: TicketInput): Promise<StoredTicket> {
+  const next = () => context.ticketIds.next();
+  const id = await (call.once ? call.once.reserve('ticket', next) : next());
+  const created = await insertNew(context, call, input, id);
+  if (created) return created;
+  // The same request has inserted it in a process that died before it answered.
+  const stored = call.once && (await context.tickets.find(id));
+  if (!stored) throw call.once ? notFound('Ticket') : new Error('a new id was taken');
+  return stored;
+}
+
 async function insertNew(
   context: Context,
   call: Call,
@@ -73,7 +84,8 @@ async function insertNew(
   const { lastAgentRouting } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
   const ticket = newTicket(initialTicket, input, { id, now: context.now(), creator, lastAgentRouting });
-  const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, call.caller));
+  const effect = call.once && { id: call.once.id, at: new Date(context.now() * 1000) };
+  const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, call.caller), effect);
   return isInserted ? { ticket, workedOn: [], effects: [], reservedBy: null } : undefined;
 }
 
@@ -112,12 +124,12 @@ async function updateExisting(
   ticketId: number,
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
-  return changeTicket(context, ticketId, ({ ticket }) => {
+  const decide = ({ ticket }: StoredTicket): Decision => {
     const { after, changed } = changeFields(ticket, input, now);
-    return changed.length === 0
-      ? {}
-      : { write: { after, changed, event: updatedEvent(ticket, after, changed, call.caller) } };
-  }).catch((error: unknown) => {
+    if (changed.length === 0) return {};
+    return { write: { after, changed, event: updatedEvent(ticket, after, changed, call.caller) } };
+  };
+  return changeTicket(context, ticketId, decide, { effectId: call.once?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
   });

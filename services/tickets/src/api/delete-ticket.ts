@@ -37,5 +37,6 @@ export async function deleteTicket(
 export async function finishErasing(context: Context, ticketId: number): Promise<void> {
   await context.tickets.freeExternalIds(ticketId);
   await context.analysisRequests.forget(ticketId);
+  await context.idempotency.eraseAnswersAbout(ticketId);
   await context.tickets.finishErasing(ticketId);
 }

@@ -5,6 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import type { StoredTicket } from '../store/ticket-store.ts';
 import { changeTicket } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { versionDemand } from './if-match.ts';
@@ -31,10 +32,12 @@ export async function updateTicket(
   if (violations.length > 0) throw invalidInput(violations);
   const demandVersion = versionDemand(call);
   const patchContext = { caller, now: context.now(), includeInWorklog: request.includeInWorklog ?? true };
-  const stored = await changeTicket(context, request.ticketId, (before) => {
+  call.once?.about(request.ticketId);
+  const decide = (before: StoredTicket) => {
     demandVersion(before.ticket.version);
     return decidePatch(before, patch, patchContext);
-  });
+  };
+  const stored = await changeTicket(context, request.ticketId, decide, { effectId: call.once?.id });
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,

@@ -18,6 +18,8 @@ export interface TagStore {
    * Errors: what `decide` throws; concurrent_change if others always come first.
    */
   change(decide: (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>): Promise<TagTree>;
+  /** Whether an id is or was that of a tag. */
+  isTaken(id: number): Promise<boolean>;
   /** The deleted tags that tickets may still carry. */
   leaving(): Promise<LeavingTag[]>;
   /** Says that no ticket carries a deleted tag any more. */
@@ -146,6 +148,8 @@ export function tagStore(connection: Connection): TagStore {
       lastTurn = turn.catch(() => undefined);
       return turn;
     },
+    isTaken: (id) =>
+      reachable(async () => (await snapshot()).tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null),
     leaving: () =>
       reachable(async () => {
         await carryOut((await snapshot()).log);

@@ -1,0 +1,38 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+
+/** What answers to requests that use something deprecated say in `Deprecation` (RFC 9745): since the first version. */
+export const deprecatedSince = '@1767225600';
+
+/** Tells whether a request uses a deprecated field. */
+export type UsesDeprecated = (message: Message) => boolean;
+
+/**
+ * Compiles the check of a request for deprecated fields, at any depth; undefined if it has none.
+ *
+ * Source: decisions.md section 13.
+ */
+export function deprecationCheck(message: DescMessage): UsesDeprecated | undefined {
+  return checkOf(message, []);
+}
+
+function checkOf(message: DescMessage, outer: readonly DescMessage[]): UsesDeprecated | undefined {
+  const checks = message.fields.flatMap((field): UsesDeprecated[] => {
+    const valueIn = (holder: Message) => (holder as unknown as Record<string, unknown>)[field.localName];
+    if (field.deprecated) return [(holder) => isGiven(valueIn(holder))];
+    if (!field.message || field.fieldKind === 'map' || outer.includes(field.message)) return [];
+    const check = checkOf(field.message, [...outer, message]);
+    if (!check) return [];
+    return [
+      (holder) => {
+        const value = valueIn(holder);
+        if (Array.isArray(value)) return value.some(check);
+        return value !== undefined && check(value as Message);
+      },
+    ];
+  });
+  return checks.length === 0 ? undefined : (holder) => checks.some((check) => check(holder));
+}
+
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}

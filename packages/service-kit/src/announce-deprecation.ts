@@ -1,0 +1,23 @@
+import { deprecatedSince, deprecationCheck } from '@ticketing/rest/deprecation.ts';
+import type { Served } from '@ticketing/rest/rest-face.ts';
+import type { Call } from './call.ts';
+
+/** Lets answers to requests that use something deprecated say so, on both faces. Source: decisions.md section 13. */
+export function announceDeprecation(served: readonly Served<Call>[]): Served<Call>[] {
+  return served.map(({ service, handlers }) => ({
+    service,
+    handlers: new Map(
+      [...handlers].map(([method, handler]) => {
+        const usesDeprecated = deprecationCheck(method.input);
+        if (!usesDeprecated) return [method, handler];
+        return [
+          method,
+          (call, request) => {
+            if (usesDeprecated(request)) call.answerHeader('deprecation', deprecatedSince);
+            return handler(call, request);
+          },
+        ];
+      }),
+    ),
+  }));
+}

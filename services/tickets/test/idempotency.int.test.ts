@@ -1,0 +1,190 @@
+import { createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { mongo } from 'mongoose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, golden, startHarness, startInstance, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+let records: mongo.Collection<{ _id: string; state: string; leaseUntil: Date; expiresAt: Date }>;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  records = tickets.database.collection('idempotencyKeys');
+});
+afterAll(() => tickets.stop());
+
+const send = (key: string, method: string, path: string, body: unknown, caller = {}): Promise<Answer> =>
+  tickets.request(method, path, { body, caller, headers: { 'idempotency-key': key } });
+const post = (key: string, body: object = {}) => send(key, 'POST', '/ticket', { channel: 'chat', ...body });
+const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+const countOf = (query: object) => tickets.database.collection('tickets').countDocuments(query);
+
+/** As if the process had died: the record says running, and its lease has passed. */
+async function abandonLast(): Promise<void> {
+  const [last] = await records.find().sort({ expiresAt: -1 }).limit(1).toArray();
+  const abandoned = { state: 'running', answer: null, leaseUntil: new Date(0) };
+  await records.updateOne({ _id: last?._id ?? '' }, { $set: abandoned });
+}
+
+describe('Idempotency-Key', () => {
+  test('POST /ticket: the same answer, byte for byte, and one ticket', async () => {
+    const first = await post('"post-1"', { subject: 'einmal', rawData: { b: 1, a: [null] } });
+    const second = await post('"post-1"', { subject: 'einmal', rawData: { b: 1, a: [null] } });
+    expect([first.status, second.status, isReplayed(first), isReplayed(second)]).toEqual([200, 200, false, true]);
+    expect(JSON.stringify(second.json)).toBe(JSON.stringify(first.json));
+    expect(second.headers.get('etag')).toBe(first.headers.get('etag'));
+    expect(await countOf({ subject: 'einmal' })).toBe(1);
+  });
+
+  test('the stored answer stays, whatever happens to the ticket', async () => {
+    const { id } = (await post('patch-0')).json;
+    const path = `/ticket/${id}`;
+    const first = await send('patch-1', 'PATCH', path, { priority: 'high' });
+    await send('patch-2', 'PATCH', path, { priority: 'low' });
+    const again = await send('patch-1', 'PATCH', path, { priority: 'high' });
+    expect([isReplayed(again), again.json]).toEqual([true, first.json]);
+    expect((await tickets.request('GET', path)).json).toMatchObject({ priority: 'low', version: 3 });
+  });
+
+  test('another body, path, query or method with the key is 422', async () => {
+    const { id } = (await post('other-1')).json;
+    const refused = await post('other-1', { subject: 'anders' });
+    expect(refused.status).toBe(422);
+    await golden('problem-422', refused.json);
+    expect((await send('other-1', 'POST', '/ticket?process=false', { channel: 'chat' })).status).toBe(422);
+    expect((await send('other-1', 'PATCH', `/ticket/${id}`, { priority: 'high' })).status).toBe(422);
+    expect((await send('other-1', 'POST', '/tag', { name: 'x' }, { roleId: 1 })).status).toBe(422);
+  });
+
+  test('20 at once make one ticket; who is not answered from it is told to come again', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post('at-once', { subject: 'zugleich' })));
+    expect(await countOf({ subject: 'zugleich' })).toBe(1);
+    for (const { status, json, headers } of answers) {
+      expect([200, 409]).toContain(status);
+      if (status === 409) expect([json.code, headers.get('retry-after')]).toEqual(['idempotency_key_running', '1']);
+    }
+    expect(answers.filter((answer) => answer.status === 200 && !isReplayed(answer))).toHaveLength(1);
+  });
+
+  test('is the key of one caller', async () => {
+    const first = await send('mine', 'POST', '/ticket', { channel: 'chat' }, { profileId: 81 });
+    const second = await send('mine', 'POST', '/ticket', { channel: 'chat' }, { profileId: 82 });
+    expect(second.json.id).not.toBe(first.json.id);
+  });
+
+  test('a refused request frees its key', async () => {
+    expect((await post('refused', { channel: 'fax' })).status).toBe(400);
+    expect((await post('refused', { tags: [999_999] })).status).toBe(400);
+    expect((await post('refused')).status).toBe(200);
+  });
+
+  test('is forgotten after 24 hours', async () => {
+    const first = await post('old');
+    await records.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1) } });
+    const second = await post('old');
+    expect([second.status, isReplayed(second)]).toEqual([200, false]);
+    expect(second.json.id).not.toBe(first.json.id);
+  });
+
+  test('means nothing to what writes nothing', async () => {
+    for (let time = 0; time < 2; time++) {
+      for (const path of ['/ticket/search', '/ticket/getLatest']) {
+        const answer = await send('read', 'POST', path, time ? { filters: [] } : {});
+        expect([answer.status, isReplayed(answer)]).toEqual([200, false]);
+      }
+    }
+  });
+
+  test('is 400 if it is malformed', async () => {
+    const refused = await post('a b');
+    expect([refused.status, refused.json.code]).toEqual([400, 'invalid_idempotency_key']);
+  });
+
+  test('holds over RPC too, and between the faces', async () => {
+    const token = await tickets.identity.issuerToken();
+    const client = createClient(TicketService, createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1' }));
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'rpc-1' };
+    const replayed: (string | null)[] = [];
+    const onHeader = (header: Headers) => void replayed.push(header.get('idempotency-replayed'));
+    const create = () => client.createTicket({ channel: 6, subject: 'rpc' }, { headers, onHeader });
+    const [first, second] = [await create(), await create()];
+    expect(second.ticket).toEqual(first.ticket);
+    expect(replayed).toEqual([null, 'true']);
+    expect(await countOf({ subject: 'rpc' })).toBe(1);
+  });
+
+  test('a replay of a ticket that was deleted is 404, and its answer is gone', async () => {
+    const { id } = (await post('gone', { subject: 'Vertrauliches' })).json;
+    await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
+    expect((await post('gone', { subject: 'Vertrauliches' })).status).toBe(404);
+    const answers = await records.find({ answer: { $ne: null } } as object).toArray();
+    for (const { answer } of answers as unknown as { answer: mongo.Binary }[]) {
+      expect(Buffer.from(answer.buffer).toString('latin1')).not.toContain('Vertrauliches');
+    }
+  });
+});
+
+describe('a request whose process died between its change and its answer', () => {
+  test('POST /ticket makes no second ticket', async () => {
+    const first = await post('dead-post', { subject: 'verwaist' });
+    await abandonLast();
+    const again = await post('dead-post', { subject: 'verwaist' });
+    expect([again.status, again.json.id, isReplayed(again)]).toEqual([200, first.json.id, false]);
+    expect(isReplayed(await post('dead-post', { subject: 'verwaist' }))).toBe(true);
+    expect(await countOf({ subject: 'verwaist' })).toBe(1);
+  });
+
+  test('POST /ticket with an external id changes the ticket once', async () => {
+    for (const subject of ['first', 'second']) {
+      const body = { externalTicketId: 'dead-upsert', subject };
+      const first = await post(`dead-upsert-${subject}`, body);
+      await post(`between-${subject}`, { externalTicketId: 'dead-upsert', subject: 'dazwischen' });
+      await records.updateMany({}, { $set: { state: 'running', answer: null, leaseUntil: new Date(0) } });
+      const again = await post(`dead-upsert-${subject}`, body);
+      expect(again.json).toMatchObject({ id: first.json.id, subject: 'dazwischen', version: first.json.version + 1 });
+      await records.deleteMany({});
+    }
+  });
+
+  test('PATCH /ticket/{ticketId} is not applied again', async () => {
+    const { id } = (await post('dead-0')).json;
+    const path = `/ticket/${id}`;
+    await send('dead-patch', 'PATCH', path, { status: 'closed' });
+    await abandonLast();
+    await tickets.request('PATCH', path, { body: { status: 'open' } });
+    const again = await send('dead-patch', 'PATCH', path, { status: 'closed' });
+    expect(again.json.ticket).toMatchObject({ status: 'open', version: 3 });
+  });
+
+  test('PATCH /ticket is not applied again', async () => {
+    const ids = await Promise.all(['dead-1', 'dead-2'].map(async (key) => (await post(key)).json.id as number));
+    const changes = ids.map((id) => ({ id, status: 'closed', version: 1 }));
+    expect((await send('dead-bulk', 'PATCH', '/ticket', changes)).status).toBe(200);
+    await abandonLast();
+    const again = await send('dead-bulk', 'PATCH', '/ticket', changes);
+    expect([again.status, again.json]).toEqual([200, { success: true }]);
+    for (const id of ids) expect((await tickets.documentOf(id)).version).toBe(2);
+  });
+
+  test('POST /tag makes no second tag', async () => {
+    const create = () => send('dead-tag', 'POST', '/tag', { name: 'Verwaist' }, { roleId: 1 });
+    const first = await create();
+    await abandonLast();
+    expect((await create()).json).toEqual(first.json);
+    expect(await tickets.database.collection('tags').countDocuments({ name: 'Verwaist' })).toBe(1);
+  });
+
+  test('is answered by another process', async () => {
+    const first = await post('dead-other');
+    await abandonLast();
+    const other = await startInstance(tickets.environment);
+    const again = await tickets.request('POST', '/ticket', {
+      body: { channel: 'chat' },
+      headers: { 'idempotency-key': 'dead-other' },
+      url: `http://127.0.0.1:${other.ports.http}`,
+    });
+    await other.stop();
+    expect(again.json.id).toBe(first.json.id);
+  });
+});
