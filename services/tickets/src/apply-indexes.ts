@@ -5,6 +5,7 @@ import { analysisRequestModel } from './store/analysis-request-store.ts';
 import { bulkModel } from './store/bulk-store.ts';
 import { openDatabase } from './store/database.ts';
 import { idempotencyModel } from './store/idempotency-store.ts';
+import { tagModel } from './store/tag-model.ts';
 import { ticketModel } from './store/ticket-model.ts';
 
 const patienceMs = 60_000;
@@ -26,7 +27,7 @@ export async function applyIndexes(environment?: Environment): Promise<void> {
   });
   try {
     await Promise.race([database.opened, tooLate]);
-    for (const model of [ticketModel, bulkModel, analysisRequestModel, idempotencyModel])
+    for (const model of [ticketModel, tagModel, bulkModel, analysisRequestModel, idempotencyModel])
       await model(database.connection).createIndexes();
   } finally {
     await database.close();

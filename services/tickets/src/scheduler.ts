@@ -3,6 +3,7 @@ import type { ScheduledTask } from '@ticketing/service-kit/schedule.ts';
 import { changeTicket } from './api/change-ticket.ts';
 import type { Context } from './api/context.ts';
 import { finishErasing } from './api/delete-ticket.ts';
+import { finishTagDeletions } from './api/finish-tag-deletions.ts';
 import { reopenedEvent } from './api/ticket-event.ts';
 import { reopenDue } from './domain/ticket.ts';
 
@@ -15,6 +16,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'reopen due tickets', everyMs: 1000, run: () => reopenDueTickets(context) },
     { name: 'finish abandoned bulks', everyMs: 1000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish deletions', everyMs: 1000, run: () => finishDeletions(context) },
+    { name: 'finish deletions of tags', everyMs: 1000, run: () => finishTagDeletions(context) },
     { name: 'forget answered requests', everyMs: 60_000, run: () => context.idempotency.removeExpired() },
     {
       name: 'forget applied bulks',

@@ -18,6 +18,7 @@ import type { Context } from './api/context.ts';
 import { createTag } from './api/create-tag.ts';
 import { createTicket } from './api/create-ticket.ts';
 import { cursorCodec } from './api/cursor.ts';
+import { deleteTag } from './api/delete-tag.ts';
 import { deleteTicket } from './api/delete-ticket.ts';
 import { getLatestTickets } from './api/get-latest-tickets.ts';
 import { getTag } from './api/get-tag.ts';
@@ -25,6 +26,7 @@ import { getTicket } from './api/get-ticket.ts';
 import { keyedQueue } from './api/keyed-queue.ts';
 import { listTags } from './api/list-tags.ts';
 import { searchTickets } from './api/search-tickets.ts';
+import { updateTag } from './api/update-tag.ts';
 import { updateTicket } from './api/update-ticket.ts';
 import { updateTickets } from './api/update-tickets.ts';
 import { readTicketsConfig, type TicketsConfig } from './config.ts';
@@ -94,7 +96,8 @@ export async function startTickets(
   };
 }
 
-function ticketsContext(
+/** Wires the stores of a database to what the handlers work with. */
+export function ticketsContext(
   config: TicketsConfig,
   connection: ReturnType<typeof openDatabase>['connection'],
   settings: ReadSettings,
@@ -102,7 +105,7 @@ function ticketsContext(
   const counters = counterModel(connection);
   const context = {
     tickets: ticketStore(connection),
-    tags: tagStore(connection, counters),
+    tags: tagStore(connection),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
@@ -133,6 +136,8 @@ function servedBy(context: Context): Served<Call>[] {
       createTag: (call: Call, request) => createTag(context, call, request),
       getTag: (call: Call, request) => getTag(context, call, request),
       listTags: (call: Call, request) => listTags(context, call, request),
+      updateTag: (call: Call, request) => updateTag(context, call, request),
+      deleteTag: (call: Call, request) => deleteTag(context, call, request),
     }),
   ];
 }

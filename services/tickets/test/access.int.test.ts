@@ -20,7 +20,7 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 const transports: [string, Transport][] = [];
-const served = ['createTicket', 'getTicket', 'searchTickets', 'createTag', 'getTag', 'listTags'];
+const served = ['createTicket', 'getTicket', 'searchTickets', ...TagService.methods.map(({ localName }) => localName)];
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
   .filter(({ localName }) => served.includes(localName));

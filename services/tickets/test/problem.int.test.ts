@@ -62,7 +62,7 @@ test('404 for a tag, and for a path that is none', async () => {
 
 test.each([
   ['DELETE', '/tag', 'GET, HEAD, POST'],
-  ['PATCH', '/tag/1', 'GET, HEAD'],
+  ['PUT', '/tag/1', 'GET, HEAD, PATCH, DELETE'],
   ['GET', '/ticket', 'POST, PATCH'],
   ['GET', '/ticket/search', 'POST'],
   ['PUT', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],

@@ -7,7 +7,7 @@ import {
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import type { Bulk } from '../store/bulk-store.ts';
-import { changeTicket } from './change-ticket.ts';
+import { changeTicket, passOverDeleted } from './change-ticket.ts';
 import type { Bulks, Context } from './context.ts';
 import { staleVersion } from './if-match.ts';
 import { readTicketChange } from './ticket-changes.ts';
@@ -123,9 +123,4 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   }
 
   return bulks;
-}
-
-/** A ticket that was deleted after the check has nothing to change. */
-function passOverDeleted(error: unknown): void {
-  if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
 }

@@ -42,6 +42,11 @@ export async function changeTicket(
   throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
 }
 
+/** A ticket that was deleted meanwhile has nothing to change. */
+export function passOverDeleted(error: unknown): void {
+  if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+}
+
 type Outcome = { stored: StoredTicket } | { reservedBy: string | null };
 
 async function attemptChange(

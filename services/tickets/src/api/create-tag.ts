@@ -1,23 +1,33 @@
 import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { DomainError, invalidInput } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import { demandPlace } from '../domain/tag.ts';
+import type { TagState } from '../domain/tag-tree.ts';
 import type { Context } from './context.ts';
+import { tagChangedEvent } from './tag-event.ts';
 
-/** Creates a tag. Errors: duplicate_tag, unknown_tag. Source: decisions.md section 9. */
+/** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
 export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
-  const parent = request.parent ?? null;
-  if (parent !== null && !(await context.tags.tree()).get(parent)) {
-    throw invalidInput([{ pointer: '#/parent', code: 'unknown_tag', detail: `tag ${parent} does not exist` }]);
-  }
-  const name = (request.name ?? '').trim();
-  if (name === '') throw invalidInput([{ pointer: '#/name', code: 'too_short', detail: 'must not be blank' }]);
   const next = () => context.tagIds.next();
-  const id = await (call.once ? call.once.reserve('tag', next) : next());
-  const outcome = await context.tags.insert({
-    id,
-    name,
-    parent,
+  let id = call.once ? await call.once.reserve('tag', next) : 0;
+  await context.tags.change(async (tree) => {
+    // The same request has created it in a process that died before it answered.
+    if (call.once && (await context.tags.isTaken(id))) return undefined;
+    const tag = newTag(request, context.now());
+    demandPlace(tree, tag);
+    id ||= await next();
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag) };
+  });
+  return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
+}
+
+/** The tag as the request gives it, without an id yet. */
+function newTag(request: CreateTagRequest, now: number): TagState {
+  return {
+    id: 0,
+    version: 1,
+    name: (request.name ?? '').trim(),
+    parent: request.parent ?? null,
     reference: request.reference ?? TagReference.TICKET,
     type: request.type ?? TagType.SKILL,
     visibility: request.visibility ?? TagVisibility.PUBLIC,
@@ -26,10 +36,6 @@ export async function createTag(context: Context, call: Call, request: CreateTag
     sla: request.sla ?? null,
     priority: request.priority ?? null,
     keywords: request.detection?.keywords ?? [],
-    modifiedAt: context.now(),
-  });
-  if (outcome === 'name_taken') {
-    throw new DomainError('already_exists', 'duplicate_tag', 'A tag of this name exists under the same parent.');
-  }
-  return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
+    modifiedAt: now,
+  };
 }

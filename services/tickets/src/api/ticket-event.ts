@@ -1,7 +1,7 @@
 import type { Caller } from '@ticketing/service-kit/caller.ts';
 import { timeOrderedId } from '@ticketing/service-kit/time-ordered-id.ts';
 import { changedFields } from '../domain/ticket.ts';
-import { fieldChanges, type TicketEvent } from '../domain/ticket-event.ts';
+import { type EventActor, fieldChanges, type TicketEvent } from '../domain/ticket-event.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '../store/ticket-fields.ts';
 
 /** The event of a ticket that was created: what differs from a ticket of which nothing has been given. */
@@ -15,9 +15,9 @@ export function updatedEvent(
   before: TicketState,
   after: TicketState,
   changed: readonly TicketFieldName[],
-  caller: Caller,
+  actor: EventActor,
 ): TicketEvent {
-  return event('ticket.updated', before, after, changed, caller);
+  return event('ticket.updated', before, after, changed, actor);
 }
 
 /** The event of a ticket that was opened because its `dueBy` passed. */
@@ -41,7 +41,7 @@ function event(
   before: TicketState,
   after: TicketState,
   changed: readonly TicketFieldName[],
-  caller: Caller,
+  { profileId, kind }: EventActor,
 ): TicketEvent {
   return {
     eventId: timeOrderedId('evt'),
@@ -49,7 +49,7 @@ function event(
     version: after.version,
     occurredAt: after.modifiedAt ?? 0,
     changes: fieldChanges(changed, before, after, (field, value) => fieldOf(field as TicketFieldName).toEvent?.(value)),
-    actor: { profileId: caller.profileId, kind: caller.kind },
+    actor: { profileId, kind },
     cause: 'request',
   };
 }

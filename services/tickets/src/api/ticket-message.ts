@@ -93,6 +93,8 @@ function computed({ ticket, workedOn }: StoredTicket, around: Surroundings) {
     attachments: [],
     template: undefined,
     tags: tagMessages(ticket.tagIds, around.tree),
+    // A tag that is being deleted is on the ticket for a moment yet.
+    tagIds: ticket.tagIds.filter(around.tree.get),
     intents: [],
     rawData: around.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
     customerLegitimationMessage: hasWeakLegitimation ? (ticket.customerLegitimationMessage ?? undefined) : undefined,

@@ -1,24 +1,7 @@
-import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { expect, test } from 'vitest';
-import { type TagState, tagTree } from './tag-tree.ts';
-
-function tag(id: number, parent: number | null = null, given: Partial<TagState> = {}): TagState {
-  return {
-    id,
-    name: `Tag ${id}`,
-    parent,
-    reference: TagReference.TICKET,
-    type: TagType.SKILL,
-    visibility: TagVisibility.PUBLIC,
-    color: null,
-    routingRelevant: true,
-    sla: null,
-    priority: null,
-    keywords: [],
-    modifiedAt: 0,
-    ...given,
-  };
-}
+import { tagState as tag } from '../../test/tag-state.ts';
+import { tagTree } from './tag-tree.ts';
 
 test('the full name leads from the top-level ancestor to the tag', () => {
   const leaf = tag(3, 2);
@@ -47,4 +30,19 @@ test('holds every tag by its id', () => {
   expect(tree.get(1)?.name).toBe('Tag 1');
   expect(tree.get(9)).toBeUndefined();
   expect([...tree.all()].map(({ id }) => id)).toEqual([2, 1]);
+});
+
+test('knows the children of a tag, and the line from a tag upwards', () => {
+  const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1), tag(5)]);
+  const ids = (tags: readonly { id: number }[]) => tags.map(({ id }) => id);
+  expect(ids(tree.childrenOf(1))).toEqual([2, 4]);
+  expect(ids(tree.childrenOf(null))).toEqual([1, 5]);
+  expect(tree.childrenOf(3)).toEqual([]);
+  expect(ids(tree.lineOf(3))).toEqual([3, 2, 1]);
+  expect(tree.lineOf(9)).toEqual([]);
+});
+
+test('a tag is as high as the longest way down from it', () => {
+  const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1)]);
+  expect([1, 2, 3, 4, 9].map(tree.heightOf)).toEqual([3, 2, 1, 1, 0]);
 });

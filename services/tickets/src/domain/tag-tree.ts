@@ -4,6 +4,8 @@ import { type TagReference, TagType, type TagVisibility } from '@ticketing/contr
 /** A tag as it is kept. Enums are kept by their numbers in the contract. */
 export interface TagState {
   id: number;
+  /** Raised by every change. */
+  version: number;
   name: string;
   parent: number | null;
   reference: TagReference;
@@ -22,6 +24,12 @@ export interface TagState {
 export interface TagTree {
   get(id: number): TagState | undefined;
   all(): Iterable<TagState>;
+  /** The tags right below a tag; null: the top-level ones. */
+  childrenOf(id: number | null): readonly TagState[];
+  /** A tag and its ancestors, upwards. */
+  lineOf(id: number): TagState[];
+  /** How many levels a tag and what is below it take; 0 for an unknown tag. */
+  heightOf(id: number): number;
   /** The names from the top-level ancestor down, joined by " / ". */
   fullName(tag: TagState): string;
   /** Whether a tag counts when tickets are matched to agents. */
@@ -30,7 +38,8 @@ export interface TagTree {
   routingSkillIds: readonly number[];
 }
 
-const deepest = 100;
+/** The most levels that the tree has. */
+export const maxLevels = 100;
 
 /** Builds the tree of tags. */
 export function tagTree(tags: readonly TagState[]): TagTree {
@@ -39,19 +48,34 @@ export function tagTree(tags: readonly TagState[]): TagTree {
     const tag = byId.get(id);
     return tag !== undefined && tag.type === TagType.SKILL && tag.routingRelevant;
   };
+  const byParent = Map.groupBy(tags, ({ parent }) => parent);
+  const childrenOf = (id: number | null) => byParent.get(id) ?? [];
+  const lineOf = (id: number) => {
+    const line: TagState[] = [];
+    for (let tag = byId.get(id); tag && line.length < maxLevels; tag = byId.get(tag.parent ?? 0)) line.push(tag);
+    return line;
+  };
   return {
     get: (id) => byId.get(id),
     all: () => byId.values(),
+    childrenOf,
+    lineOf,
+    heightOf(id) {
+      let height = 0;
+      let level = [id].filter((one) => byId.has(one));
+      while (level.length > 0 && height < maxLevels) {
+        height += 1;
+        level = level.flatMap((one) => childrenOf(one).map((child) => child.id));
+      }
+      return height;
+    },
     isRoutingSkill,
     routingSkillIds: tags.filter((tag) => isRoutingSkill(tag.id)).map((tag) => tag.id),
-    fullName(tag) {
-      const names = [tag.name];
-      let parent = tag.parent === null ? undefined : byId.get(tag.parent);
-      while (parent && names.length < deepest) {
-        names.unshift(parent.name);
-        parent = parent.parent === null ? undefined : byId.get(parent.parent);
-      }
-      return names.join(' / ');
-    },
+    fullName: (tag) =>
+      [tag, ...lineOf(tag.parent ?? 0)]
+        .slice(0, maxLevels)
+        .map(({ name }) => name)
+        .reverse()
+        .join(' / '),
   };
 }

@@ -1,139 +1,171 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { setTimeout } from 'node:timers/promises';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import type { Connection } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { isDuplicateKey, reachable, upserted } from './database.ts';
-import type { CounterDocument } from './id-sequence.ts';
+import { isDuplicateKey, reachable } from './database.ts';
 import { sharedRead } from './shared-read.ts';
+import { emptyTagLog, followed, type TagChange, type TagLog, tagLogId, tagLogModel, withChange } from './tag-log.ts';
+import { erasableFields, type GoneTag, type TagDocument, tagModel } from './tag-model.ts';
 
-type TagDocument = Omit<TagState, 'id'> & { _id: number };
-
-/** The tags of this service. */
+/** The tags of this service. Every write stores its event in the same update. */
 export interface TagStore {
   /** All tags, as of now. */
   tree(): Promise<TagTree>;
-  /** Inserts a tag, unless its parent has one of the name. */
-  insert(tag: TagState): Promise<'inserted' | 'name_taken'>;
+  /**
+   * Changes a tag as `decide` says, which sees the tree that the change is made to. Where another process changes a tag
+   * first, it decides anew. Answers the tree after the change.
+   *
+   * Errors: what `decide` throws; concurrent_change if others always come first.
+   */
+  change(decide: (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>): Promise<TagTree>;
+  /** Whether an id is or was that of a tag. */
+  isTaken(id: number): Promise<boolean>;
+  /** The deleted tags that tickets may still carry. */
+  leaving(): Promise<LeavingTag[]>;
+  /** Says that no ticket carries a deleted tag any more. */
+  finishLeaving(id: number): Promise<void>;
 }
 
-const revisionId = 'tagRevision';
+/** A deleted tag that tickets may still carry. */
+export type LeavingTag = Pick<GoneTag, 'id' | 'leavesUntil' | 'deletedBy'>;
+
+interface Snapshot {
+  log: TagLog;
+  tags: ReadonlyMap<number, TagState>;
+  tree: TagTree;
+}
+
+const maxAttempts = 1000;
+const eagerAttempts = 3;
+const pauseMs = 20;
 
 /**
- * Opens the tags on a connection. They are kept in memory, and read again when the revision that every write raises
- * has changed: one small read tells that nothing has.
+ * Opens the tags on a connection. They are kept in memory, and follow the log of changes: one small read tells that
+ * there were none.
  *
- * A tag is written first, unseen; the claim of its name is the commit. Readers pass over a tag that holds no name.
+ * A change is committed by writing it to the log, at the revision that it was decided on, and then carried out on the
+ * document of its tag. Whoever commits the next one carries it out first, so that a crash in between leaves nothing to
+ * be repaired; readers see what the log says.
  */
-export function tagStore(connection: Connection, counters: Model<CounterDocument>): TagStore {
+export function tagStore(connection: Connection): TagStore {
   const tags = tagModel(connection);
-  const names = tagNameModel(connection);
-  let cached: { revision: number; tree: TagTree } | undefined;
-  /** What was written here, by its revision, until the tree has it. */
-  const added = new Map<number, TagState>();
+  const logs = tagLogModel(connection);
+  let known: Snapshot | undefined;
+  let carriedOut = 0;
+  let lastTurn: Promise<unknown> = Promise.resolve();
 
-  const readTree = sharedRead(async (): Promise<TagTree> => {
-    const counter = await counters.findById(revisionId).lean();
-    const revision = counter?.value ?? 0;
-    if (cached?.revision === revision) return cached.tree;
-    const [documents, claims] = await Promise.all([tags.find().lean<TagDocument[]>(), names.find().lean()]);
-    const named = new Set(claims.map(({ tagId }) => tagId));
-    const committed = documents.filter(({ _id }) => named.has(_id));
-    const tree = tagTree(committed.map(({ _id, ...tag }) => ({ id: _id, ...tag })));
-    cached = { revision, tree };
-    catchUp();
-    return cached.tree;
+  function keep(log: TagLog, all: ReadonlyMap<number, TagState>): Snapshot {
+    const snapshot = { log, tags: all, tree: tagTree([...all.values()]) };
+    if (!known || known.log.revision < log.revision) known = snapshot;
+    return snapshot;
+  }
+
+  const snapshot = sharedRead(async (): Promise<Snapshot> => {
+    if (known) {
+      const newest = await logs.findById(tagLogId, { revision: 1 }).lean();
+      if (known.log.revision >= (newest?.revision ?? 0)) return known;
+    }
+    for (let log = await readLog(); ; log = await readLog()) {
+      if (known && known.log.revision >= log.revision) return known;
+      if (known && known.log.revision >= log.completeAfter)
+        return keep(log, followed(known.tags, known.log.revision, log));
+      // All changes but the last of the log have been carried out; those that come while the documents are read may
+      // be in them or not, and are in the log that is read afterwards.
+      const before = log.revision - 1;
+      const documents = await tags.find({}, { outbox: 0 }).lean<TagDocument[]>();
+      log = await readLog();
+      if (before >= log.completeAfter || log.revision === 0)
+        return keep(log, followed(aliveOf(documents), before, log));
+    }
   });
 
-  /** Writes a tag and claims its name; answers who holds the name. */
-  async function write({ id, ...tag }: TagState): Promise<number> {
-    await tags.collection.insertOne({ _id: id, ...tag } as never).catch((error: unknown) => {
-      // The same request has written it in a process that died.
-      if (!isDuplicateKey(error)) throw error;
-    });
+  async function readLog(): Promise<TagLog> {
+    return (await logs.findById(tagLogId).lean<TagLog>()) ?? emptyTagLog;
+  }
+
+  /** Answers false if another change was committed at the revision. */
+  async function commit(log: TagLog, revision: number): Promise<boolean> {
     try {
-      await names.collection.insertOne({ _id: nameKey(tag), tagId: id } as never);
-      return id;
+      const filter = { _id: tagLogId, revision };
+      const result = await logs.collection.updateOne(filter as never, { $set: log }, { upsert: revision === 0 });
+      return result.matchedCount + result.upsertedCount === 1;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Carries out the last change of a log, unless that has been done. */
+  async function carryOut({ revision, changes }: TagLog): Promise<void> {
+    const change = changes.at(-1);
+    if (!change || carriedOut >= revision) return;
+    const { tag, event } = change;
+    const { id, ...fields } = tag;
+    if (tag.version === 1) await insert({ _id: id, ...fields, outbox: [event] } as TagDocument);
+    else {
+      await tags.collection.updateOne(
+        { _id: id, version: tag.version - 1 } as never,
+        {
+          $set: fields,
+          $push: { outbox: event },
+          ...('deleted' in tag ? { $unset: Object.fromEntries(erasableFields.map((name) => [name, 1])) } : {}),
+        } as never,
+      );
+    }
+    carriedOut = Math.max(carriedOut, revision);
+  }
+
+  async function insert(document: TagDocument): Promise<void> {
+    try {
+      await tags.collection.insertOne(document as never);
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    const holder = await names.findById(nameKey(tag)).lean();
-    if (holder?.tagId === id) return id;
-    await tags.deleteOne({ _id: id });
-    return holder?.tagId ?? write({ id, ...tag });
   }
 
-  async function raiseRevision(): Promise<number> {
-    const { value } = await upserted(() =>
-      counters
-        .findOneAndUpdate({ _id: revisionId }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
-        .lean(),
-    );
-    return value;
-  }
-
-  /** Adds to the tree what this process has written, as long as nobody else has written in between. */
-  function catchUp(): void {
-    if (!cached) return;
-    const tags = [...cached.tree.all()];
-    let { revision } = cached;
-    for (let tag = added.get(revision + 1); tag; tag = added.get(revision + 1)) {
-      revision += 1;
-      if (!cached.tree.get(tag.id)) tags.push(tag);
+  async function change(decide: Parameters<TagStore['change']>[0]): Promise<TagTree> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if (attempt > eagerAttempts) await setTimeout(Math.random() * pauseMs);
+      const before = await snapshot();
+      const decided = await decide(before.tree);
+      if (!decided) return before.tree;
+      await carryOut(before.log);
+      const log = withChange(before.log, decided);
+      if (!(await commit(log, before.log.revision))) continue;
+      await carryOut(log);
+      return keep(log, followed(before.tags, before.log.revision, log)).tree;
     }
-    for (const one of added.keys()) if (one <= revision) added.delete(one);
-    if (revision > cached.revision) cached = { revision, tree: tagTree(tags) };
+    throw new DomainError('aborted', 'concurrent_change', 'The tags are being changed too often.');
   }
 
   return {
-    tree: () => reachable(readTree),
-    insert: (tag) =>
+    tree: async () => (await reachable(snapshot)).tree,
+    async change(decide) {
+      // Whoever finds the database away does not line up to find it away again.
+      await reachable(snapshot);
+      // One after the other in this process; between processes the revision decides.
+      const turn = lastTurn.then(() => reachable(() => change(decide)));
+      lastTurn = turn.catch(() => undefined);
+      return turn;
+    },
+    isTaken: (id) =>
+      reachable(async () => (await snapshot()).tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null),
+    leaving: () =>
       reachable(async () => {
-        const holder = await write(tag);
-        if (holder !== tag.id) {
-          // A crash may have come between the holder's claim and its revision: nobody would see the tag.
-          if (!(await readTree()).get(holder)) await raiseRevision();
-          return 'name_taken';
-        }
-        added.set(await raiseRevision(), tag);
-        catchUp();
-        return 'inserted';
+        await carryOut((await snapshot()).log);
+        const found = await tags
+          .find({ leavesUntil: { $exists: true } }, { leavesUntil: 1, deletedBy: 1 })
+          .lean<(LeavingTag & { _id: number })[]>();
+        return found.map(({ _id, leavesUntil, deletedBy }) => ({ id: _id, leavesUntil, deletedBy }));
       }),
+    async finishLeaving(id) {
+      await reachable(() => tags.updateOne({ _id: id }, { $unset: { leavesUntil: 1, deletedBy: 1 } }));
+    },
   };
 }
 
-/** A name is unique under its parent, whatever its case. */
-function nameKey(tag: { parent: number | null; name: string }): string {
-  return `${tag.parent ?? 0}/${tag.name.normalize('NFC').toLowerCase()}`;
-}
-
-function tagModel(connection: Connection): Model<TagDocument> {
-  const schema = new Schema<TagDocument>(
-    {
-      _id: Number,
-      name: String,
-      parent: Number,
-      reference: Number,
-      type: Number,
-      visibility: Number,
-      color: String,
-      routingRelevant: Boolean,
-      sla: Number,
-      priority: Number,
-      keywords: [String],
-      modifiedAt: Number,
-    },
-    { versionKey: false, collection: 'tags' },
-  );
-  return connection.model<TagDocument>('Tag', schema);
-}
-
-interface TagNameDocument {
-  _id: string;
-  tagId: number;
-}
-
-function tagNameModel(connection: Connection): Model<TagNameDocument> {
-  const schema = new Schema<TagNameDocument>(
-    { _id: String, tagId: Number },
-    { versionKey: false, collection: 'tagNames' },
-  );
-  return connection.model<TagNameDocument>('TagName', schema);
+function aliveOf(documents: readonly TagDocument[]): Map<number, TagState> {
+  const alive = new Map<number, TagState>();
+  for (const { _id, outbox: _, ...tag } of documents) if (!('deleted' in tag)) alive.set(_id, { id: _id, ...tag });
+  return alive;
 }

@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
 import { file_ticketing_api_v1_options } from "../../api/v1/options_pb.ts";
 import type { Priority } from "./enums_pb.ts";
 import { file_ticketing_tickets_v1_enums } from "./enums_pb.ts";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/tag_service.proto.
  */
 export const file_ticketing_tickets_v1_tag_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0aWNrZXRpbmcvdGlja2V0cy92MS90YWdfc2VydmljZS5wcm90bxIUdGlja2V0aW5nLnRpY2tldHMudjEiuQUKEENyZWF0ZVRhZ1JlcXVlc3QSHgoEbmFtZRgBIAEoCUILirUYBwgBIAEowAJIAIgBARIdCgZwYXJlbnQYAiABKAVCCIq1GAQQAXABSAGIAQESSQoJcmVmZXJlbmNlGAMgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlQg2KtRgJggEGdGlja2V0SAKIAQESPgoEdHlwZRgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVCDIq1GAiCAQVza2lsbEgDiAEBEksKCnZpc2liaWxpdHkYBSABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5Qg2KtRgJggEGcHVibGljSASIAQESQAoFY29sb3IYBiABKAlCLIq1GChiJF4jKD86WzAtOWEtZkEtRl17M318WzAtOWEtZkEtRl17Nn0pJHABSAWIAQESKgoQcm91dGluZ19yZWxldmFudBgHIAEoCEILirUYB4IBBHRydWVIBogBARIeCgNzbGEYCCABKAVCDIq1GAgQARiwrAVwAUgHiAEBEj0KCHByaW9yaXR5GAkgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlCBoq1GAJwAUgIiAEBEjUKCWRldGVjdGlvbhgKIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0RldGVjdGlvbjocirUYGHRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0IHCgVfbmFtZUIJCgdfcGFyZW50QgwKCl9yZWZlcmVuY2VCBwoFX3R5cGVCDQoLX3Zpc2liaWxpdHlCCAoGX2NvbG9yQhMKEV9yb3V0aW5nX3JlbGV2YW50QgYKBF9zbGFCCwoJX3ByaW9yaXR5IjAKEUNyZWF0ZVRhZ1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSCgoCaWQYAiABKAUiiAIKD0xpc3RUYWdzUmVxdWVzdBIXCgFxGAEgASgJQgeKtRgDKMACSACIAQESMAoEdHlwZRgCIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVIAYgBARIrChBpbmNsdWRlX2Rpc2FibGVkGAMgASgIQgyKtRgIggEFZmFsc2VIAogBARIjCgVsaW1pdBgEIAEoBUIPirUYCxABGOgHggEDMTAwSAOIAQESHwoGb2Zmc2V0GAUgASgFQgqKtRgGEACCAQEwSASIAQFCBAoCX3FCBwoFX3R5cGVCEwoRX2luY2x1ZGVfZGlzYWJsZWRCCAoGX2xpbWl0QgkKB19vZmZzZXQiWwoQTGlzdFRhZ3NSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEicKBHRhZ3MYAiADKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWcSDQoFdG90YWwYAyABKAUiIwoNR2V0VGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIjgKDkdldFRhZ1Jlc3BvbnNlEiYKA3RhZxgBIAEoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZzL+AgoKVGFnU2VydmljZRKBAQoJQ3JlYXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuQ3JlYXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLkNyZWF0ZVRhZ1Jlc3BvbnNlIiOKtRgPCgRQT1NUEgQvdGFnGgEqkrUYDAoKbWFuYWdlVGFncxJzCghMaXN0VGFncxIlLnRpY2tldGluZy50aWNrZXRzLnYxLkxpc3RUYWdzUmVxdWVzdBomLnRpY2tldGluZy50aWNrZXRzLnYxLkxpc3RUYWdzUmVzcG9uc2UiGJACAYq1GAsKA0dFVBIEL3RhZ5K1GAIQARJ3CgZHZXRUYWcSIy50aWNrZXRpbmcudGlja2V0cy52MS5HZXRUYWdSZXF1ZXN0GiQudGlja2V0aW5nLnRpY2tldHMudjEuR2V0VGFnUmVzcG9uc2UiIpACAYq1GBUKA0dFVBIJL3RhZy97aWR9KgN0YWeStRgCEAFiBnByb3RvMw", [file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_tag]);
+  fileDesc("CiZ0aWNrZXRpbmcvdGlja2V0cy92MS90YWdfc2VydmljZS5wcm90bxIUdGlja2V0aW5nLnRpY2tldHMudjEiuQUKEENyZWF0ZVRhZ1JlcXVlc3QSHgoEbmFtZRgBIAEoCUILirUYBwgBIAEowAJIAIgBARIdCgZwYXJlbnQYAiABKAVCCIq1GAQQAXABSAGIAQESSQoJcmVmZXJlbmNlGAMgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlQg2KtRgJggEGdGlja2V0SAKIAQESPgoEdHlwZRgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVCDIq1GAiCAQVza2lsbEgDiAEBEksKCnZpc2liaWxpdHkYBSABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5Qg2KtRgJggEGcHVibGljSASIAQESQAoFY29sb3IYBiABKAlCLIq1GChiJF4jKD86WzAtOWEtZkEtRl17M318WzAtOWEtZkEtRl17Nn0pJHABSAWIAQESKgoQcm91dGluZ19yZWxldmFudBgHIAEoCEILirUYB4IBBHRydWVIBogBARIeCgNzbGEYCCABKAVCDIq1GAgQARiwrAVwAUgHiAEBEj0KCHByaW9yaXR5GAkgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlCBoq1GAJwAUgIiAEBEjUKCWRldGVjdGlvbhgKIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0RldGVjdGlvbjocirUYGHRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0IHCgVfbmFtZUIJCgdfcGFyZW50QgwKCl9yZWZlcmVuY2VCBwoFX3R5cGVCDQoLX3Zpc2liaWxpdHlCCAoGX2NvbG9yQhMKEV9yb3V0aW5nX3JlbGV2YW50QgYKBF9zbGFCCwoJX3ByaW9yaXR5IjAKEUNyZWF0ZVRhZ1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSCgoCaWQYAiABKAUiiAIKD0xpc3RUYWdzUmVxdWVzdBIXCgFxGAEgASgJQgeKtRgDKMACSACIAQESMAoEdHlwZRgCIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVIAYgBARIrChBpbmNsdWRlX2Rpc2FibGVkGAMgASgIQgyKtRgIggEFZmFsc2VIAogBARIjCgVsaW1pdBgEIAEoBUIPirUYCxABGOgHggEDMTAwSAOIAQESHwoGb2Zmc2V0GAUgASgFQgqKtRgGEACCAQEwSASIAQFCBAoCX3FCBwoFX3R5cGVCEwoRX2luY2x1ZGVfZGlzYWJsZWRCCAoGX2xpbWl0QgkKB19vZmZzZXQiWwoQTGlzdFRhZ3NSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEicKBHRhZ3MYAiADKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWcSDQoFdG90YWwYAyABKAUiIwoNR2V0VGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIjgKDkdldFRhZ1Jlc3BvbnNlEiYKA3RhZxgBIAEoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZyLDBQoQVXBkYXRlVGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIcCgRuYW1lGAMgASgJQgmKtRgFIAEowAJIAIgBARIdCgZwYXJlbnQYBCABKAVCCIq1GAQQAXABSAGIAQESOgoJcmVmZXJlbmNlGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlSAKIAQESMAoEdHlwZRgGIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVIA4gBARI8Cgp2aXNpYmlsaXR5GAcgASgOMiMudGlja2V0aW5nLnRpY2tldHMudjEuVGFnVmlzaWJpbGl0eUgEiAEBEkAKBWNvbG9yGAggASgJQiyKtRgoYiReIyg/OlswLTlhLWZBLUZdezN9fFswLTlhLWZBLUZdezZ9KSRwAUgFiAEBEh0KEHJvdXRpbmdfcmVsZXZhbnQYCSABKAhIBogBARIeCgNzbGEYCiABKAVCDIq1GAgQARiwrAVwAUgHiAEBEj0KCHByaW9yaXR5GAsgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlCBoq1GAJwAUgIiAEBEjUKCWRldGVjdGlvbhgMIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0RldGVjdGlvbjocirUYGHRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0IHCgVfbmFtZUIJCgdfcGFyZW50QgwKCl9yZWZlcmVuY2VCBwoFX3R5cGVCDQoLX3Zpc2liaWxpdHlCCAoGX2NvbG9yQhMKEV9yb3V0aW5nX3JlbGV2YW50QgYKBF9zbGFCCwoJX3ByaW9yaXR5IkwKEVVwZGF0ZVRhZ1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSJgoDdGFnGAIgASgLMhkudGlja2V0aW5nLnRpY2tldHMudjEuVGFnIiYKEERlbGV0ZVRhZ1JlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQASIkChFEZWxldGVUYWdSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMpMFCgpUYWdTZXJ2aWNlEoEBCglDcmVhdGVUYWcSJi50aWNrZXRpbmcudGlja2V0cy52MS5DcmVhdGVUYWdSZXF1ZXN0GicudGlja2V0aW5nLnRpY2tldHMudjEuQ3JlYXRlVGFnUmVzcG9uc2UiI4q1GA8KBFBPU1QSBC90YWcaASqStRgMCgptYW5hZ2VUYWdzEnMKCExpc3RUYWdzEiUudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRhZ3NSZXF1ZXN0GiYudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRhZ3NSZXNwb25zZSIYkAIBirUYCwoDR0VUEgQvdGFnkrUYAhABEncKBkdldFRhZxIjLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFRhZ1JlcXVlc3QaJC50aWNrZXRpbmcudGlja2V0cy52MS5HZXRUYWdSZXNwb25zZSIikAIBirUYFQoDR0VUEgkvdGFnL3tpZH0qA3RhZ5K1GAIQARKHAQoJVXBkYXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuVXBkYXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLlVwZGF0ZVRhZ1Jlc3BvbnNlIimKtRgVCgVQQVRDSBIJL3RhZy97aWR9GgEqkrUYDAoKbWFuYWdlVGFncxKIAQoJRGVsZXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuRGVsZXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLkRlbGV0ZVRhZ1Jlc3BvbnNlIiqQAgKKtRgTCgZERUxFVEUSCS90YWcve2lkfZK1GAwKCm1hbmFnZVRhZ3NiBnByb3RvMw", [file_google_protobuf_field_mask, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_tag]);
 
 /**
  * The tag to create.
@@ -256,6 +258,174 @@ export const GetTagResponseSchema: GenMessage<GetTagResponse> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_tag_service, 5);
 
 /**
+ * What to change of a tag.
+ *
+ * @generated from message ticketing.tickets.v1.UpdateTagRequest
+ */
+export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> & {
+  /**
+   * The id of the tag.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * The fields to write.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * The name, unique under its parent, without regard to case.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * The id of the parent; null makes it a top-level tag.
+   *
+   * @generated from field: optional int32 parent = 4;
+   */
+  parent?: number | undefined;
+
+  /**
+   * What the tag is attached to.
+   *
+   * @generated from field: optional ticketing.tickets.v1.TagReference reference = 5;
+   */
+  reference?: TagReference | undefined;
+
+  /**
+   * What the tag says.
+   *
+   * @generated from field: optional ticketing.tickets.v1.TagType type = 6;
+   */
+  type?: TagType | undefined;
+
+  /**
+   * Who sees the tag.
+   *
+   * @generated from field: optional ticketing.tickets.v1.TagVisibility visibility = 7;
+   */
+  visibility?: TagVisibility | undefined;
+
+  /**
+   * A colour for display: `#rgb` or `#rrggbb`.
+   *
+   * @generated from field: optional string color = 8;
+   */
+  color?: string | undefined;
+
+  /**
+   * Whether a skill tag counts when tickets are matched to agents.
+   *
+   * @generated from field: optional bool routing_relevant = 9;
+   */
+  routingRelevant?: boolean | undefined;
+
+  /**
+   * The business hours within which a ticket with this tag is to be resolved.
+   *
+   * @generated from field: optional int32 sla = 10;
+   */
+  sla?: number | undefined;
+
+  /**
+   * The priority that a ticket gets with this tag.
+   *
+   * @generated from field: optional ticketing.tickets.v1.Priority priority = 11;
+   */
+  priority?: Priority | undefined;
+
+  /**
+   * How the tag is found in a text.
+   *
+   * @generated from field: ticketing.tickets.v1.TagDetection detection = 12;
+   */
+  detection?: TagDetection | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.UpdateTagRequest.
+ * Use `create(UpdateTagRequestSchema)` to create a new message.
+ */
+export const UpdateTagRequestSchema: GenMessage<UpdateTagRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_tag_service, 6);
+
+/**
+ * The changed tag.
+ *
+ * @generated from message ticketing.tickets.v1.UpdateTagResponse
+ */
+export type UpdateTagResponse = Message<"ticketing.tickets.v1.UpdateTagResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * The tag.
+   *
+   * @generated from field: ticketing.tickets.v1.Tag tag = 2;
+   */
+  tag?: Tag | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.UpdateTagResponse.
+ * Use `create(UpdateTagResponseSchema)` to create a new message.
+ */
+export const UpdateTagResponseSchema: GenMessage<UpdateTagResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_tag_service, 7);
+
+/**
+ * Which tag to delete.
+ *
+ * @generated from message ticketing.tickets.v1.DeleteTagRequest
+ */
+export type DeleteTagRequest = Message<"ticketing.tickets.v1.DeleteTagRequest"> & {
+  /**
+   * The id of the tag.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.DeleteTagRequest.
+ * Use `create(DeleteTagRequestSchema)` to create a new message.
+ */
+export const DeleteTagRequestSchema: GenMessage<DeleteTagRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_tag_service, 8);
+
+/**
+ * The tag was deleted.
+ *
+ * @generated from message ticketing.tickets.v1.DeleteTagResponse
+ */
+export type DeleteTagResponse = Message<"ticketing.tickets.v1.DeleteTagResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.DeleteTagResponse.
+ * Use `create(DeleteTagResponseSchema)` to create a new message.
+ */
+export const DeleteTagResponseSchema: GenMessage<DeleteTagResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_tag_service, 9);
+
+/**
  * Manages the tags that tickets carry.
  *
  * @generated from service ticketing.tickets.v1.TagService
@@ -265,7 +435,7 @@ export const TagService: GenService<{
    * Creates a tag.
    *
    * Errors: `duplicate_tag` if the parent has a tag of this name, `unknown_tag`
-   * if the parent does not exist.
+   * if the parent does not exist, `tag_too_deep` below a hundred ancestors.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.CreateTag
    */
@@ -293,6 +463,32 @@ export const TagService: GenService<{
     methodKind: "unary";
     input: typeof GetTagRequestSchema;
     output: typeof GetTagResponseSchema;
+  },
+  /**
+   * Changes a tag. Its names show in all tickets that carry it, at once.
+   *
+   * Errors: `duplicate_tag` if the parent has another tag of this name,
+   * `unknown_tag` if the parent does not exist, `tag_cycle` if it is the tag
+   * itself or one below it, `tag_too_deep` below a hundred ancestors.
+   *
+   * @generated from rpc ticketing.tickets.v1.TagService.UpdateTag
+   */
+  updateTag: {
+    methodKind: "unary";
+    input: typeof UpdateTagRequestSchema;
+    output: typeof UpdateTagResponseSchema;
+  },
+  /**
+   * Deletes a tag, and takes it off all tickets that carry it. Can not be undone.
+   *
+   * Errors: `tag_has_children` if there are tags below it.
+   *
+   * @generated from rpc ticketing.tickets.v1.TagService.DeleteTag
+   */
+  deleteTag: {
+    methodKind: "unary";
+    input: typeof DeleteTagRequestSchema;
+    output: typeof DeleteTagResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_ticketing_tickets_v1_tag_service, 0);

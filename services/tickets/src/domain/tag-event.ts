@@ -1,0 +1,7 @@
+/** What happened to a tag, as the outbox keeps it until the relay sends it. Units: Unix seconds. */
+export interface TagEvent {
+  eventId: string;
+  version: number;
+  occurredAt: number;
+  deleted: boolean;
+}

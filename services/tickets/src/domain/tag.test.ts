@@ -1,0 +1,93 @@
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { describe, expect, test } from 'vitest';
+import { tagState } from '../../test/tag-state.ts';
+import { changeTag, demandChildless, demandPlace } from './tag.ts';
+import { type TagState, tagTree } from './tag-tree.ts';
+
+const tree = tagTree([
+  tagState(1, null, { name: 'Abrechnung' }),
+  tagState(2, 1, { name: 'Abschlag' }),
+  tagState(3, 2, { name: 'Größe' }),
+  tagState(4, null, { name: 'Umzug' }),
+]);
+
+/** What a demand says: `pointer code` of each violation, or the reason of the error. */
+function said(demand: () => void): string[] {
+  try {
+    demand();
+    return [];
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const violations = error.violations.map(({ pointer, code }) => `${pointer} ${code}`);
+    return violations.length > 0 ? violations : [error.reason];
+  }
+}
+
+const place = (id: number, parent: number | null, name = 'Neu') => said(() => demandPlace(tree, { id, parent, name }));
+
+describe('a place in the tree', () => {
+  test.each([
+    [1, 1],
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ])('tag %i can not be below tag %i: it is that tag, or above it', (id, parent) => {
+    expect(place(id, parent)).toEqual(['#/parent tag_cycle']);
+  });
+
+  test.each([
+    [3, 1],
+    [3, null],
+    [2, 4],
+    [1, 4],
+    [0, 3],
+  ])('tag %i may be below tag %s', (id, parent) => {
+    expect(place(id, parent)).toEqual([]);
+  });
+
+  test('must exist', () => {
+    expect(place(2, 9)).toEqual(['#/parent unknown_tag']);
+  });
+
+  test('has one tag of a name, whatever its case and its form', () => {
+    expect(place(0, 1, 'ABSCHLAG')).toEqual(['duplicate_tag']);
+    expect(place(0, 2, 'gro\u0308ße')).toEqual(['duplicate_tag']);
+    expect(place(4, 1, 'Abschlag')).toEqual(['duplicate_tag']);
+    expect(place(2, 1, 'abschlag')).toEqual([]);
+    expect(place(0, 4, 'Abschlag')).toEqual([]);
+  });
+
+  test('is not for a blank name; all that is wrong is said at once', () => {
+    expect(place(1, 3, '')).toEqual(['#/name too_short', '#/parent tag_cycle']);
+  });
+
+  test('is at most 100 levels deep, with all that is below the tag', () => {
+    const chain = Array.from({ length: 100 }, (_, index) => tagState(index + 1, index === 0 ? null : index));
+    const deep = tagTree([...chain, tagState(101), tagState(102, 101)]);
+    const below = (id: number, parent: number) => said(() => demandPlace(deep, { id, parent, name: 'Neu' }));
+    expect(below(0, 99)).toEqual([]);
+    expect(below(0, 100)).toEqual(['#/parent tag_too_deep']);
+    expect(below(101, 98)).toEqual([]);
+    expect(below(101, 99)).toEqual(['#/parent tag_too_deep']);
+  });
+});
+
+test('only a tag without children can go', () => {
+  expect(said(() => demandChildless(tree, 1))).toEqual(['tag_has_children']);
+  expect(said(() => demandChildless(tree, 3))).toEqual([]);
+});
+
+describe('a change', () => {
+  const before: TagState = tagState(1, null, { color: '#fff', keywords: ['a'], version: 3, modifiedAt: 10 });
+
+  test('raises the version, and keeps what is not given', () => {
+    const after = changeTag(before, { name: 'Anders', color: null }, 20);
+    expect(after).toEqual({ ...before, name: 'Anders', color: null, version: 4, modifiedAt: 20 });
+  });
+
+  test('of nothing is none', () => {
+    expect(changeTag(before, {}, 20)).toBe(before);
+    expect(changeTag(before, { color: '#fff', keywords: ['a'] }, 20)).toBe(before);
+    expect(changeTag(before, { keywords: ['a', 'b'] }, 20)).not.toBe(before);
+  });
+});

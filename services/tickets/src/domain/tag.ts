@@ -1,0 +1,61 @@
+import { DomainError, invalidInput, type Violation } from '@ticketing/rest/domain-error.ts';
+import { maxLevels, type TagState, type TagTree } from './tag-tree.ts';
+
+/** What a request gives of a tag: absent fields are not in it. */
+export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
+
+/**
+ * Decides what given values change. Without a difference the tag is the same.
+ *
+ * Units: `now` in Unix seconds.
+ */
+export function changeTag(before: TagState, input: TagInput, now: number): TagState {
+  const after = { ...before, ...input };
+  if (JSON.stringify(after) === JSON.stringify(before)) return before;
+  return { ...after, version: before.version + 1, modifiedAt: now };
+}
+
+/**
+ * Demands that a tag may stand where it says, by the name that it says.
+ *
+ * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: decisions.md section 9.
+ */
+export function demandPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
+  const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
+  if (violations.length > 0) throw invalidInput(violations);
+  const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
+  if (namesake) {
+    throw new DomainError('already_exists', 'duplicate_tag', 'A tag of this name exists under the same parent.');
+  }
+}
+
+/** Demands that nothing would be left without its parent. Errors: tag_has_children. */
+export function demandChildless(tree: TagTree, id: number): void {
+  if (tree.childrenOf(id).length === 0) return;
+  throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
+}
+
+function nameViolations(name: string): Violation[] {
+  return name === '' ? [{ pointer: '#/name', code: 'too_short', detail: 'must not be blank' }] : [];
+}
+
+function parentViolations(tree: TagTree, id: number, parent: number | null): Violation[] {
+  if (parent === null) return [];
+  const pointer = '#/parent';
+  const line = tree.lineOf(parent);
+  if (line.length === 0) return [{ pointer, code: 'unknown_tag', detail: `tag ${parent} does not exist` }];
+  if (line.some((ancestor) => ancestor.id === id)) {
+    return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
+  }
+  if (line.length + Math.max(1, tree.heightOf(id)) <= maxLevels) return [];
+  return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
+}
+
+/** A name is unique under its parent, whatever its case. */
+function isSameName(left: string, right: string): boolean {
+  return nameKey(left) === nameKey(right);
+}
+
+function nameKey(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,66 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { TagEvent } from '../domain/tag-event.ts';
+import type { TagState } from '../domain/tag-tree.ts';
+import type { GoneTag } from './tag-model.ts';
+
+/** A change of one tag: what it is afterwards, and the event. */
+export interface TagChange {
+  tag: TagState | GoneTag;
+  event: TagEvent;
+}
+
+/**
+ * The last changes of the tags, in their order. It is one document, so that a change is committed by one write, and only
+ * by one that knew all changes before it.
+ */
+export interface TagLog {
+  /** How many changes there have been. */
+  revision: number;
+  /** Of each tag the last change, if it came after `completeAfter`. */
+  changes: readonly (TagChange & { revision: number })[];
+  completeAfter: number;
+}
+
+/** The id of the only document. */
+export const tagLogId = 'tags';
+
+/** The log before the first change. */
+export const emptyTagLog: TagLog = { revision: 0, changes: [], completeAfter: 0 };
+
+const maxChanges = 20;
+
+/** The log with one more change. */
+export function withChange(log: TagLog, change: TagChange): TagLog {
+  const revision = log.revision + 1;
+  const others = log.changes.filter(({ tag }) => tag.id !== change.tag.id);
+  const dropped = others[others.length - maxChanges];
+  return {
+    revision,
+    changes: [...others.slice(1 - maxChanges), { revision, ...change }],
+    completeAfter: dropped?.revision ?? log.completeAfter,
+  };
+}
+
+/** The tags at the revision of a log, from what they were at an earlier one that the log still reaches back to. */
+export function followed(
+  tags: ReadonlyMap<number, TagState>,
+  revision: number,
+  { changes }: TagLog,
+): Map<number, TagState> {
+  const after = new Map(tags);
+  for (const { tag, ...change } of changes) {
+    if (change.revision <= revision) continue;
+    if ('deleted' in tag) after.delete(tag.id);
+    else after.set(tag.id, tag);
+  }
+  return after;
+}
+
+/** The model of the log on a connection. */
+export function tagLogModel(connection: Connection): Model<TagLog & { _id: string }> {
+  const schema = new Schema<TagLog & { _id: string }>(
+    { _id: String, revision: Number, changes: [Schema.Types.Mixed], completeAfter: Number },
+    { versionKey: false, collection: 'tagLog' },
+  );
+  return connection.model<TagLog & { _id: string }>('TagLog', schema);
+}

@@ -1,0 +1,62 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { TagEvent } from '../domain/tag-event.ts';
+import type { TagState } from '../domain/tag-tree.ts';
+import type { EventActor } from '../domain/ticket-event.ts';
+
+/** What is left of a tag that was deleted. */
+export interface GoneTag {
+  id: number;
+  version: number;
+  deleted: true;
+  /** Until when tickets are searched for it, in Unix seconds: a request that began before may still write one. */
+  leavesUntil: number;
+  /** Who deleted it, and thereby changes those tickets. */
+  deletedBy: EventActor;
+}
+
+/** A tag as it is stored: alive, or what is left of it. */
+export type TagDocument = (
+  | Stored<TagState>
+  | (Pick<Stored<GoneTag>, '_id' | 'version' | 'deleted'> & Partial<GoneTag>)
+) & {
+  /** Events that the relay has not sent yet. */
+  outbox: TagEvent[];
+};
+
+type Stored<Tag extends { id: number }> = Omit<Tag, 'id'> & { _id: number };
+
+/** The types of what a deletion erases. */
+const erasable = {
+  name: String,
+  parent: Number,
+  reference: Number,
+  type: Number,
+  visibility: Number,
+  color: String,
+  routingRelevant: Boolean,
+  sla: Number,
+  priority: Number,
+  keywords: [String],
+  modifiedAt: Number,
+} satisfies Record<keyof Omit<TagState, 'id' | 'version'>, unknown>;
+
+/** The names of what a deletion erases. */
+export const erasableFields = Object.keys(erasable);
+
+/** The model of the tags on a connection. */
+export function tagModel(connection: Connection): Model<TagDocument> {
+  const schema = new Schema(
+    {
+      _id: Number,
+      version: Number,
+      ...erasable,
+      deleted: Boolean,
+      leavesUntil: Number,
+      deletedBy: Schema.Types.Mixed,
+      outbox: [Schema.Types.Mixed],
+    },
+    { versionKey: false, strict: 'throw', minimize: false, collection: 'tags' },
+  );
+  schema.index({ leavesUntil: 1 }, { partialFilterExpression: { leavesUntil: { $exists: true } } });
+  return connection.model<TagDocument>('Tag', schema as unknown as Schema<TagDocument>);
+}

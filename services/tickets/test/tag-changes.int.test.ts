@@ -1,0 +1,360 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunningTickets } from '../src/service.ts';
+import { golden, startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+
+let tickets: TicketsHarness;
+let second: RunningTickets;
+let urls: string[];
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  second = await startInstance(tickets.environment);
+  urls = [tickets.url, `http://127.0.0.1:${second.ports.http}`];
+});
+afterAll(async () => {
+  await second.stop();
+  await tickets.stop();
+});
+
+const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
+const caller = { permissions: ['manageTags'] };
+const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;
+const get = async (id: number, url = tickets.url) => (await tickets.request('GET', `/tag/${id}`, { url })).json;
+const patch = (id: number, body: object, url = tickets.url) =>
+  tickets.request('PATCH', `/tag/${id}`, { caller, body, url });
+const remove = (id: number, url = tickets.url) => tickets.request('DELETE', `/tag/${id}`, { caller, url });
+const ticketWith = async (tags: number[]): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat', tags } })).json.id;
+// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+const tagDocument = (id: number): Promise<any> =>
+  tickets.database.collection<{ _id: number }>('tags').findOne({ _id: id });
+
+describe('PATCH /tag/{id}', () => {
+  test('writes what is given, clears by null, and keeps the rest', async () => {
+    const parent = await post({ name: 'Vertrieb' });
+    const id = await post({ name: 'Neukunde', color: '#fff', sla: 8 });
+    const everything = {
+      name: ' Bestandskunde ',
+      parent,
+      reference: 'customer',
+      type: 'brand',
+      visibility: 'private',
+      color: '#3b82f6',
+      routingRelevant: false,
+      sla: 48,
+      priority: 'urgent',
+      detection: { keywords: ['Bestand'] },
+    };
+    const changed = await patch(id, everything);
+    expect(changed.status).toBe(200);
+    await golden('tag-patched', changed.json);
+    expect(changed.json.tag).toEqual(await get(id));
+    const cleared = await patch(id, { parent: null, color: null, sla: null, priority: null });
+    expect(cleared.json.tag).toEqual({
+      ...changed.json.tag,
+      fullName: 'Bestandskunde',
+      parent: null,
+      color: null,
+      sla: null,
+      priority: null,
+      modifiedAt: expect.any(String),
+    });
+  });
+
+  test('refuses what may not be null, what is unknown and what is computed', async () => {
+    const id = await post({ name: 'Streng' });
+    const never = { name: null, reference: null, type: null, visibility: null, routingRelevant: null, detection: null };
+    expect(violationsOf(await patch(id, never))).toEqual(
+      Object.keys(never)
+        .map((field) => `#/${field} null_not_allowed`)
+        .sort(),
+    );
+    expect(violationsOf(await patch(id, { fullName: 'x', id: 1, modifiedAt: 1, x: 1, sla: 0, name: '' }))).toEqual([
+      '#/fullName read_only_field',
+      '#/id read_only_field',
+      '#/modifiedAt read_only_field',
+      '#/name too_short',
+      '#/sla out_of_range',
+      '#/x unknown_field',
+    ]);
+    expect(violationsOf(await patch(id, { name: '  ', parent: 999_999 }))).toEqual([
+      '#/name too_short',
+      '#/parent unknown_tag',
+    ]);
+    expect((await tagDocument(id)).version).toBe(1);
+  });
+
+  test('refuses itself and what is below it as its parent, and a name that its parent has', async () => {
+    const top = await post({ name: 'Oben' });
+    const middle = await post({ name: 'Mitte', parent: top });
+    const bottom = await post({ name: 'Unten', parent: middle });
+    for (const parent of [top, middle, bottom]) {
+      const cycle = await patch(top, { parent });
+      expect([cycle.status, violationsOf(cycle)]).toEqual([400, ['#/parent tag_cycle']]);
+      if (parent === bottom) await golden('problem-400-tag-cycle', { ...cycle.json, instance: '/tag/1' });
+    }
+    await post({ name: 'unten', parent: top });
+    for (const body of [{ parent: top }, { parent: top, name: 'UNTEN' }]) {
+      const taken = await patch(bottom, body);
+      expect([taken.status, taken.json.code]).toEqual([409, 'duplicate_tag']);
+    }
+    expect((await patch(bottom, { parent: top, name: 'Ganz unten' })).status).toBe(200);
+    expect((await patch(bottom, { name: 'GANZ UNTEN' })).json.tag.fullName).toBe('Oben / GANZ UNTEN');
+    expect((await patch(middle, { name: 'Unten' })).status).toBe(409);
+  });
+
+  test('a name that a tag has left is free, also where the tag was deleted', async () => {
+    const id = await post({ name: 'Frei' });
+    await patch(id, { name: 'Freier' });
+    const next = await post({ name: 'frei' });
+    expect((await remove(next)).status).toBe(200);
+    expect((await patch(id, { name: 'Frei' })).status).toBe(200);
+  });
+
+  test('that changes nothing changes nothing', async () => {
+    const id = await post({ name: 'Gleich', color: '#fff', detection: { keywords: ['a'] } });
+    const before = await tagDocument(id);
+    for (const body of [{}, { name: ' Gleich ', parent: null }, { color: '#fff', detection: { keywords: ['a'] } }]) {
+      expect((await patch(id, body)).status).toBe(200);
+    }
+    expect(await tagDocument(id)).toEqual(before);
+  });
+
+  test('needs the right manageTags, and a tag', async () => {
+    const id = await post({ name: 'Recht' });
+    for (const [method, body] of [['PATCH', { name: 'x' }], ['DELETE']] as const) {
+      const options = body ? { body } : {};
+      expect((await tickets.request(method, `/tag/${id}`, options)).status).toBe(403);
+      const missing = await tickets.request(method, '/tag/999999', { caller, ...options });
+      expect([missing.status, missing.json.title]).toEqual([404, 'Tag not found']);
+    }
+  });
+
+  test('shows in tickets at once, on every instance', async () => {
+    const top = await post({ name: 'Energie' });
+    const id = await post({ name: 'Strom', parent: top });
+    const ticketId = await ticketWith([id]);
+    for (let round = 0; round < 10; round++) {
+      await patch(top, { name: `Energie ${round}` }, urls[round % 2]);
+      for (const url of urls) {
+        const { json } = await tickets.request('GET', `/ticket/${ticketId}`, { url });
+        expect(json.tags.map((tag: { fullName: string }) => tag.fullName)).toEqual([`Energie ${round} / Strom`]);
+      }
+    }
+  });
+});
+
+describe('moves at once', () => {
+  const parentsOf = async (url: string): Promise<Map<number, number | null>> => {
+    const { json } = await tickets.request('GET', '/tag?limit=1000&includeDisabled=true', { url });
+    return new Map(json.tags.map((tag: { id: number; parent: number | null }) => [tag.id, tag.parent]));
+  };
+  const expectNoCycle = (parents: ReadonlyMap<number, number | null>) => {
+    for (const id of parents.keys()) {
+      let steps = 0;
+      for (let at: number | null = id; at !== null; at = parents.get(at) ?? null) {
+        steps += 1;
+        expect(steps).toBeLessThanOrEqual(parents.size);
+      }
+    }
+  };
+
+  test('of two tags below each other: one fails', async () => {
+    const [left, right] = [await post({ name: 'Links' }), await post({ name: 'Rechts' })];
+    for (let round = 0; round < 20; round++) {
+      const answers = await Promise.all([
+        patch(left, { parent: right }, urls[round % 2]),
+        patch(right, { parent: left }, urls[(round + 1) % 2]),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      expect(answers.flatMap(violationsOf)).toEqual(['#/parent tag_cycle']);
+      await Promise.all([left, right].map((id) => patch(id, { parent: null })));
+    }
+  });
+
+  test(`no cycle is ever read (TICKETING_TEST_SEED=${seed})`, async () => {
+    const ids: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) ids.push(await post({ name: `Knoten ${name}` }));
+    const place = fc.nat(ids.length - 1);
+    const move = fc.record({ tag: place, parent: fc.option(place, { freq: 8 }), instance: fc.nat(1) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), async (moves) => {
+        let isMoving = true;
+        const watching = urls.map(async (url) => {
+          while (isMoving) expectNoCycle(await parentsOf(url));
+        });
+        const answers = await Promise.all(
+          moves.map(({ tag, parent, instance }) =>
+            patch(ids[tag] ?? 0, { parent: parent === null ? null : ids[parent] }, urls[instance]),
+          ),
+        );
+        isMoving = false;
+        await Promise.all(watching);
+        for (const answer of answers) {
+          if (answer.status !== 200) expect(violationsOf(answer)).toEqual(['#/parent tag_cycle']);
+        }
+        const [first, other] = await Promise.all(urls.map(parentsOf));
+        expectNoCycle(first ?? new Map());
+        expect(first).toEqual(other);
+        const documents = await tickets.database.collection('tags').find({ deleted: null }).toArray();
+        expect(new Map(documents.map(({ _id, parent }) => [Number(_id), parent]))).toEqual(first);
+      }),
+      { seed, numRuns: 15, endOnFailure: true },
+    );
+    for (const id of ids) {
+      const { version, outbox } = await tagDocument(id);
+      expect(outbox.map((event: { version: number }) => event.version)).toEqual(
+        Array.from({ length: version }, (_, index) => index + 1),
+      );
+    }
+  });
+
+  test('of many tags by two instances lose nothing, though the log is short', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `Viele ${index}`);
+    const created = await Promise.all(
+      names.map((name, index) =>
+        tickets.request('POST', '/tag', { caller, body: { name }, url: urls[index % 2] as string }),
+      ),
+    );
+    expect(new Set(created.map(({ status }) => status))).toEqual(new Set([200]));
+    const third = await startInstance(tickets.environment);
+    try {
+      for (const url of [...urls, `http://127.0.0.1:${third.ports.http}`]) {
+        expect((await tickets.request('GET', '/tag?q=Viele', { url })).json.total).toBe(60);
+      }
+    } finally {
+      await third.stop();
+    }
+  });
+});
+
+describe('DELETE /tag/{id}', () => {
+  test('takes the tag off all its tickets, each by one change', async () => {
+    const [id, other] = [await post({ name: 'Weg' }), await post({ name: 'Bleibt' })];
+    const carrying = await Promise.all(Array.from({ length: 25 }, () => ticketWith([id, other])));
+    const without = await ticketWith([other]);
+    const answer = await remove(id);
+    expect(answer.status).toBe(200);
+    await golden('tag-deleted', answer.json);
+    for (const ticketId of carrying) {
+      const { tagIds, minTagId, version, outbox } = await tickets.documentOf(ticketId);
+      expect([tagIds, minTagId, version]).toEqual([[other], other, 2]);
+      expect(outbox).toHaveLength(2);
+      expect(outbox[1]).toMatchObject({
+        type: 'ticket.updated',
+        version: 2,
+        cause: 'request',
+        actor: { profileId: 7, kind: 'user' },
+        changes: [{ field: 'tagIds', oldValue: [id, other], newValue: [other] }],
+      });
+    }
+    expect((await tickets.documentOf(without)).version).toBe(1);
+  });
+
+  test('hides the tag everywhere, on every instance', async () => {
+    const id = await post({ name: 'Unsichtbar' });
+    await remove(id);
+    for (const url of urls) {
+      const gone = await tickets.request('GET', `/tag/${id}`, { url });
+      expect([gone.status, gone.json.title]).toEqual([404, 'Tag not found']);
+      expect((await tickets.request('GET', '/tag?q=unsichtbar', { url })).json.total).toBe(0);
+      expect((await remove(id, url)).status).toBe(404);
+      expect((await patch(id, { name: 'x' }, url)).status).toBe(404);
+      expect(violationsOf(await patch(await post({ name: `Kind für ${url}` }), { parent: id }, url))).toEqual([
+        '#/parent unknown_tag',
+      ]);
+      const body = { channel: 'chat', tags: [id] };
+      expect(violationsOf(await tickets.request('POST', '/ticket', { body, url }))).toEqual(['#/tags/0 unknown_tag']);
+    }
+  });
+
+  test('refuses a tag with tags below it', async () => {
+    const parent = await post({ name: 'Eltern' });
+    const child = await post({ name: 'Kind', parent });
+    const refused = await remove(parent);
+    expect(refused.status).toBe(409);
+    await golden('problem-409-tag-has-children', { ...refused.json, instance: '/tag/1' });
+    await remove(child);
+    expect((await remove(parent)).status).toBe(200);
+  });
+
+  test('at once with a child that is created below it: one of the two fails', async () => {
+    for (let round = 0; round < 10; round++) {
+      const parent = await post({ name: `Runde ${round}` });
+      const [removed, created] = await Promise.all([
+        remove(parent, urls[round % 2]),
+        tickets.request('POST', '/tag', {
+          caller,
+          body: { name: 'Kind', parent },
+          url: urls[(round + 1) % 2] as string,
+        }),
+      ]);
+      expect([removed.status, created.status].sort()).toEqual(removed.status === 200 ? [200, 400] : [200, 409]);
+    }
+  });
+
+  test('at once with tickets that are created and changed: none shows it afterwards, and none keeps it', async () => {
+    const id = await post({ name: 'Wettlauf' });
+    const known = await Promise.all(Array.from({ length: 10 }, () => ticketWith([id])));
+    const changing = known.map((ticketId, index) =>
+      tickets.request('PATCH', `/ticket/${ticketId}`, { body: { status: 'pending' }, url: urls[index % 2] as string }),
+    );
+    const creating = Array.from({ length: 20 }, (_, index) =>
+      tickets.request('POST', '/ticket', { body: { channel: 'chat', tags: [id] }, url: urls[index % 2] as string }),
+    );
+    expect((await remove(id, urls[1])).status).toBe(200);
+    expect(new Set((await Promise.all(changing)).map(({ status }) => status))).toEqual(new Set([200]));
+    const created = (await Promise.all(creating)).filter(({ status }) => status === 200).map(({ json }) => json.id);
+    for (const ticketId of [...known, ...created]) {
+      const { json } = await tickets.request('GET', `/ticket/${ticketId}`);
+      expect([json.tagIds, json.tags]).toEqual([[], []]);
+      await expect.poll(async () => (await tickets.documentOf(ticketId)).tagIds, { timeout: 5000 }).toEqual([]);
+      const { version, outbox } = await tickets.documentOf(ticketId);
+      expect(outbox.map((event: { version: number }) => event.version)).toEqual(
+        Array.from({ length: version }, (_, index) => index + 1),
+      );
+    }
+  });
+});
+
+describe('events', () => {
+  test('each change of a tag stores one; a deletion leaves no text', async () => {
+    const id = await post({ name: 'Geheimnis', color: '#abc', detection: { keywords: ['Geheimnis'] } });
+    await patch(id, { name: 'Neues Geheimnis' });
+    await remove(id);
+    const { leavesUntil, deletedBy, ...document } = await tagDocument(id);
+    expect(leavesUntil).toBeGreaterThan(Date.now() / 1000);
+    expect(deletedBy).toEqual({ profileId: 7, kind: 'user' });
+    const event = { eventId: expect.stringMatching(/^evt_[0-9a-f]{32}$/), occurredAt: expect.any(Number) };
+    expect(document).toEqual({
+      _id: id,
+      deleted: true,
+      version: 3,
+      outbox: [
+        { ...event, version: 1, deleted: false },
+        { ...event, version: 2, deleted: false },
+        { ...event, version: 3, deleted: true },
+      ],
+    });
+    for (const { collectionName } of await tickets.database.collections()) {
+      const kept = JSON.stringify(await tickets.database.collection(collectionName).find().toArray());
+      expect(kept, collectionName).not.toContain('Geheimnis');
+    }
+  });
+});
+
+describe('a disabled tag', () => {
+  test('is left out of lists, and stays where it is: on its tickets and in what they send back', async () => {
+    const id = await post({ name: 'Alt', type: 'other' });
+    const ticketId = await ticketWith([id]);
+    await patch(id, { visibility: 'disabled' });
+    const list = async (query = '') => (await tickets.request('GET', `/tag?type=other${query}`)).json.total;
+    expect([await list(), await list('&includeDisabled=true')]).toEqual([0, 1]);
+    expect((await get(id)).visibility).toBe('disabled');
+    const { json } = await tickets.request('GET', `/ticket/${ticketId}`);
+    expect(json.tags[0].name).toBe('Alt');
+    const again = await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { tagIds: json.tagIds } });
+    expect(again.json.ticket.tagIds).toEqual([id]);
+  });
+});

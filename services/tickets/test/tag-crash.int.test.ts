@@ -1,0 +1,186 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  CreateTagRequestSchema,
+  DeleteTagRequestSchema,
+  UpdateTagRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import mongoose from 'mongoose';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Context } from '../src/api/context.ts';
+import { createTag } from '../src/api/create-tag.ts';
+import { deleteTag } from '../src/api/delete-tag.ts';
+import { finishTagDeletions } from '../src/api/finish-tag-deletions.ts';
+import { updateTag } from '../src/api/update-tag.ts';
+import { readTicketsConfig } from '../src/config.ts';
+import { ticketsContext } from '../src/service.ts';
+import { defaultSettings } from '../src/settings.ts';
+import { type Database, openDatabase } from '../src/store/database.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+let database: Database;
+
+beforeAll(async () => {
+  // Without the scheduler, which would finish what these tests leave half done.
+  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api' });
+  const { store } = readTicketsConfig(tickets.environment);
+  database = openDatabase(store.mongodbUri, store.database, () => undefined);
+  await database.opened;
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await database.close();
+  await tickets.stop();
+});
+
+/** What a process of its own works with, some hours from now. */
+function processOf(hoursFromNow = 0): Context {
+  for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
+  const config = readTicketsConfig(tickets.environment);
+  const context = ticketsContext(config, database.connection, defaultSettings);
+  return { ...context, now: () => Math.floor(Date.now() / 1000) + hoursFromNow * 3600 };
+}
+
+const call = { caller: testCaller({ roleId: 1 }), signal: new AbortController().signal } as Call;
+const writes = ['insertOne', 'updateOne', 'updateMany', 'findOneAndUpdate', 'deleteOne', 'deleteMany'] as const;
+
+/** Runs work in a process that dies before or after its nth write. Answers whether it did. */
+async function dies(nth: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> {
+  let count = 0;
+  let isDead = false;
+  const killed = new Error('killed');
+  for (const name of writes) {
+    const { prototype } = mongoose.mongo.Collection as unknown as { prototype: Record<string, Write> };
+    const original = prototype[name] as Write;
+    vi.spyOn(prototype, name).mockImplementation(async function (this: unknown, ...given) {
+      if (isDead) throw killed;
+      count += 1;
+      const isLast = count === nth;
+      if (isLast) isDead = true;
+      if (isLast && when === 'before') throw killed;
+      const result = await original.apply(this, given);
+      if (isDead) throw killed;
+      return result;
+    });
+  }
+  try {
+    await work();
+  } catch (error) {
+    if (error !== killed) throw error;
+  } finally {
+    vi.restoreAllMocks();
+  }
+  return isDead;
+}
+
+type Write = (this: unknown, ...given: unknown[]) => Promise<unknown>;
+
+/** Every way to die in a piece of work, until it gets to its end. */
+async function everyDeath(attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>): Promise<number> {
+  for (let nth = 1; ; nth++) {
+    for (const when of ['before', 'after'] as const) if (!(await attempt(nth, when))) return nth - 1;
+  }
+}
+
+const caller = { roleId: 1 };
+const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;
+const ticketWith = async (tags: number[]): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat', tags } })).json.id;
+// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+const tagDocument = (id: number): Promise<any> =>
+  tickets.database.collection<{ _id: number }>('tags').findOne({ _id: id });
+const versionsIn = (document: { outbox: { version: number }[] }) => document.outbox.map(({ version }) => version);
+const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);
+
+test('a deletion that dies between any two writes is finished, each ticket by one change', async () => {
+  const stays = await post({ name: 'Bleibt' });
+  let attempts = 0;
+  const steps = await everyDeath(async (nth, when) => {
+    attempts += 1;
+    const id = await post({ name: `Tag ${attempts}` });
+    const carrying = [];
+    for (let index = 0; index < 12; index++) carrying.push(await ticketWith(index % 2 ? [id] : [stays, id]));
+    const request = create(DeleteTagRequestSchema, { id });
+    const hasDied = await dies(nth, when, () => deleteTag(processOf(), call, request));
+
+    const isGone = (await tickets.request('GET', `/tag/${id}`)).status === 404;
+    for (const ticketId of carrying) {
+      const { json } = await tickets.request('GET', `/ticket/${ticketId}`);
+      expect(json.tagIds.includes(id)).toBe(!isGone);
+      expect(json.tags.length).toBe(json.tagIds.length);
+    }
+
+    const [left, right] = [processOf(), processOf()];
+    await Promise.all([finishTagDeletions(left), finishTagDeletions(right)]);
+    for (const ticketId of carrying) {
+      const document = await tickets.documentOf(ticketId);
+      expect(document.tagIds.includes(id)).toBe(!isGone);
+      expect(document.version).toBe(isGone ? 2 : 1);
+      expect(versionsIn(document)).toEqual(upTo(document.version));
+    }
+    const kept = await tagDocument(id);
+    expect([kept.deleted ?? false, kept.version]).toEqual([isGone, isGone ? 2 : 1]);
+    expect(versionsIn(kept)).toEqual(upTo(kept.version));
+    return hasDied;
+  });
+  // What the last change may have left undone, the commit, the document of the tag, 12 tickets.
+  expect(steps).toBe(15);
+});
+
+test('a ticket that is written with a deleted tag loses it within a day; then nothing is left to do', async () => {
+  const id = await post({ name: 'Spät' });
+  await tickets.request('DELETE', `/tag/${id}`, { caller });
+  const late = await ticketWith([]);
+  const collection = tickets.database.collection<{ _id: number }>('tickets');
+  const writeLate = () => collection.updateOne({ _id: late }, { $set: { tagIds: [id], minTagId: id } });
+  await writeLate();
+  expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
+  await finishTagDeletions(processOf());
+  expect((await tickets.documentOf(late)).tagIds).toEqual([]);
+  expect((await tagDocument(id)).leavesUntil).toBeDefined();
+
+  await writeLate();
+  await finishTagDeletions(processOf(25));
+  const { tagIds, version, outbox } = await tickets.documentOf(late);
+  expect([tagIds, version]).toEqual([[], 3]);
+  expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });
+  const { outbox: _, ...left } = await tagDocument(id);
+  expect(left).toEqual({ _id: id, deleted: true, version: 2 });
+});
+
+test('a creation or a change that dies between any two writes has happened or has not, everywhere', async () => {
+  let attempts = 0;
+  const steps = await everyDeath(async (nth, when) => {
+    attempts += 1;
+    const [before, after] = [`Alt ${attempts}`, `Neu ${attempts}`];
+    const id = await post({ name: before });
+    const request = create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name: after });
+    const hasDied = await dies(nth, when, () => updateTag(processOf(), call, request));
+    const { name } = (await tickets.request('GET', `/tag/${id}`)).json;
+    expect([before, after]).toContain(name);
+    expect((await processOf().tags.tree()).get(id)?.name).toBe(name);
+    const isTaken = async (one: string) =>
+      (await tickets.request('POST', '/tag', { caller, body: { name: one } })).status === 409;
+    expect([await isTaken(before), await isTaken(after)]).toEqual([name === before, name === after]);
+    const document = await tagDocument(id);
+    expect([document.name, document.version]).toEqual([name, name === after ? 2 : 1]);
+    expect(versionsIn(document)).toEqual(upTo(document.version));
+    return hasDied;
+  });
+  expect(steps).toBe(3);
+
+  await everyDeath(async (nth, when) => {
+    attempts += 1;
+    const name = `Neu ${attempts}`;
+    const request = create(CreateTagRequestSchema, { name });
+    const hasDied = await dies(nth, when, () => createTag(processOf(), call, request));
+    const { tags } = (await tickets.request('GET', `/tag?q=${encodeURIComponent(name)}`)).json;
+    const again = await tickets.request('POST', '/tag', { caller, body: { name } });
+    expect(again.status).toBe(tags.length === 0 ? 200 : 409);
+    await post({ name: `Danach ${attempts}` });
+    if (tags.length > 0) expect(versionsIn(await tagDocument(tags[0].id))).toEqual([1]);
+    return hasDied;
+  });
+});
