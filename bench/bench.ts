@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runDevelopmentScript } from '../scripts/development/run-script.ts';
 import { startBare } from './bare-process.ts';
-import { fill } from './dataset.ts';
+import { fill, tagCount } from './dataset.ts';
 import { type Measured, measure } from './load.ts';
 import { bareSearch, type OperationName, operationNames, operations, readCursors } from './operations.ts';
 import { startSystem } from './system.ts';
@@ -50,6 +50,7 @@ await runDevelopmentScript(async () => {
   try {
     const system = await startSystem(folder, values.profile ? results : undefined);
     stops.push(system.stop);
+    for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
     const bare = await startBare(system.mongodbUri, system.enginePid);
     stops.push(bare.stop);
     const plan = { seconds: Number(values.seconds), only: values.only.split(',') as OperationName[] };

@@ -20,7 +20,8 @@ export interface Dataset {
 export const bareDatabase = 'bench_bare';
 const systemDatabase = 'ticketing_tickets';
 const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv');
-const tagCount = 60;
+/** How many skill tags there are, with the ids from 1 upwards. */
+export const tagCount = 60;
 const batch = 1000;
 /** When the first ticket was created, in Unix seconds; each further one a second later. */
 export const firstSecond = 1_700_000_000;
@@ -52,7 +53,6 @@ export async function fill(mongodbUri: string, count: number): Promise<Dataset> 
     await database
       .collection<{ _id: string; value: number }>('counters')
       .updateOne({ _id: 'ticket' }, { $max: { value: 10_000_000 } }, { upsert: true });
-    await addTags(database);
   }
   await connection.close();
   return { count };
@@ -102,22 +102,4 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false },
   );
   return documentOf(ticket, createdEvent(ticket, serviceCaller('bench')));
-}
-
-/** Skill tags with the ids from 1 upwards. */
-async function addTags(database: mongoose.mongo.Db): Promise<void> {
-  const ids = Array.from({ length: tagCount }, (_, index) => index + 1);
-  const tag = { parent: null, reference: 1, type: 1, visibility: 1, color: null, routingRelevant: true };
-  const rest = { sla: null, priority: null, keywords: [], modifiedAt: firstSecond };
-  await database.collection('tags').deleteMany({});
-  await database.collection('tagNames').deleteMany({});
-  await database
-    .collection<{ _id: number }>('tags')
-    .insertMany(ids.map((id) => ({ _id: id, name: `tag ${id}`, ...tag, ...rest })));
-  await database
-    .collection<{ _id: string }>('tagNames')
-    .insertMany(ids.map((id) => ({ _id: `0/tag ${id}`, tagId: id })) as never[]);
-  await database
-    .collection<{ _id: string; value: number }>('counters')
-    .updateOne({ _id: 'tagRevision' }, { $inc: { value: 1 } }, { upsert: true });
 }

@@ -10,6 +10,7 @@ import { descendantsOf, readResidentBytes } from './process-figures.ts';
 export interface BenchSystem extends Target {
   mongodbUri: string;
   enginePid: number;
+  createTag(name: string): Promise<void>;
   /** The resident memory of its services by name, in bytes. */
   memory(): Record<string, number>;
   stop(): Promise<void>;
@@ -48,13 +49,23 @@ export async function startSystem(folder: string, profiles: string | undefined):
   ];
   const { issuerKeyFile } = developmentKeys(folder);
   const metricsPort = tickets.environment.get('TICKETING_TICKETS_INTERNAL_PORT');
+  const headers = { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` };
   return {
     url,
-    headers: { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` },
+    headers,
     pids: [gateway.pid, tickets.pid, engine.pid],
     enginePid: engine.pid,
     mongodbUri: tickets.environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
     loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${metricsPort}/metrics`),
+    async createTag(name) {
+      const body = JSON.stringify({ name });
+      const response = await fetch(`${url}/tag`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+      });
+      if (!response.ok) throw new Error(`The tag ${name} could not be created.`);
+    },
     memory: () => ({ gateway: readResidentBytes(gateway.pid), tickets: readResidentBytes(tickets.pid) }),
     async stop() {
       child.kill('SIGTERM');
