@@ -69,6 +69,33 @@ async function tell(story: Story): Promise<void> {
     limit: 1,
   });
 
+  story.chapter('The agent says who works on it, and waits for the customer');
+  await story.request('PATCH', `/ticket/${id}`, { workedOnBy: 1, status: 'pending', dueBy: '2030-01-31 12:00:00' });
+
+  story.chapter('A second ticket comes; the same request again makes no third');
+  const letter = { channel: 'letter', subject: 'Abschlag', dueBy: '2030-01-01' };
+  const key = { 'idempotency-key': `demo-${run}` };
+  const second = numberIn(await story.request('POST', '/ticket', letter, key), 'id');
+  await story.request('POST', '/ticket', letter, key);
+
+  story.chapter('What is next in the queue?');
+  await story.request('POST', '/ticket/getLatest', { preferredDirection: 'next', ticketId: second });
+
+  story.chapter('Both are changed at once, or neither');
+  const both = [
+    { id, status: 'open', removeTagIds: [numberIn(tag, 'id')] },
+    { id: second, priority: 'high', addTagIds: [numberIn(tag, 'id')] },
+  ];
+  await story.request('PATCH', '/ticket', [...both, { id: 2_000_000_000, status: 'open' }]);
+  await story.request('PATCH', '/ticket', both);
+
+  story.chapter('A change that was made for an old version is refused');
+  await story.request('PATCH', `/ticket/${second}`, { status: 'closed' }, { 'if-match': '"1"' });
+
+  story.chapter('The customer asks for deletion');
+  await story.request('DELETE', `/ticket/${id}`);
+  await story.request('GET', `/ticket/${id}`);
+
   story.chapter('A request with mistakes is refused, with a pointer to each');
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
 }

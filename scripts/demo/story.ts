@@ -17,13 +17,15 @@ export class Story {
     process.stdout.write(`\n${this.#chapters}. ${title}\n`);
   }
 
-  async request(method: string, path: string, body?: object): Promise<Answer> {
-    process.stdout.write(`\n   ${method} ${path}\n${body ? indented(body) : ''}`);
+  async request(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+    const said = Object.entries(headers).map(([name, value]) => `   ${name}: ${value}\n`);
+    process.stdout.write(`\n   ${method} ${path}\n${said.join('')}${body ? indented(body) : ''}`);
     const response = await fetch(this.#url + path, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
         ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });

@@ -6,7 +6,6 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
-import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../src/api/context.ts';
 import { createTag } from '../src/api/create-tag.ts';
@@ -17,6 +16,7 @@ import { readTicketsConfig } from '../src/config.ts';
 import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { type Database, openDatabase } from '../src/store/database.ts';
+import { dies, everyDeath } from './deaths.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
@@ -44,45 +44,6 @@ function processOf(hoursFromNow = 0): Context {
 }
 
 const call = { caller: testCaller({ roleId: 1 }), signal: new AbortController().signal } as Call;
-const writes = ['insertOne', 'updateOne', 'updateMany', 'findOneAndUpdate', 'deleteOne', 'deleteMany'] as const;
-
-/** Runs work in a process that dies before or after its nth write. Answers whether it did. */
-async function dies(nth: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> {
-  let count = 0;
-  let isDead = false;
-  const killed = new Error('killed');
-  for (const name of writes) {
-    const { prototype } = mongoose.mongo.Collection as unknown as { prototype: Record<string, Write> };
-    const original = prototype[name] as Write;
-    vi.spyOn(prototype, name).mockImplementation(async function (this: unknown, ...given) {
-      if (isDead) throw killed;
-      count += 1;
-      const isLast = count === nth;
-      if (isLast) isDead = true;
-      if (isLast && when === 'before') throw killed;
-      const result = await original.apply(this, given);
-      if (isDead) throw killed;
-      return result;
-    });
-  }
-  try {
-    await work();
-  } catch (error) {
-    if (error !== killed) throw error;
-  } finally {
-    vi.restoreAllMocks();
-  }
-  return isDead;
-}
-
-type Write = (this: unknown, ...given: unknown[]) => Promise<unknown>;
-
-/** Every way to die in a piece of work, until it gets to its end. */
-async function everyDeath(attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>): Promise<number> {
-  for (let nth = 1; ; nth++) {
-    for (const when of ['before', 'after'] as const) if (!(await attempt(nth, when))) return nth - 1;
-  }
-}
 
 const caller = { roleId: 1 };
 const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;

@@ -1,0 +1,135 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  CreateTicketRequestSchema,
+  DeleteTicketRequestSchema,
+  TicketChangeSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Context } from '../src/api/context.ts';
+import { createTicket } from '../src/api/create-ticket.ts';
+import { deleteTicket } from '../src/api/delete-ticket.ts';
+import { updateTickets } from '../src/api/update-tickets.ts';
+import { readTicketsConfig } from '../src/config.ts';
+import { scheduledTasks } from '../src/scheduler.ts';
+import { ticketsContext } from '../src/service.ts';
+import { defaultSettings } from '../src/settings.ts';
+import { type Database, openDatabase } from '../src/store/database.ts';
+import { dies, everyDeath } from './deaths.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+let database: Database;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  const { store } = readTicketsConfig(tickets.environment);
+  database = openDatabase(store.mongodbUri, store.database, () => undefined);
+  await database.opened;
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await database.close();
+  await tickets.stop();
+});
+
+/** What a process of its own works with. */
+function newProcess(): Context {
+  for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
+  return ticketsContext(readTicketsConfig(tickets.environment), database.connection, defaultSettings);
+}
+
+/** The leases of dead processes pass, and another does what the schedule says. */
+async function anotherProcessFinishes(): Promise<void> {
+  await tickets.database.collection('bulks').updateMany({}, { $set: { leaseUntil: new Date(0) } });
+  for (const { run } of scheduledTasks(newProcess())) await run();
+}
+
+const call = {
+  caller: testCaller({ roleId: 1 }),
+  signal: new AbortController().signal,
+  header: () => undefined,
+} as unknown as Call;
+const post = async (): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat' } })).json.id;
+const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);
+const versionsOf = (document: { outbox: { version: number }[] }) => document.outbox.map(({ version }) => version);
+
+test.each([
+  ['without versions', false],
+  ['with versions', true],
+])(
+  'a bulk %s that dies between any two writes ends as a whole, each ticket by one change or none',
+  async (_, hasVersions) => {
+    const seen = new Set<boolean>();
+    const steps = await everyDeath(async (nth, when) => {
+      const ids = [await post(), await post(), await post()];
+      const changes = ids.map((id) =>
+        create(TicketChangeSchema, {
+          id,
+          contractId: 'V',
+          updateMask: { paths: ['contract_id'] },
+          ...(hasVersions ? { version: 1 } : {}),
+        }),
+      );
+      const request = create(UpdateTicketsRequestSchema, { tickets: changes });
+      const hasDied = await dies(nth, when, () => updateTickets(newProcess(), call, request));
+      await anotherProcessFinishes();
+      const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
+      const versions = documents.map(({ version }) => version as number);
+      expect(new Set(versions).size, `${when} write ${nth}: ${versions}`).toBe(1);
+      expect([1, 2]).toContain(versions[0]);
+      seen.add(versions[0] === 2);
+      if (!hasDied) expect(versions[0]).toBe(2);
+      for (const document of documents) {
+        expect(versionsOf(document)).toEqual(upTo(document.version));
+        expect(document.reservedBy).toBeNull();
+      }
+      expect(await tickets.database.collection('bulks').countDocuments({ state: { $ne: 'applied' } })).toBe(0);
+      return hasDied;
+    });
+    expect(steps).toBeGreaterThanOrEqual(hasVersions ? 9 : 6);
+    expect(seen).toEqual(new Set([true, false]));
+  },
+);
+
+test('a deletion that dies between any two writes is finished, or has not begun', async () => {
+  let attempts = 0;
+  const steps = await everyDeath(async (nth, when) => {
+    const externalTicketId = `weg-${attempts++}`;
+    const body = { channel: 'chat', subject: externalTicketId, externalTicketId };
+    const { id } = (
+      await tickets.request('POST', '/ticket', { body, headers: { 'idempotency-key': externalTicketId } })
+    ).json;
+    const request = create(DeleteTicketRequestSchema, { ticketId: id });
+    const hasDied = await dies(nth, when, () => deleteTicket(newProcess(), call, request));
+    await anotherProcessFinishes();
+    const isGone = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
+    if (!hasDied) expect(isGone).toBe(true);
+    for (const name of ['tickets', 'externalIds', 'idempotencyKeys']) {
+      const kept = JSON.stringify(await tickets.database.collection(name).find().toArray());
+      expect(kept.includes(`"${externalTicketId}"`), `${name}, ${when} write ${nth}`).toBe(
+        !isGone && name !== 'idempotencyKeys',
+      );
+    }
+    expect(versionsOf(await tickets.documentOf(id))).toEqual(isGone ? [1, 2] : [1]);
+    return hasDied;
+  });
+  expect(steps).toBeGreaterThanOrEqual(4);
+});
+
+test('a creation with an external id that dies between any two writes is made whole by the next', async () => {
+  let attempts = 0;
+  await everyDeath(async (nth, when) => {
+    const externalTicketId = `neu-${attempts++}`;
+    const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId });
+    const hasDied = await dies(nth, when, () => createTicket(newProcess(), call, request));
+    const [first, second] = await Promise.all([1, 2].map(() => createTicket(newProcess(), call, request)));
+    expect(second?.ticket?.id).toBe(first?.ticket?.id);
+    const documents = await tickets.database.collection('tickets').find({ externalTicketId }).toArray();
+    expect(documents.map(({ version }) => version)).toEqual([1]);
+    return hasDied;
+  });
+});
