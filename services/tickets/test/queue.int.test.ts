@@ -100,6 +100,20 @@ describe('the queue', () => {
     return [...all].sort((left, right) => compare(order, left, right)).findIndex((ticket) => ticket.id === id);
   }
 
+  test('is answered while its indexes are not built yet', async () => {
+    const collection = tickets.database.collection('tickets');
+    const [first, second] = [await post({ dueBy: 1 }), await post({ dueBy: 2 })];
+    const indexes = (await collection.indexes()).filter(({ key }) => 'queueGroup' in key);
+    expect(indexes).toHaveLength(4);
+    for (const { name } of indexes) await collection.dropIndex(name as string);
+    try {
+      const body = { preferredDirection: 'next', ticketId: first };
+      expect(await latest(body)).toEqual({ earliest: first, previous: null, next: second });
+    } finally {
+      for (const { key } of indexes) await collection.createIndex(key);
+    }
+  });
+
   test('that is empty answers nulls', async () => {
     expect(await latest()).toEqual({ earliest: null, previous: null, next: null });
     const id = await post({ status: 'closed' });

@@ -43,7 +43,7 @@ export function openQueue(
     ...(saysSpam ? [] : runTimeSpamQueries(settings.spamDetectionTagId)),
     ...scope,
   ]);
-  const request = { query, groups, order: settings.routingOrder };
+  const request = { query, groups, order: settings.routingOrder, isFiltered: others.length > 0 };
   return {
     first: () => context.tickets.firstInQueue({ ...request, beside: undefined }),
     beside: (side, key) => context.tickets.firstInQueue({ ...request, beside: { side, key } }),

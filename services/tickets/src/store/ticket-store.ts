@@ -81,6 +81,8 @@ export interface QueueRequest {
   order: RoutingOrder;
   /** Which side of a place: behind it, the nearest first, or before it. Undefined: from the start. */
   beside: { side: 'before' | 'behind'; key: string } | undefined;
+  /** Whether the query has conditions of the request. */
+  isFiltered: boolean;
 }
 
 /** Which part of which list to read. Units: `now` in Unix seconds. */
@@ -265,18 +267,31 @@ function countable(query: Query): Query {
   return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
 }
 
-/** Each group of the queue is one range of its index; of their first tickets the first in the order is answered. */
+/**
+ * Each group of the queue is one range of its index; of their first tickets the first in the order is answered.
+ *
+ * Without filters of the request the index is named: a plan that is remembered from the end of the queue may sort all of
+ * it elsewhere.
+ */
 async function readFirstInQueue(tickets: Model<TicketDocument>, request: QueueRequest): Promise<number | undefined> {
-  const { query, groups, order, beside } = request;
+  const { query, groups, order, beside, isFiltered } = request;
   const field = `queueKeys.${order}`;
   const direction = beside?.side === 'before' ? -1 : 1;
   const place = beside ? { [field]: { [direction === 1 ? '$gt' : '$lt']: beside.key } } : {};
+  const read = (queueGroup: number, options: { hint?: Record<string, 1> }) =>
+    tickets
+      .findOne({ queueGroup, ...place, ...query }, { [field]: 1 }, { maxTimeMS: maxQueryMs, ...options })
+      .sort({ [field]: direction })
+      .lean<Pick<TicketDocument, '_id' | 'queueKeys'>>();
   const firsts = await Promise.all(
     groups.map((queueGroup) =>
-      tickets
-        .findOne({ queueGroup, ...place, ...query }, { [field]: 1 }, { maxTimeMS: maxQueryMs })
-        .sort({ [field]: direction })
-        .lean<Pick<TicketDocument, '_id' | 'queueKeys'>>(),
+      isFiltered
+        ? read(queueGroup, {})
+        : read(queueGroup, { hint: { queueGroup: 1, [field]: 1 } }).catch((error: unknown) => {
+            // The index is not there yet.
+            if (error instanceof mongo.MongoServerError && error.code === 2) return read(queueGroup, {});
+            throw error;
+          }),
     ),
   );
   const found = firsts.filter((first) => first !== null);
