@@ -85,8 +85,16 @@ function generated(index: number): Texts {
   return { subject: word(1), body: `<p>${Array.from({ length: 80 }, (_, salt) => word(salt)).join(' ')}</p>` };
 }
 
+/** A number that depends on both, and on nothing else; numbers of different salts have nothing to do with each other. */
+function mixed(index: number, salt: number): number {
+  let hash = Math.imul(index + 1, 0x9e37_79b1) ^ Math.imul(salt + 1, 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb_352d);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x846c_a68b);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
 function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
-  const spread = (salt: number, below: number) => ((index * 7919 + salt * 104_729) % 1_000_003) % below;
+  const spread = (salt: number, below: number) => mixed(index, salt) % below;
   const now = firstSecond + index;
   const { subject = '', body = '' } = texts[index % texts.length] ?? {};
   const ticket = newTicket(

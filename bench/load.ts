@@ -30,7 +30,7 @@ export interface Measured {
 
 /** At which part of the highest rate latency is measured: a system at its limit shows its queue only. */
 const share = 0.6;
-const warmUpSeconds = 1;
+const warmUpSeconds = 3;
 
 /**
  * Finds the highest rate of an operation (closed loop), then measures latency at a fixed rate (open loop: a stall counts
