@@ -11,7 +11,7 @@ Where to
   --token TOKEN          access token with the right manageTags; better given in the environment as IMPORT_TOKEN.
                          Without either, a token for local development is made.
   --data FOLDER          data folder of the local system, for that token (default ./data)
-  --concurrency N        requests at a time, 1 to 256 (default 16)
+  --concurrency N        requests at a time, 1 to 256 (default 32)
 
 What from where
   --map FIELD=COLUMN     takes a field from a column; repeatable. Without it, a column that is named like a field

@@ -21,7 +21,7 @@ const flags = {
   url: { type: 'string', default: 'http://127.0.0.1:8080' },
   token: { type: 'string' },
   data: { type: 'string', default: './data' },
-  concurrency: { type: 'string', default: '16' },
+  concurrency: { type: 'string', default: '32' },
   map: { type: 'string', multiple: true },
   set: { type: 'string', multiple: true },
   channel: { type: 'string' },

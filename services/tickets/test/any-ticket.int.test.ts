@@ -21,10 +21,12 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
-const open = fc.dictionary(
-  text(8).filter((key) => key !== '__proto__'),
-  fc.jsonValue({ maxDepth: 3, noUnicodeString: false } as fc.JsonSharedConstraints),
-);
+/** As JSON carries it: it knows no -0. A key __proto__ is refused, wherever it stands. */
+const open = fc
+  .dictionary(text(8), fc.jsonValue({ maxDepth: 3, noUnicodeString: false } as fc.JsonSharedConstraints))
+  .map((value) => JSON.stringify(value))
+  .filter((json) => !json.includes('"__proto__":'))
+  .map((json) => JSON.parse(json) as Record<string, unknown>);
 
 /** A ticket that the rules allow on a channel where addresses are any text. */
 const plausible = fc.record(

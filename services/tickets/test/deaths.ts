@@ -1,7 +1,15 @@
 import mongoose from 'mongoose';
 import { vi } from 'vitest';
 
-const writes = ['insertOne', 'updateOne', 'updateMany', 'findOneAndUpdate', 'deleteOne', 'deleteMany'] as const;
+const writes = [
+  'insertOne',
+  'updateOne',
+  'updateMany',
+  'findOneAndUpdate',
+  'deleteOne',
+  'deleteMany',
+  'bulkWrite',
+] as const;
 
 /** Runs work in a process that dies before or after its nth write. Answers whether it did. */
 export async function dies(nth: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> {

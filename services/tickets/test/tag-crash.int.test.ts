@@ -145,3 +145,41 @@ test('a creation or a change that dies between any two writes has happened or ha
     return hasDied;
   });
 });
+
+test('changes of many tags at once that die between any two writes have happened or have not, each everywhere', async () => {
+  let attempts = 0;
+  await everyDeath(async (nth, when) => {
+    attempts += 1;
+    const old = await Promise.all(['a', 'b'].map((name) => post({ name: `Viele ${attempts} ${name}` })));
+    const context = processOf();
+    const rename = (id: number, name: string) =>
+      updateTag(context, call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
+    const names = ['c', 'd', 'e'].map((name) => `Viele ${attempts} ${name}`);
+    const hasDied = await dies(nth, when, async () => {
+      const all = [
+        ...old.map((id, index) => rename(id, `Viele neu ${attempts} ${index}`)),
+        // The same tag again: it comes after its first change.
+        rename(old[0] as number, `Viele neuer ${attempts}`),
+        ...names.map((name) => createTag(context, call, create(CreateTagRequestSchema, { name }))),
+      ];
+      const failed = (await Promise.allSettled(all)).find(({ status }) => status === 'rejected');
+      if (failed) throw (failed as PromiseRejectedResult).reason;
+    });
+    // The next change, of whatever process, finishes them.
+    expect(await post({ name: `Viele danach ${attempts}` })).toBeGreaterThan(0);
+    const tree = await processOf().tags.tree();
+    const documents = await tickets.database.collection<{ _id: number }>('tags').find({ deleted: null }).toArray();
+    const shown = new Map([...tree.all()].map(({ id, name, version }) => [id, { name, version }]));
+    // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+    for (const { _id, name, version, outbox } of documents as any[]) {
+      expect(shown.get(_id)).toEqual({ name, version });
+      expect(versionsIn({ outbox })).toEqual(upTo(version));
+    }
+    expect(documents.length).toBe(shown.size);
+    if (!hasDied) {
+      expect(tree.get(old[0] as number)).toMatchObject({ name: `Viele neuer ${attempts}`, version: 3 });
+      expect(names.every((name) => [...tree.all()].some((tag) => tag.name === name))).toBe(true);
+    }
+    return hasDied;
+  });
+});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
 import type { TagState } from '../domain/tag-tree.ts';
-import { emptyTagLog, followed, type TagChange, withChange } from './tag-log.ts';
+import { emptyTagLog, followed, maxChanges, type TagChange, withChanges } from './tag-log.ts';
 
 const event = { eventId: 'evt_1', version: 1, occurredAt: 0, deleted: false };
 const changed = (id: number, version: number): TagChange => ({ tag: tagState(id, null, { version }), event });
@@ -12,22 +12,31 @@ const gone = (id: number, version: number): TagChange => ({
 });
 
 test('whoever knows the tags at a revision that the log reaches back to knows them now', () => {
+  const together = fc.uniqueArray(fc.tuple(fc.nat(40), fc.nat(9)), {
+    minLength: 1,
+    maxLength: maxChanges,
+    selector: ([id]) => id,
+  });
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(40), fc.nat(9)), { minLength: 1, maxLength: 120 }), (steps) => {
+    fc.property(fc.array(together, { minLength: 1, maxLength: 60 }), (steps) => {
       let log = emptyTagLog;
       let tags: ReadonlyMap<number, TagState> = new Map();
       const past = [tags];
-      for (const [index, [id, kind]] of steps.entries()) {
-        const change = kind === 0 ? gone(id, index + 1) : changed(id, index + 1);
-        log = withChange(log, change);
+      for (const [index, step] of steps.entries()) {
+        const changes = step.map(([id, kind]) => (kind === 0 ? gone(id, index + 1) : changed(id, index + 1)));
+        log = withChanges(log, changes);
         const next = new Map(tags);
-        if ('deleted' in change.tag) next.delete(id);
-        else next.set(id, change.tag);
+        for (const { tag } of changes) {
+          if ('deleted' in tag) next.delete(tag.id);
+          else next.set(tag.id, tag);
+        }
         tags = next;
         past.push(tags);
+        expect(log.changes.length).toBeLessThanOrEqual(maxChanges);
+        expect(log.changes.filter(({ revision }) => revision === log.revision)).toHaveLength(step.length);
       }
       expect(log.revision).toBe(steps.length);
-      expect(log.changes.length).toBeLessThanOrEqual(20);
+      expect(log.completeAfter).toBeLessThan(log.revision);
       for (let revision = log.completeAfter; revision <= log.revision; revision++) {
         expect(followed(past[revision] ?? new Map(), revision, log)).toEqual(tags);
       }
@@ -36,7 +45,10 @@ test('whoever knows the tags at a revision that the log reaches back to knows th
 });
 
 test('keeps nothing of what a tag was before its last change', () => {
-  const log = [changed(1, 1), changed(2, 1), gone(1, 2)].reduce(withChange, emptyTagLog);
+  const log = [changed(1, 1), changed(2, 1), gone(1, 2)].reduce(
+    (log, change) => withChanges(log, [change]),
+    emptyTagLog,
+  );
   expect(log.changes.map(({ revision, tag }) => [revision, tag.id])).toEqual([
     [2, 2],
     [3, 1],

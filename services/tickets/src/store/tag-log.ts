@@ -14,7 +14,7 @@ export interface TagChange {
  * by one that knew all changes before it.
  */
 export interface TagLog {
-  /** How many changes there have been. */
+  /** How often it has been written. */
   revision: number;
   /** Of each tag the last change, if it came after `completeAfter`. */
   changes: readonly (TagChange & { revision: number })[];
@@ -27,17 +27,19 @@ export const tagLogId = 'tags';
 /** The log before the first change. */
 export const emptyTagLog: TagLog = { revision: 0, changes: [], completeAfter: 0 };
 
-const maxChanges = 20;
+/** How many changes the log holds. */
+export const maxChanges = 20;
 
-/** The log with one more change. */
-export function withChange(log: TagLog, change: TagChange): TagLog {
+/** The log with changes that are committed together, at most one of each tag and `maxChanges` in all. */
+export function withChanges(log: TagLog, changes: readonly TagChange[]): TagLog {
   const revision = log.revision + 1;
-  const others = log.changes.filter(({ tag }) => tag.id !== change.tag.id);
-  const dropped = others[others.length - maxChanges];
+  const changed = new Set(changes.map(({ tag }) => tag.id));
+  const others = log.changes.filter(({ tag }) => !changed.has(tag.id));
+  const keptFrom = Math.max(0, others.length + changes.length - maxChanges);
   return {
     revision,
-    changes: [...others.slice(1 - maxChanges), { revision, ...change }],
-    completeAfter: dropped?.revision ?? log.completeAfter,
+    changes: [...others.slice(keptFrom), ...changes.map((change) => ({ revision, ...change }))],
+    completeAfter: others[keptFrom - 1]?.revision ?? log.completeAfter,
   };
 }
 

@@ -1,10 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import type { Connection } from 'mongoose';
+import { type Connection, mongo } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { isDuplicateKey, reachable } from './database.ts';
 import { sharedRead } from './shared-read.ts';
-import { emptyTagLog, followed, type TagChange, type TagLog, tagLogId, tagLogModel, withChange } from './tag-log.ts';
+import {
+  emptyTagLog,
+  followed,
+  maxChanges,
+  type TagChange,
+  type TagLog,
+  tagLogId,
+  tagLogModel,
+  withChanges,
+} from './tag-log.ts';
 import { erasableFields, type GoneTag, type TagDocument, tagModel } from './tag-model.ts';
 
 /** The tags of this service. Every write stores its event in the same update. */
@@ -17,7 +26,7 @@ export interface TagStore {
    *
    * Errors: what `decide` throws; concurrent_change if others always come first.
    */
-  change(decide: (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>): Promise<TagTree>;
+  change(decide: Decide): Promise<TagTree>;
   /** Whether an id is or was that of a tag. */
   isTaken(id: number): Promise<boolean>;
   /** The deleted tags that tickets may still carry. */
@@ -25,6 +34,9 @@ export interface TagStore {
   /** Says that no ticket carries a deleted tag any more. */
   finishLeaving(id: number): Promise<void>;
 }
+
+/** Decides on a change of one tag, perhaps more than once; undefined: none is needed. */
+export type Decide = (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>;
 
 /** A deleted tag that tickets may still carry. */
 export type LeavingTag = Pick<GoneTag, 'id' | 'leavesUntil' | 'deletedBy'>;
@@ -35,6 +47,22 @@ interface Snapshot {
   tree: TagTree;
 }
 
+interface Waiting {
+  decide: Decide;
+  resolve(tree: TagTree): void;
+  reject(error: unknown): void;
+}
+
+/** What those who waited have decided together. */
+interface Decided {
+  changes: TagChange[];
+  /** Those whose decision stands, and those whose decision is an error. */
+  taken: Waiting[];
+  refused: { waiting: Waiting; error: unknown }[];
+  /** Those who come later: one changes a tag that is in `changes` already. */
+  later: Waiting[];
+}
+
 const maxAttempts = 1000;
 const eagerAttempts = 3;
 const pauseMs = 20;
@@ -43,16 +71,17 @@ const pauseMs = 20;
  * Opens the tags on a connection. They are kept in memory, and follow the log of changes: one small read tells that
  * there were none.
  *
- * A change is committed by writing it to the log, at the revision that it was decided on, and then carried out on the
- * document of its tag. Whoever commits the next one carries it out first, so that a crash in between leaves nothing to
- * be repaired; readers see what the log says.
+ * Changes are committed by writing them to the log, at the revision that they were decided on, and then carried out on
+ * the documents of their tags; those that wait in this process are committed together. Whoever commits the next ones
+ * carries them out first, so that a crash in between leaves nothing to be repaired; readers see what the log says.
  */
 export function tagStore(connection: Connection): TagStore {
   const tags = tagModel(connection);
   const logs = tagLogModel(connection);
   let known: Snapshot | undefined;
   let carriedOut = 0;
-  let lastTurn: Promise<unknown> = Promise.resolve();
+  const waiting: Waiting[] = [];
+  let isChanging = false;
 
   function keep(log: TagLog, all: ReadonlyMap<number, TagState>): Snapshot {
     const snapshot = { log, tags: all, tree: tagTree([...all.values()]) };
@@ -62,7 +91,7 @@ export function tagStore(connection: Connection): TagStore {
 
   const snapshot = sharedRead(async (): Promise<Snapshot> => {
     if (known) {
-      const newest = await logs.findById(tagLogId, { revision: 1 }).lean();
+      const newest = await logs.collection.findOne({ _id: tagLogId as never }, { projection: { revision: 1 } });
       if (known.log.revision >= (newest?.revision ?? 0)) return known;
     }
     for (let log = await readLog(); ; log = await readLog()) {
@@ -95,45 +124,50 @@ export function tagStore(connection: Connection): TagStore {
     }
   }
 
-  /** Carries out the last change of a log, unless that has been done. */
+  /** Carries out the last changes of a log, unless that has been done. */
   async function carryOut({ revision, changes }: TagLog): Promise<void> {
-    const change = changes.at(-1);
-    if (!change || carriedOut >= revision) return;
-    const { tag, event } = change;
-    const { id, ...fields } = tag;
-    if (tag.version === 1) await insert({ _id: id, ...fields, outbox: [event] } as TagDocument);
-    else {
-      await tags.collection.updateOne(
-        { _id: id, version: tag.version - 1 } as never,
-        {
-          $set: fields,
-          $push: { outbox: event },
-          ...('deleted' in tag ? { $unset: Object.fromEntries(erasableFields.map((name) => [name, 1])) } : {}),
-        } as never,
-      );
+    const last = changes.filter((change) => change.revision === revision);
+    if (last.length === 0 || carriedOut >= revision) return;
+    try {
+      await tags.collection.bulkWrite(last.map(writeOf) as never, { ordered: false });
+    } catch (error) {
+      // Whose key exists was carried out before.
+      if (!(error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().every(isDuplicate))) throw error;
     }
     carriedOut = Math.max(carriedOut, revision);
   }
 
-  async function insert(document: TagDocument): Promise<void> {
-    try {
-      await tags.collection.insertOne(document as never);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
+  /** Commits the changes of those who wait, many at once; between processes the revision decides who comes first. */
+  async function changeAll(): Promise<void> {
+    isChanging = true;
+    while (waiting.length > 0) {
+      const turn = waiting.splice(0, maxChanges);
+      try {
+        waiting.unshift(...(await reachable(() => change(turn))));
+      } catch (error) {
+        for (const { reject } of turn) reject(error);
+      }
     }
+    isChanging = false;
   }
 
-  async function change(decide: Parameters<TagStore['change']>[0]): Promise<TagTree> {
+  /** Answers those whose turn has not come yet. */
+  async function change(turn: readonly Waiting[]): Promise<Waiting[]> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (attempt > eagerAttempts) await setTimeout(Math.random() * pauseMs);
       const before = await snapshot();
-      const decided = await decide(before.tree);
-      if (!decided) return before.tree;
-      await carryOut(before.log);
-      const log = withChange(before.log, decided);
-      if (!(await commit(log, before.log.revision))) continue;
-      await carryOut(log);
-      return keep(log, followed(before.tags, before.log.revision, log)).tree;
+      const { changes, taken, refused, later } = await decideAll(before.tags, turn);
+      let { tree } = before;
+      if (changes.length > 0) {
+        await carryOut(before.log);
+        const log = withChanges(before.log, changes);
+        if (!(await commit(log, before.log.revision))) continue;
+        await carryOut(log);
+        tree = keep(log, followed(before.tags, before.log.revision, log)).tree;
+      }
+      for (const { resolve } of taken) resolve(tree);
+      for (const { waiting, error } of refused) waiting.reject(error);
+      return later;
     }
     throw new DomainError('aborted', 'concurrent_change', 'The tags are being changed too often.');
   }
@@ -143,10 +177,10 @@ export function tagStore(connection: Connection): TagStore {
     async change(decide) {
       // Whoever finds the database away does not line up to find it away again.
       await reachable(snapshot);
-      // One after the other in this process; between processes the revision decides.
-      const turn = lastTurn.then(() => reachable(() => change(decide)));
-      lastTurn = turn.catch(() => undefined);
-      return turn;
+      return new Promise((resolve, reject) => {
+        waiting.push({ decide, resolve, reject });
+        if (!isChanging) void changeAll();
+      });
     },
     isTaken: (id) =>
       reachable(async () => (await snapshot()).tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null),
@@ -162,6 +196,46 @@ export function tagStore(connection: Connection): TagStore {
       await reachable(() => tags.updateOne({ _id: id }, { $unset: { leavesUntil: 1, deletedBy: 1 } }));
     },
   };
+}
+
+/** Lets each decide on the tree as those before it leave it. */
+async function decideAll(before: ReadonlyMap<number, TagState>, turn: readonly Waiting[]): Promise<Decided> {
+  const tags = new Map(before);
+  const decided: Decided = { changes: [], taken: [], refused: [], later: [] };
+  for (const [index, waiting] of turn.entries()) {
+    try {
+      const change = await waiting.decide(tagTree([...tags.values()]));
+      if (decided.changes.some(({ tag }) => tag.id === change?.tag.id)) {
+        decided.later.push(...turn.slice(index));
+        break;
+      }
+      decided.taken.push(waiting);
+      if (!change) continue;
+      decided.changes.push(change);
+      if ('deleted' in change.tag) tags.delete(change.tag.id);
+      else tags.set(change.tag.id, change.tag);
+    } catch (error) {
+      decided.refused.push({ waiting, error });
+    }
+  }
+  return decided;
+}
+
+/** Brings the document of a tag to what a change says, if it has not been brought there. */
+function writeOf({ tag, event }: TagChange) {
+  const { id, ...fields } = tag;
+  if (tag.version === 1) return { insertOne: { document: { _id: id, ...fields, outbox: [event] } } };
+  const erased = Object.fromEntries(erasableFields.map((name) => [name, 1]));
+  return {
+    updateOne: {
+      filter: { _id: id, version: tag.version - 1 },
+      update: { $set: fields, $push: { outbox: event }, ...('deleted' in tag ? { $unset: erased } : {}) },
+    },
+  };
+}
+
+function isDuplicate({ code }: mongo.WriteError): boolean {
+  return code === 11_000;
 }
 
 function aliveOf(documents: readonly TagDocument[]): Map<number, TagState> {

@@ -3,8 +3,9 @@ import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { isDuplicateKey, reachable } from './database.ts';
+import { reachable } from './database.ts';
 import type { Query } from './filter-query.ts';
+import { gatheredInsert } from './gathered-insert.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
 import { type TicketFieldName, type TicketState, ticketFields } from './ticket-fields.ts';
 import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
@@ -120,6 +121,8 @@ const isDeleted: Query = { deletedAt: { $exists: true } };
 export function ticketStore(connection: Connection): TicketStore {
   const tickets = ticketModel(connection);
   const externalIds = externalIdModel(connection);
+  const insertTicket = gatheredInsert(tickets.collection);
+  const insertExternalId = gatheredInsert(externalIds.collection);
   const findOne = (query: Query) =>
     reachable(async () => {
       const document = await tickets.findOne({ ...query, ...isLive }, leftOutOfReads).lean<TicketDocument>();
@@ -129,16 +132,7 @@ export function ticketStore(connection: Connection): TicketStore {
   const updateOne = (filter: Query, update: Query) =>
     reachable(async () => (await tickets.collection.updateOne(filter, update)).matchedCount === 1);
   return {
-    insert: (ticket, event, effect) =>
-      reachable(async () => {
-        try {
-          await tickets.collection.insertOne(documentOf(ticket, event, effect) as never);
-          return true;
-        } catch (error) {
-          if (isDuplicateKey(error)) return false;
-          throw error;
-        }
-      }),
+    insert: (ticket, event, effect) => reachable(() => insertTicket(documentOf(ticket, event, effect))),
     find: (id) => findOne({ _id: id }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
@@ -196,12 +190,7 @@ export function ticketStore(connection: Connection): TicketStore {
     firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(tickets, request))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
-        try {
-          await externalIds.collection.insertOne({ _id: externalTicketId, ticketId: proposed } as never);
-          return proposed;
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-        }
+        if (await insertExternalId({ _id: externalTicketId, ticketId: proposed })) return proposed;
         const claim = await externalIds.findById(externalTicketId).lean();
         if (!claim) throw new DomainError('aborted', 'concurrent_change', 'The ticket is being deleted.');
         return claim.ticketId;

@@ -1,0 +1,58 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Collection, mongo } from 'mongoose';
+import { expect, test } from 'vitest';
+import { gatheredInsert } from './gathered-insert.ts';
+
+/** A collection in memory that knows the commands it was sent. */
+function collectionStub(failure?: Error) {
+  const ids = new Set<number>();
+  const commands: number[][] = [];
+  const duplicate = (index: number) => ({ index, code: 11_000 }) as mongo.WriteError;
+  const insert = async (documents: { _id: number }[]) => {
+    commands.push(documents.map(({ _id }) => _id));
+    await setTimeout(1);
+    if (failure && documents.length > 1) throw failure;
+    return documents.flatMap(({ _id }, index) => {
+      if (ids.has(_id)) return [duplicate(index)];
+      ids.add(_id);
+      return [];
+    });
+  };
+  const stub = {
+    async insertOne(document: { _id: number }) {
+      const [error] = await insert([document]);
+      if (error) throw new mongo.MongoServerError({ code: 11_000 });
+    },
+    async insertMany(documents: { _id: number }[]) {
+      const writeErrors = await insert(documents);
+      if (writeErrors.length > 0) {
+        throw new mongo.MongoBulkWriteError({ message: 'duplicate', code: 11_000, writeErrors }, {} as never);
+      }
+    },
+  };
+  return { commands, ids, insert: gatheredInsert(stub as unknown as Collection) };
+}
+
+test('what waits for a command is written together by the next', async () => {
+  const { commands, insert } = collectionStub();
+  expect(await Promise.all([1, 2, 3, 4].map((_id) => insert({ _id })))).toEqual([true, true, true, true]);
+  expect(commands).toEqual([[1], [2, 3, 4]]);
+  expect(await insert({ _id: 5 })).toBe(true);
+  expect(commands).toHaveLength(3);
+});
+
+test('whose key is taken is told so, alone or among others', async () => {
+  const { ids, insert } = collectionStub();
+  await insert({ _id: 1 });
+  expect(await insert({ _id: 1 })).toBe(false);
+  expect(await Promise.all([2, 1, 3, 3].map((_id) => insert({ _id })))).toEqual([true, false, true, false]);
+  expect([...ids]).toEqual([1, 2, 3]);
+});
+
+test('a failure reaches all that were written together, and none of those that come later', async () => {
+  const failure = new Error('the server is gone');
+  const { insert } = collectionStub(failure);
+  const ends = await Promise.allSettled([1, 2, 3].map((_id) => insert({ _id })));
+  expect(ends.map((end) => (end.status === 'rejected' ? end.reason : end.value))).toEqual([true, failure, failure]);
+  expect(await insert({ _id: 4 })).toBe(true);
+});
