@@ -12,6 +12,7 @@ import { replyRecipients } from '../domain/reply-recipients.ts';
 import { sanitiseHtml } from '../domain/sanitise-html.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
+import { compileObject, type Source } from '../store/compiled-object.ts';
 import type { Profile } from '../store/profile-store.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
@@ -56,7 +57,8 @@ async function write<Message>(
     form.tree ?? context.tags.tree(),
     context.profiles.find(stored.flatMap((one) => profileIds(one, now))),
   ]);
-  return stored.map((one) => writer(one, { ...form, tree, profiles, now }));
+  const around = { ...form, tree, profiles, now };
+  return stored.map((one) => writer(one, around));
 }
 
 interface Surroundings extends Form {
@@ -133,25 +135,14 @@ const writeCompact = compile<TicketSummary>(TicketSummarySchema);
  * contract that is neither fails while compiling.
  */
 function compile<Message>(form: DescMessage): (stored: StoredTicket, around: Surroundings) => Message {
-  const steps = form.fields.map(({ localName }) => {
-    if (isComputed(localName)) return { localName, computed: localName };
-    if (localName === 'id') return { localName, read: (value: unknown) => value };
-    if (!(localName in ticketFields)) throw new Error(`${form.typeName}.${localName} is neither kept nor computed`);
-    return { localName, read: fieldOf(localName as TicketFieldName).toMessage };
-  });
-  return (stored, around) => {
-    const values = computed(stored, around);
-    const kept = stored.ticket as Readonly<Record<string, unknown>>;
-    const message: Record<string, unknown> = { $typeName: form.typeName };
-    for (const step of steps) {
-      message[step.localName] = step.read ? step.read(kept[step.localName]) : values[step.computed];
-    }
-    return message as Message;
-  };
-}
-
-type ComputedName = keyof ReturnType<typeof computed>;
-
-function isComputed(name: string): name is ComputedName {
-  return Object.hasOwn(sample, name);
+  const write = compileObject<Message>([
+    ['$typeName', { constant: form.typeName }],
+    ...form.fields.map(({ localName: name }): [string, Source] => {
+      if (Object.hasOwn(sample, name)) return [name, { input: 'second', name }];
+      if (name === 'id') return [name, { input: 'first', name }];
+      if (!(name in ticketFields)) throw new Error(`${form.typeName}.${name} is neither kept nor computed`);
+      return [name, { input: 'first', name, read: fieldOf(name as TicketFieldName).toMessage }];
+    }),
+  ]);
+  return (stored, around) => write(stored.ticket, computed(stored, around));
 }

@@ -1,6 +1,7 @@
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { wordsOf } from '../domain/words.ts';
+import { compileObject, type Source } from './compiled-object.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
 import type { Effect, TicketDocument } from './ticket-model.ts';
 
@@ -22,11 +23,10 @@ export function documentOf(ticket: TicketState, event: TicketEvent, effect?: Eff
 }
 
 /** The ticket that a document holds. Fields that were not read have their first value. */
-export function stateOf(document: TicketDocument): TicketState {
-  const state: Record<string, unknown> = { id: document._id };
-  for (const name of ticketFieldNames) state[name] = fieldOf(name).load(document[name] as never);
-  return state as TicketState;
-}
+export const stateOf: (document: TicketDocument) => TicketState = compileObject<TicketState>([
+  ['id', { input: 'first', name: '_id' }],
+  ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: fieldOf(name).load }]),
+]);
 
 /** Fields that are found by the full text search. */
 const searched: readonly TicketFieldName[] = [
