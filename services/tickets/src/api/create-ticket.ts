@@ -37,9 +37,7 @@ export async function createTicket(
       ? await create(context, call, input)
       : await upsert(context, call, input, request.externalTicketId);
   call.once?.about(stored.ticket.id);
-  // A ticket that was there before may carry tags that the tree did not have yet.
-  const known = request.externalTicketId === undefined && !call.once ? { tree } : {};
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, ...known };
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
     ticket: await fullTicket(context, stored, form),

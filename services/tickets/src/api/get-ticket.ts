@@ -11,13 +11,13 @@ import { fullTicket } from './ticket-message.ts';
 
 /** Reads a ticket in full form, with its neighbours in the queue. Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}. */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
-  const stored = await context.tickets.find(request.ticketId);
+  const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
   if (!stored) throw notFound('Ticket');
   const { ticket } = stored;
   const settings = await context.settings();
   const queue = openQueue(context, settings);
   const key = queueKeys(ticket)[settings.routingOrder];
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   const [answered, previous, next] = await Promise.all([
     fullTicket(context, stored, form),
     queue.beside('before', key),

@@ -35,11 +35,14 @@ export async function searchTickets(
   const now = cursor?.now ?? context.now();
   const limit = request.limit ?? defaultLimit;
   const offset = cursor?.offset ?? request.offset ?? 0;
-  const scope = isSkillScope
-    ? scopeQueries(call.caller, await context.tags.tree(), (await context.settings()).spamDetectionTagId)
-    : [];
-  const query = allOf([...compileConditions(conditions, now), ...scope]);
-  const [page, total] = await Promise.all([
+  const conditionQueries = compileConditions(conditions, now);
+  const { spamDetectionTagId } = await context.settings();
+  const tags = context.tags.tree();
+  const scope = isSkillScope ? scopeQueries(call.caller, await tags, spamDetectionTagId) : [];
+  const query = allOf([...conditionQueries, ...scope]);
+  const [tree, total, page] = await Promise.all([
+    tags,
+    cursor?.total ?? context.tickets.count(query, !conditions.some(demandsValue)),
     context.tickets.page({
       query,
       order,
@@ -49,9 +52,8 @@ export async function searchTickets(
       behind: cursor,
       withRawData: request.includeRawData ?? false,
     }),
-    cursor?.total ?? context.tickets.count(query, !conditions.some(demandsValue)),
   ]);
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false };
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   const end = page.end && { now, total, offset: offset + page.tickets.length, ...page.end };
   return {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',

@@ -23,8 +23,11 @@ import { tagMessages } from './tag-message.ts';
 export interface Form {
   caller: Caller;
   withRawData: boolean;
-  /** The tags, where they have been read already. */
-  tree?: TagTree;
+  /**
+   * The tags since the request began, read anew for a ticket with a tag that they lack. They are read before the tickets
+   * or with them: to wait for them afterwards would keep the tickets of many requests in memory.
+   */
+  tree: TagTree;
 }
 
 const activeWithinSeconds = 300;
@@ -53,16 +56,14 @@ async function write<Message>(
   writer: (stored: StoredTicket, surroundings: Surroundings) => Message,
 ): Promise<Message[]> {
   const now = context.now();
-  const [tree, profiles] = await Promise.all([
-    form.tree ?? context.tags.tree(),
-    context.profiles.find(stored.flatMap((one) => profileIds(one, now))),
-  ]);
+  const isKnown = (id: number) => form.tree.get(id) !== undefined;
+  const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? form.tree : await context.tags.tree();
+  const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const around = { ...form, tree, profiles, now };
   return stored.map((one) => writer(one, around));
 }
 
 interface Surroundings extends Form {
-  tree: TagTree;
   profiles: ReadonlyMap<number, Profile>;
   now: number;
 }

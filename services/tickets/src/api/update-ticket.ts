@@ -41,6 +41,6 @@ export async function updateTicket(
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,
-    ticket: await fullTicket(context, stored, { caller, withRawData: false }),
+    ticket: await fullTicket(context, stored, { caller, withRawData: false, tree }),
   };
 }

@@ -121,16 +121,17 @@ const isDeleted: Query = { deletedAt: { $exists: true } };
 export function ticketStore(connection: Connection): TicketStore {
   const tickets = ticketModel(connection);
   const externalIds = externalIdModel(connection);
+  // Past mongoose, where its casting costs more than the operation, and every value is typed here.
+  const native = tickets.collection as unknown as mongo.Collection<TicketDocument>;
   const insertTicket = gatheredInsert(tickets.collection);
   const insertExternalId = gatheredInsert(externalIds.collection);
   const findOne = (query: Query) =>
     reachable(async () => {
-      const document = await tickets.findOne({ ...query, ...isLive }, leftOutOfReads).lean<TicketDocument>();
+      const document = await native.findOne({ ...query, ...isLive }, { projection: leftOutOfReads });
       return document ? storedTicket(document) : undefined;
     });
-  /** One update of one ticket, past mongoose: its casting costs more than the write, and every value is typed here. */
   const updateOne = (filter: Query, update: Query) =>
-    reachable(async () => (await tickets.collection.updateOne(filter, update)).matchedCount === 1);
+    reachable(async () => (await native.updateOne(filter, update)).matchedCount === 1);
   return {
     insert: (ticket, event, effect) => reachable(() => insertTicket(documentOf(ticket, event, effect))),
     find: (id) => findOne({ _id: id }),
@@ -187,7 +188,7 @@ export function ticketStore(connection: Connection): TicketStore {
           return all - (await tickets.countDocuments({ $and: [query, isDeleted] }, { maxTimeMS: maxQueryMs }));
         }),
       ),
-    firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(tickets, request))),
+    firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(native, request))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
         if (await insertExternalId({ _id: externalTicketId, ticketId: proposed })) return proposed;
@@ -262,16 +263,19 @@ function countable(query: Query): Query {
  * Without filters of the request the index is named: a plan that is remembered from the end of the queue may sort all of
  * it elsewhere.
  */
-async function readFirstInQueue(tickets: Model<TicketDocument>, request: QueueRequest): Promise<number | undefined> {
+async function readFirstInQueue(
+  tickets: mongo.Collection<TicketDocument>,
+  request: QueueRequest,
+): Promise<number | undefined> {
   const { query, groups, order, beside, isFiltered } = request;
   const field = `queueKeys.${order}`;
   const direction = beside?.side === 'before' ? -1 : 1;
   const place = beside ? { [field]: { [direction === 1 ? '$gt' : '$lt']: beside.key } } : {};
   const read = (queueGroup: number, options: { hint?: Record<string, 1> }) =>
-    tickets
-      .findOne({ queueGroup, ...place, ...query }, { [field]: 1 }, { maxTimeMS: maxQueryMs, ...options })
-      .sort({ [field]: direction })
-      .lean<Pick<TicketDocument, '_id' | 'queueKeys'>>();
+    tickets.findOne<Pick<TicketDocument, '_id' | 'queueKeys'>>(
+      { queueGroup, ...place, ...query },
+      { projection: { [field]: 1 }, sort: { [field]: direction }, maxTimeMS: maxQueryMs, ...options },
+    );
   const firsts = await Promise.all(
     groups.map((queueGroup) =>
       isFiltered
