@@ -17,8 +17,8 @@ const longestPauseMs = 8_000;
 const healthyMs = 30_000;
 const stopTimeoutMs = 15_000;
 
-/** Runs the program of a service as a child, which ends with this process. */
-export function superviseChild(name: string, program: string, environment: Environment): ChildService {
+/** Runs the program of a service, with Node's flags before it, as a child, which ends with this process. */
+export function superviseChild(name: string, program: readonly string[], environment: Environment): ChildService {
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   let isSettled = false;
@@ -65,13 +65,13 @@ export function superviseChild(name: string, program: string, environment: Envir
 }
 
 /** Runs a program to its end. Errors: any exit code but 0. */
-export async function runChild(name: string, program: string, environment: Environment): Promise<void> {
+export async function runChild(name: string, program: readonly string[], environment: Environment): Promise<void> {
   const [code] = await once(spawnNode(program, environment), 'exit');
   if (code !== 0) throw new Error(`${name} has failed.`);
 }
 
-function spawnNode(program: string, environment: Environment): ChildProcess {
-  return spawn(process.execPath, [program], {
+function spawnNode(program: readonly string[], environment: Environment): ChildProcess {
+  return spawn(process.execPath, program, {
     env: environment,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // Its own process group: Ctrl-C in a terminal is for this process, which stops its children in order.

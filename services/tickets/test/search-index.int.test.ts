@@ -92,7 +92,7 @@ async function explained(body: object): Promise<{ finds: Plan[]; count: Plan | u
   const onTickets = commands.filter((command) => command.collection === 'tickets');
   const finds: Plan[] = [];
   for (const { filter, options } of onTickets.filter(({ operation }) => operation === 'find')) {
-    finds.push(planOf(await collection.find(filter, options).explain('executionStats')));
+    finds.push(planOf(await collection.find(filter, { ...options, raw: false }).explain('executionStats')));
   }
   const counted = onTickets.find(({ operation }) => operation === 'countDocuments');
   const pipeline = [{ $match: counted?.filter ?? {} }, { $group: { _id: 1, n: { $sum: 1 } } }];
