@@ -12,7 +12,8 @@ import {
   CreateTicketRequestSchema,
   TicketService,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { accessOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { restRuleOf } from '@ticketing/rest/options.ts';
+import { profileKinds } from '@ticketing/service-kit/caller.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/grpc-transport.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,10 +21,17 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 const transports: [string, Transport][] = [];
-const served = ['createTicket', 'getTicket', 'searchTickets', ...TagService.methods.map(({ localName }) => localName)];
+const comeLater = ['deleteAttachment', 'getTicketVariables', 'getTicketHistory', 'updateConversation'];
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
-  .filter(({ localName }) => served.includes(localName));
+  .filter(({ localName }) => !comeLater.includes(localName));
+/** What the specification and decisions.md demand; every other method is open to whoever is known. */
+const rights: Record<string, string> = {
+  deleteTicket: 'deleteTicket',
+  createTag: 'manageTags',
+  updateTag: 'manageTags',
+  deleteTag: 'manageTags',
+};
 
 beforeAll(async () => {
   tickets = await startHarness();
@@ -110,8 +118,7 @@ describe('the REST face', () => {
       expect(await answer(`Bearer ${await tickets.identity.internalToken('gateway', testCaller())}`)).toBe(401);
       const status = async (caller: object) =>
         answer(`Bearer ${await tickets.identity.internalToken('tickets', testCaller(caller))}`);
-      const access = accessOf(method);
-      const right = access?.case === 'right' ? access.value : undefined;
+      const right = rights[method.localName];
       const [lesser, exact, admin] = [
         await status({}),
         await status({ permissions: [right ?? ''] }),
@@ -134,6 +141,46 @@ describe('the RPC faces', () => {
       }
     }
   });
+
+  test.each(methods.map((method) => [method.toString(), method] as const))(
+    '%s lets in whom its right allows, on every protocol',
+    async (_, method) => {
+      const right = rights[method.localName];
+      const otherRights = [...new Set(Object.values(rights))].filter((name) => name !== right);
+      const { issuerToken, internalToken } = tickets.identity;
+      const credentials: [string, string, boolean][] = [
+        ['no rights', await issuerToken(), right === undefined],
+        ['all other rights', await issuerToken({ permissions: otherRights }), right === undefined],
+        ['the right', await issuerToken({ permissions: right ? [right] : [] }), true],
+        [
+          'the right, passed on',
+          await internalToken('tickets', testCaller({ permissions: right ? [right] : [] })),
+          true,
+        ],
+        ['no rights, passed on', await internalToken('tickets', testCaller()), right === undefined],
+        ['an administrator', await issuerToken({ roleId: 1 }), true],
+        ['another role', await issuerToken({ roleId: 2 }), right === undefined],
+      ];
+      for (const kind of profileKinds) {
+        credentials.push([`a ${kind} without rights`, await issuerToken({ kind }), right === undefined]);
+        credentials.push([`a ${kind} with the right`, await issuerToken({ kind, permissions: [right ?? ''] }), true]);
+      }
+      for (const [protocol, transport] of transports) {
+        const call = (token?: string) =>
+          transport
+            .unary(method as never, undefined, 5000, token === undefined ? {} : bearer(token).headers, {})
+            .then(() => 'accepted')
+            .catch((error: unknown) => ConnectError.from(error).code);
+        expect(await call(), `without a token over ${protocol}`).toBe(Code.Unauthenticated);
+        for (const [name, token, isAllowed] of credentials) {
+          const allowed = ['accepted', Code.InvalidArgument, Code.NotFound, Code.FailedPrecondition];
+          expect(isAllowed ? allowed : [Code.PermissionDenied], `${name} over ${protocol}`).toContain(
+            await call(token),
+          );
+        }
+      }
+    },
+  );
 
   test('take tokens of the issuer and internal tokens, and check the right themselves', async () => {
     for (const [index, [protocol, transport]] of transports.entries()) {
