@@ -1,8 +1,12 @@
+import { answerProblems } from '@ticketing/rest/problem-reply.ts';
 import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance } from 'fastify';
+import { reportServerError } from './call.ts';
 import type { Health } from './health.ts';
 import { openServer } from './http-server.ts';
+import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import { continueTrace } from './trace.ts';
 
 /** Registers `/healthz` (the process answers) and `/readyz` (its dependencies do, and it is not stopping). */
 export function registerProbes(app: FastifyInstance, health: Health): void {
@@ -18,8 +22,12 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
 }
 
 /** The server of the internal port: `/metrics` for Prometheus, and the probes. */
-export function internalServer(health: Health, metrics: Metrics): FastifyInstance {
+export function internalServer(health: Health, metrics: Metrics, log: Logger): FastifyInstance {
   const app = openServer();
+  answerProblems(app, {
+    traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
+    onServerError: (error, status) => reportServerError(error, status, log),
+  });
   registerProbes(app, health);
   app.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),

@@ -78,7 +78,7 @@ export async function openServiceServer(given: ServiceServerOptions): Promise<Ht
     },
   });
   ageConnections(grpc);
-  const internal = internalServer(options.health, options.metrics);
+  const internal = internalServer(options.health, options.metrics, options.log);
   return listenOn(options.host, { http: web, grpc, internal }, options.ports);
 }
 

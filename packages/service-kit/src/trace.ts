@@ -6,7 +6,7 @@ export interface Trace {
   spanId: string;
 }
 
-const pattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+const pattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
 /** Goes on with the trace of a `traceparent` header, or starts one where it is missing or malformed. */
 export function continueTrace(traceparent: string | undefined): Trace {

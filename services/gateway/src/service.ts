@@ -42,7 +42,7 @@ export async function startGateway(environment?: Environment, now: () => number 
   try {
     const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now });
     const web = await openWeb({ config, log, metrics, health, agent, description, tokens, verify: issuer.verify, now });
-    const servers = { http: web, internal: internalServer(health, metrics) };
+    const servers = { http: web, internal: internalServer(health, metrics, log) };
     const server = await listenOn(config.host, servers, { http: config.httpPort, internal: config.internalPort });
     void description.refresh();
     log.info({ ports: server.ports }, 'started');

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+const program = (start: string) => `
+  import { runService } from ${JSON.stringify(join(import.meta.dirname, 'run-service.ts'))};
+  const log = { info: ({ reason }) => console.log(reason), error: (_, text) => console.log(text) };
+  await runService(async () => { ${start} });
+`;
+
+function run(start: string) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program(start)], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  children.push(child);
+  const printed = { out: '', err: '' };
+  child.stdout?.on('data', (chunk) => {
+    printed.out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    printed.err += chunk;
+  });
+  const line = (text: string) =>
+    new Promise<void>((resolve) => {
+      child.stdout?.on('data', () => {
+        if (printed.out.includes(text)) resolve();
+      });
+    });
+  return { child, printed, line };
+}
+
+const running = (stop: string) =>
+  `setInterval(() => undefined, 1000); setTimeout(() => console.log('running'), 100); return { log, stop: async () => { ${stop} } };`;
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it in order, once', async (signal) => {
+  const pause = 'await new Promise((resolve) => setTimeout(resolve, 300));';
+  const { child, printed, line } = run(running(`console.log('stopping'); ${pause} console.log('stopped');`));
+  await line('running');
+  child.kill(signal);
+  await line('stopping');
+  child.kill(signal);
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(printed.out.match(/stopped/g)).toHaveLength(1);
+});
+
+test('it ends with the process that started it', async () => {
+  const { child, printed, line } = run(running(`console.log('stopped');`));
+  await line('running');
+  child.disconnect();
+  expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(printed.out).toContain('the parent process is gone');
+  expect(printed.out).toContain('stopped');
+});
+
+test('a start that fails says why, and ends with code 1', async () => {
+  const { child, printed } = run(`throw new Error('the port is taken');`);
+  expect((await once(child, 'exit'))[0]).toBe(1);
+  expect(printed.err).toBe('the port is taken\n');
+});
+
+test('a stop that fails is logged, and ends it all the same', async () => {
+  const { child, printed, line } = run(running(`throw new Error('stuck');`));
+  await line('running');
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(printed.out).toContain('could not stop in order');
+});
