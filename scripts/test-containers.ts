@@ -1,31 +1,67 @@
 import { spawn } from 'node:child_process';
-import { GenericContainer, Wait } from 'testcontainers';
+import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { freePort } from './development/ports.ts';
 
-/** Runs the integration suites on a real database server: the one of `MONGODB_URI`, or one in a container. */
-const given = process.env.MONGODB_URI;
-const image = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';
-const port = 27_017;
+/** Runs the integration suites on real servers: those of `MONGODB_URI` and `KAFKA_BROKERS`, or containers. */
+const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';
+const kafkaImage = process.env.TICKETING_TEST_KAFKA_IMAGE ?? 'apache/kafka:4.1.0';
+const mongoPort = 27_017;
+const kafkaPort = 9092;
+const startupTimeoutMs = 120_000;
+const containers: StartedTestContainer[] = [];
 
-const container = given
-  ? undefined
-  : await new GenericContainer(image)
-      .withExposedPorts(port)
-      .withWaitStrategy(Wait.forLogMessage(/[Ww]aiting for connections/))
-      .withStartupTimeout(120_000)
-      .start();
 try {
-  const uri = given ?? `mongodb://${container?.getHost()}:${container?.getMappedPort(port)}/?directConnection=true`;
-  process.stdout.write(`Running the integration suites on ${given ? 'MONGODB_URI' : image}.\n`);
-  process.exitCode = await runTests(uri);
+  const mongodbUri = process.env.MONGODB_URI ?? (await startMongo());
+  const brokers = process.env.KAFKA_BROKERS ?? (await startKafka());
+  process.stdout.write(
+    `Running the integration suites on ${process.env.MONGODB_URI ? 'MONGODB_URI' : mongoImage} and ${process.env.KAFKA_BROKERS ? 'KAFKA_BROKERS' : kafkaImage}.\n`,
+  );
+  process.exitCode = await runTests({ MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
 } finally {
-  await container?.stop();
+  await Promise.all(containers.map((container) => container.stop()));
 }
 
-function runTests(uri: string): Promise<number> {
+async function startMongo(): Promise<string> {
+  const container = await new GenericContainer(mongoImage)
+    .withExposedPorts(mongoPort)
+    .withWaitStrategy(Wait.forLogMessage(/[Ww]aiting for connections/))
+    .withStartupTimeout(startupTimeoutMs)
+    .start();
+  containers.push(container);
+  return `mongodb://${container.getHost()}:${container.getMappedPort(mongoPort)}/?directConnection=true`;
+}
+
+/** One broker that is its own controller. It tells clients its address, so that the port is chosen beforehand. */
+async function startKafka(): Promise<string> {
+  const port = await freePort();
+  const container = await new GenericContainer(kafkaImage)
+    .withExposedPorts({ container: kafkaPort, host: port })
+    .withEnvironment({
+      KAFKA_NODE_ID: '1',
+      KAFKA_PROCESS_ROLES: 'broker,controller',
+      KAFKA_LISTENERS: `PLAINTEXT://0.0.0.0:${kafkaPort},CONTROLLER://127.0.0.1:29093`,
+      KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://127.0.0.1:${port}`,
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+      KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
+      KAFKA_CONTROLLER_QUORUM_VOTERS: '1@127.0.0.1:29093',
+      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
+      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
+      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
+      KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'true',
+    })
+    .withWaitStrategy(Wait.forListeningPorts())
+    .withStartupTimeout(startupTimeoutMs)
+    .start();
+  containers.push(container);
+  return `127.0.0.1:${port}`;
+}
+
+function runTests(servers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn('vitest', ['run', '.int.test.ts', '.e2e.test.ts', ...process.argv.slice(2)], {
       stdio: 'inherit',
-      env: { ...process.env, MONGODB_URI: uri },
+      env: { ...process.env, ...servers },
     });
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));

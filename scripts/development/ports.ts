@@ -18,8 +18,7 @@ export async function choosePorts(wanted: number): Promise<SystemPorts> {
   const choose = async (offset: number): Promise<number> => {
     const preferred = gateway + offset;
     const isPossible = preferred <= 65_535 && !taken.has(preferred);
-    const port = (isPossible ? await tryPort(preferred) : undefined) ?? (await tryPort(0));
-    if (port === undefined) throw new UsageError('There is no free port.');
+    const port = (isPossible ? await tryPort(preferred) : undefined) ?? (await freePort());
     if (taken.has(port)) return choose(offset);
     taken.add(port);
     return port;
@@ -31,6 +30,13 @@ export async function choosePorts(wanted: number): Promise<SystemPorts> {
     gatewayInternal: await choose(3),
     ticketsInternal: await choose(4),
   };
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const port = await tryPort(0);
+  if (port === undefined) throw new UsageError('There is no free port.');
+  return port;
 }
 
 /** The port if it can be listened on, a free one for 0, undefined if it is taken. */

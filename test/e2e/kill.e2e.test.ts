@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { afterAll, expect, test } from 'vitest';
+import { freePort } from '../../scripts/development/ports.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'ticketing-kill-'));
 const running = new Set<ChildProcess>();
@@ -14,14 +14,6 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
   rmSync(data, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 /** Starts the whole system as a user does, and waits for its last line. */
 async function start(port: number): Promise<ChildProcess> {

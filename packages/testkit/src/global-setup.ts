@@ -8,11 +8,14 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The database server that all test files share; each uses a database of its own. */
     mongodbUri: string;
+    /** The Kafka brokers of `KAFKA_BROKERS`; empty without, and then their tests are skipped. */
+    kafkaBrokers: string[];
   }
 }
 
-/** Starts the database server of a test run: the embedded one, unless `MONGODB_URI` names another. */
+/** Starts the database server of a test run: the embedded one, unless `MONGODB_URI` names another. Kafka is only named. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  project.provide('kafkaBrokers', (process.env.KAFKA_BROKERS ?? '').split(',').filter(Boolean));
   const given = process.env.MONGODB_URI;
   if (given) {
     project.provide('mongodbUri', given);

@@ -1,0 +1,245 @@
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import {
+  type Consumer,
+  type EachBatchPayload,
+  Kafka,
+  KafkaJSConnectionError,
+  KafkaJSError,
+  type KafkaMessage,
+  logLevel,
+} from 'kafkajs';
+import { batchesOf } from './batches.ts';
+import {
+  type Bus,
+  type IncomingMessage,
+  type OutgoingMessage,
+  type RunningSubscription,
+  retryDelayMs,
+  type Subscription,
+  type Topic,
+} from './bus.ts';
+
+/** Where the brokers are, and what is said of them. */
+export interface KafkaOptions {
+  brokers: readonly string[];
+  clientId: string;
+  /** Copies of each message that topics are made with; fewer where there are not as many brokers. */
+  replicas?: number;
+  /** What the client has to say, by its level. */
+  log(level: 'error' | 'warn', message: string): void;
+}
+
+const sessionTimeoutMs = 30_000;
+const heartbeatMs = 3_000;
+/** Brokers refuse requests above a size. */
+const maxBatch = { bytes: 1_000_000, messages: 10_000 };
+/** UNKNOWN_TOPIC_OR_PARTITION. */
+const unknownTopicCode = 3;
+
+/**
+ * The bus of a cluster: Kafka. Every message is kept by all replicas before `publish` resolves; offsets are committed
+ * when messages were acknowledged, by nothing else; topics are made by `setUp` only.
+ *
+ * Source: guarantees.md section 1, known faults of kafkajs 2.2.4.
+ */
+export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions): Bus {
+  const kafka = new Kafka({
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: 2_000,
+    requestTimeout: 10_000,
+    enforceRequestTimeout: true,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 3 },
+    logCreator: () => (entry) => {
+      if (entry.level <= logLevel.WARN && entry.level > logLevel.NOTHING)
+        log(entry.level === logLevel.ERROR ? 'error' : 'warn', entry.log.message);
+    },
+  });
+  const producer = kafka.producer({ allowAutoTopicCreation: false, maxInFlightRequests: 1 });
+  const admin = kafka.admin();
+  const running = new Set<RunningSubscription>();
+  let connecting: Promise<void> | undefined;
+  let connectingAdmin: Promise<void> | undefined;
+
+  function connectProducer(): Promise<void> {
+    connecting ??= producer.connect().catch((error: unknown) => {
+      connecting = undefined;
+      throw error;
+    });
+    return connecting;
+  }
+
+  function connectAdmin(): Promise<void> {
+    connectingAdmin ??= admin.connect().catch((error: unknown) => {
+      connectingAdmin = undefined;
+      throw error;
+    });
+    return connectingAdmin;
+  }
+
+  async function setUp(topics: readonly Topic[]): Promise<void> {
+    await connectAdmin();
+    const existing = new Set(await admin.listTopics());
+    const missing = topics.filter(({ name }) => !existing.has(name));
+    if (missing.length === 0) return;
+    const { brokers: living } = await admin.describeCluster();
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map(({ name, partitions, retentionMs }) => ({
+        topic: name,
+        numPartitions: partitions,
+        replicationFactor: Math.min(replicas, living.length),
+        configEntries: [
+          { name: 'cleanup.policy', value: 'delete' },
+          { name: 'retention.ms', value: String(retentionMs) },
+          { name: 'min.insync.replicas', value: String(Math.max(1, Math.min(replicas, living.length) - 1)) },
+        ],
+      })),
+    });
+  }
+
+  async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
+    await connectProducer();
+    for (const part of batchesOf(messages, maxBatch)) {
+      await producer.send({
+        topic,
+        acks: -1,
+        messages: part.map(({ key, value, headers }) => ({ key, value: Buffer.from(value), headers })),
+      });
+    }
+  }
+
+  async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
+    const consumer = kafka.consumer({
+      groupId: subscription.group,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      maxWaitTimeInMs: 100,
+      allowAutoTopicCreation: false,
+      // Whatever has happened, a consumer that has crashed starts again: messages wait for it.
+      retry: { retries: Number.MAX_SAFE_INTEGER, maxRetryTime: 10_000, restartOnFailure: async () => true },
+    });
+    const stopping = new AbortController();
+    const failures = new Map<string, number>();
+    consumer.on(consumer.events.CRASH, ({ payload }) => subscription.onError(payload.error));
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...subscription.topics], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 8,
+      eachBatch: (payload) => handleBatch(consumer, subscription, payload, failures, stopping.signal),
+    });
+    const part: RunningSubscription = {
+      async stop() {
+        running.delete(part);
+        stopping.abort();
+        await consumer.stop();
+        await consumer.disconnect();
+      },
+    };
+    running.add(part);
+    return part;
+  }
+
+  return {
+    setUp: (topics) => answered(() => setUp(topics)),
+    publish: (topic, messages) => answered(() => publish(topic, messages)),
+    subscribe: (subscription) => answered(() => subscribe(subscription)),
+    check: () =>
+      answered(async () => {
+        await connectAdmin();
+        await admin.describeCluster();
+      }),
+    async close() {
+      await Promise.all([...running].map((part) => part.stop()));
+      if (connecting) await producer.disconnect();
+      if (connectingAdmin) await admin.disconnect();
+    },
+  };
+}
+
+async function handleBatch(
+  consumer: Consumer,
+  subscription: Subscription,
+  payload: EachBatchPayload,
+  failures: Map<string, number>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { batch, heartbeat, resolveOffset, isRunning, isStale } = payload;
+  const { topic, partition } = batch;
+  const place = `${topic}/${partition}`;
+  const taken = new AbortController();
+  const signal = AbortSignal.any([stopping, taken.signal]);
+  if (signal.aborted || !isRunning() || isStale()) return;
+  let acknowledged: bigint | undefined;
+  // A handler may take longer than a session; the group learns that this consumer lives, and it learns of a rebalance.
+  const beat = setInterval(() => {
+    if (isStale() || !isRunning()) taken.abort();
+    else heartbeat().catch(() => taken.abort());
+  }, heartbeatMs);
+  try {
+    const messages = batch.messages.map((message) => incoming(topic, partition, message));
+    const acknowledge = ({ offset }: IncomingMessage) => {
+      const next = BigInt(offset);
+      if (acknowledged === undefined || next > acknowledged) acknowledged = next;
+    };
+    await subscription.handle(messages, { acknowledge, signal });
+    failures.delete(place);
+  } catch (error) {
+    subscription.onError(error);
+    const count = failures.get(place) ?? 0;
+    failures.set(place, count + 1);
+    await pause(retryDelayMs(count), signal);
+  } finally {
+    clearInterval(beat);
+  }
+  if (acknowledged === undefined) return;
+  resolveOffset(String(acknowledged));
+  await consumer.commitOffsets([{ topic, partition, offset: String(acknowledged + 1n) }]);
+}
+
+function incoming(topic: string, partition: number, message: KafkaMessage): IncomingMessage {
+  const headers = Object.entries(message.headers ?? {}).map(([name, value]) => [name, String([value].flat()[0])]);
+  return {
+    topic,
+    partition,
+    offset: message.offset,
+    key: String(message.key),
+    value: message.value ?? new Uint8Array(),
+    headers: Object.fromEntries(headers),
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/** What the client throws, told as what it means. */
+async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (hasCode(error, unknownTopicCode)) {
+      throw new DomainError('not_found', 'unknown_topic', 'There is no such topic.', { cause: error });
+    }
+    if (error instanceof KafkaJSConnectionError || error instanceof KafkaJSError) {
+      throw new DomainError('unavailable', 'bus_unavailable', 'The bus does not answer.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if ('code' in error && error.code === code) return true;
+  return 'cause' in error && hasCode(error.cause, code);
+}

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus.ts';
+
+/** A topic of its own on a bus, and how a group listens to it. */
+interface Bench {
+  topic: string;
+  publish(messages: readonly OutgoingMessage[], by?: Bus): Promise<void>;
+  listen(options?: Partial<Subscription> & { by?: Bus }): Promise<Listener>;
+}
+
+interface Listener {
+  group: string;
+  got: IncomingMessage[];
+  errors: unknown[];
+  part: RunningSubscription;
+}
+
+const partitions = 4;
+const message = (key: string, text: string, headers: Record<string, string> = {}): OutgoingMessage => ({
+  key,
+  value: Buffer.from(text),
+  headers,
+});
+const textOf = ({ value }: IncomingMessage) => Buffer.from(value).toString();
+const numbered = (key: string, count: number, from = 1) =>
+  Array.from({ length: count }, (_, index) => message(key, `${key}:${from + index}`));
+const keyed = (got: readonly IncomingMessage[], key: string) => got.filter((one) => one.key === key).map(textOf);
+const firsts = (texts: readonly string[]) => [...new Set(texts)];
+
+async function until(check: () => boolean, what: string, ms = 40_000): Promise<void> {
+  for (const end = Date.now() + ms; !check(); await setTimeout(20)) {
+    if (Date.now() > end) throw new Error(`not in time: ${what}`);
+  }
+}
+
+/** What every bus must do, whatever keeps its messages. `open` makes a connection of its own, as a process has. */
+export function testBus(name: string, open: () => Promise<Bus>): void {
+  describe(`a bus on ${name}`, { timeout: 60_000 }, () => {
+    const opened: Bus[] = [];
+    let bus: Bus;
+    const another = async () => {
+      const made = await open();
+      opened.push(made);
+      return made;
+    };
+    beforeAll(async () => {
+      bus = await another();
+    }, 60_000);
+    afterAll(async () => {
+      await Promise.all(opened.map((one) => one.close()));
+    }, 60_000);
+
+    async function bench(): Promise<Bench> {
+      const topic = `test.${randomUUID()}`;
+      await bus.setUp([{ name: topic, partitions, retentionMs: 3_600_000 }]);
+      return {
+        topic,
+        publish: (messages, by = bus) => by.publish(topic, messages),
+        async listen({ by = bus, ...options } = {}) {
+          const listener = { group: options.group ?? `group.${randomUUID()}`, got: [], errors: [] } as Omit<
+            Listener,
+            'part'
+          >;
+          const part = await by.subscribe({
+            topics: [topic],
+            onError: (error) => listener.errors.push(error),
+            async handle(messages, { acknowledge }) {
+              for (const one of messages) {
+                listener.got.push(one);
+                acknowledge(one);
+              }
+            },
+            ...options,
+            group: listener.group,
+          });
+          return Object.assign(listener, { part });
+        },
+      };
+    }
+
+    test('gives a group every message, those of a key in order, bytes and headers as they were', async () => {
+      const { topic, publish, listen } = await bench();
+      const keys = Array.from({ length: 20 }, (_, index) => `key ${index} ä`);
+      const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+      await publish([{ key: 'bytes', value: bytes, headers: { ce_id: 'evt_1', traceparent: '00-ab-cd-01', ü: 'ö' } }]);
+      await publish([]);
+      for (let round = 0; round < 5; round++) await publish(keys.flatMap((key) => numbered(key, 4, round * 4 + 1)));
+      const { got, part } = await listen();
+      await until(() => got.length >= 401, 'all messages');
+      for (const key of keys) expect(keyed(got, key)).toEqual(numbered(key, 20).map(({ value }) => String(value)));
+      const [first] = got.filter(({ key }) => key === 'bytes');
+      expect([first?.topic, Buffer.from(first?.value ?? [])]).toEqual([topic, bytes]);
+      expect(first?.headers).toEqual({ ce_id: 'evt_1', traceparent: '00-ab-cd-01', ü: 'ö' });
+      expect(new Set(got.map(({ partition }) => partition)).size).toBeGreaterThan(1);
+      for (const key of keys)
+        expect(new Set(got.filter((one) => one.key === key).map((one) => one.partition)).size).toBe(1);
+      for (const partition of [0, 1, 2, 3]) {
+        const offsets = got.filter((one) => one.partition === partition).map(({ offset }) => Number(offset));
+        expect(offsets).toEqual([...new Set(offsets)].sort((left, right) => left - right));
+      }
+      expect(got).toHaveLength(401);
+      await part.stop();
+    });
+
+    test('tells of what is published later, within a second', async () => {
+      const { publish, listen } = await bench();
+      const { got, part } = await listen();
+      await publish(numbered('a', 1));
+      await until(() => got.length === 1, 'the first message');
+      const begun = Date.now();
+      await publish(numbered('a', 1, 2));
+      await until(() => got.length === 2, 'the second message');
+      expect(Date.now() - begun).toBeLessThan(1000);
+      await part.stop();
+    });
+
+    test('gives every group its own copy', async () => {
+      const { publish, listen } = await bench();
+      const [left, right] = [await listen(), await listen()];
+      await publish(numbered('a', 30));
+      await until(() => left.got.length === 30 && right.got.length === 30, 'both groups');
+      await Promise.all([left.part.stop(), right.part.stop()]);
+    });
+
+    test('brings back what was not acknowledged, and what follows it, in order', async () => {
+      const { publish, listen } = await bench();
+      const attempts = new Map<string, number>();
+      const got: string[] = [];
+      const { errors, part } = await listen({
+        async handle(messages, { acknowledge }) {
+          for (const one of messages) {
+            const attempt = (attempts.get(textOf(one)) ?? 0) + 1;
+            attempts.set(textOf(one), attempt);
+            if (textOf(one) === 'a:3' && attempt <= 2) throw new Error('not yet');
+            got.push(textOf(one));
+            acknowledge(one);
+          }
+        },
+      });
+      await publish(numbered('a', 10));
+      await until(() => got.includes('a:10'), 'the last message');
+      expect(got).toEqual(numbered('a', 10).map(({ value }) => String(value)));
+      expect(attempts.get('a:3')).toBe(3);
+      expect(errors.map(String).filter((text) => text === 'Error: not yet')).toHaveLength(2);
+      await part.stop();
+    });
+
+    test('a handler that fails in one partition does not hold up the others', async () => {
+      const { publish, listen } = await bench();
+      const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
+      const got: IncomingMessage[] = [];
+      const { part } = await listen({
+        async handle(messages, { acknowledge }) {
+          for (const one of messages) {
+            if (one.key === 'k0') throw new Error('never');
+            got.push(one);
+            acknowledge(one);
+          }
+        },
+      });
+      await publish(keys.flatMap((key) => numbered(key, 3)));
+      await until(() => new Set(got.map(({ partition }) => partition)).size >= partitions - 1, 'the other partitions');
+      await part.stop();
+    });
+
+    test('goes on behind what was acknowledged, in another process too', async () => {
+      const { publish, listen } = await bench();
+      const first = await listen();
+      await publish(numbered('a', 10));
+      await until(() => first.got.length === 10, 'the first ten');
+      await first.part.stop();
+      await publish(numbered('a', 5, 11));
+      const second = await listen({ group: first.group, by: await another() });
+      await until(() => second.got.length >= 5, 'the rest');
+      await setTimeout(300);
+      expect(second.got.map(textOf)).toEqual(numbered('a', 5, 11).map(({ value }) => String(value)));
+      expect(first.got).toHaveLength(10);
+      await second.part.stop();
+    });
+
+    test('shares the partitions of a group, and one that stops leaves them to the others', async () => {
+      const { publish, listen } = await bench();
+      const left = await listen();
+      const right = await listen({ group: left.group, by: await another() });
+      const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
+      const all = () => [...left.got, ...right.got];
+      let sent = 0;
+      await until(
+        () => {
+          sent += 1;
+          void publish(keys.map((key) => message(key, `${key}:${sent}`)));
+          return left.got.length > 0 && right.got.length > 0;
+        },
+        'both take part',
+        30_000,
+      );
+      await left.part.stop();
+      const before = left.got.length;
+      await publish(keys.map((key) => message(key, `${key}:last`)));
+      await until(() => keys.every((key) => keyed(all(), key).includes(`${key}:last`)), 'the last of every key');
+      expect(left.got).toHaveLength(before);
+      await right.part.stop();
+    });
+
+    test('handles nothing any more once it has stopped, and waits for what is being handled', async () => {
+      const { publish, listen } = await bench();
+      let handling = 0;
+      let handled = 0;
+      const { group, part } = await listen({
+        async handle(messages, { acknowledge }) {
+          for (const one of messages) {
+            handling += 1;
+            await setTimeout(30);
+            handling -= 1;
+            handled += 1;
+            acknowledge(one);
+          }
+        },
+      });
+      await publish(numbered('a', 5));
+      await until(() => handling === 1, 'a message is being handled');
+      await part.stop();
+      expect(handling).toBe(0);
+      const before = handled;
+      await publish(numbered('a', 5, 6));
+      await setTimeout(500);
+      expect(handled).toBe(before);
+      const later = await listen({ group });
+      await until(() => keyed(later.got, 'a').includes('a:10'), 'the rest');
+      await later.part.stop();
+    });
+
+    test('keeps what many publish at a time, that of each in its order', async () => {
+      const { publish, listen } = await bench();
+      const publishers = [bus, await another(), await another()];
+      await Promise.all(
+        publishers.map(async (by, index) => {
+          for (let round = 0; round < 10; round++) await publish(numbered(`p${index}`, 10, round * 10 + 1), by);
+        }),
+      );
+      const { got, part } = await listen();
+      await until(() => got.length >= 300, 'all messages');
+      for (const index of publishers.keys()) {
+        const key = `p${index}`;
+        expect(firsts(keyed(got, key))).toEqual(numbered(key, 100).map(({ value }) => String(value)));
+      }
+      await part.stop();
+    });
+
+    test('takes messages of half a megabyte, and thousands at a time', async () => {
+      const { publish, listen } = await bench();
+      const large = 'x'.repeat(500_000);
+      await publish([message('a', `${large}1`), message('a', `${large}2`), message('a', `${large}3`)]);
+      await publish(numbered('b', 3000));
+      const { got, part } = await listen();
+      await until(() => got.length >= 3003, 'all messages');
+      expect(keyed(got, 'a')).toEqual([`${large}1`, `${large}2`, `${large}3`]);
+      expect(keyed(got, 'b')).toHaveLength(3000);
+      await part.stop();
+    });
+
+    test('makes no topic that was not set up, and leaves those alone that are there', async () => {
+      const { topic, publish, listen } = await bench();
+      const missing = `missing.${randomUUID()}`;
+      for (let attempt = 0; attempt < 2; attempt++) {
+        await expect(bus.publish(missing, numbered('a', 1))).rejects.toMatchObject({ reason: 'unknown_topic' });
+      }
+      await publish(numbered('a', 3));
+      await bus.setUp([{ name: topic, partitions, retentionMs: 3_600_000 }]);
+      const { got, part } = await listen();
+      await until(() => got.length === 3, 'the messages');
+      await part.stop();
+      await bus.check();
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import mongoose, { type Connection } from 'mongoose';
+import { afterAll, expect, inject, test } from 'vitest';
+import type { Subscription } from '../src/bus.ts';
+import { embeddedLog } from '../src/embedded-log.ts';
+import { testBus } from './bus-contract.ts';
+
+const dbName = `test_${randomUUID().slice(0, 8)}`;
+const connections: Connection[] = [];
+
+async function connect(): Promise<Connection> {
+  const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
+  connections.push(connection);
+  return connection;
+}
+
+afterAll(async () => {
+  await connections[0]?.dropDatabase();
+  await Promise.all(connections.map((connection) => connection.close()));
+});
+
+testBus('the embedded log', async () => embeddedLog(await connect()));
+
+test('the partitions of a member that died go to another when its lease has ended', { timeout: 30_000 }, async () => {
+  const topic = `test.${randomUUID()}`;
+  const survivor = embeddedLog(await connect());
+  await survivor.setUp([{ name: topic, partitions: 2, retentionMs: 1000 }]);
+  const lost = await connect();
+  const victim = embeddedLog(lost);
+  const got: string[] = [];
+  const subscription = (who: string): Subscription => ({
+    group: 'g',
+    topics: [topic],
+    onError: () => undefined,
+    async handle(messages, delivery) {
+      for (const message of messages) {
+        got.push(`${who} ${message.key}`);
+        // The victim dies before it says that it has handled anything.
+        if (who === 'survivor') delivery.acknowledge(message);
+      }
+      if (who === 'victim') await setTimeout(60_000, undefined, { ref: false });
+    },
+  });
+  void victim.subscribe(subscription('victim'));
+  await survivor.publish(
+    topic,
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => ({ key, value: Buffer.from(key), headers: {} })),
+  );
+  while (!got.some((line) => line.startsWith('victim'))) await setTimeout(20);
+  await lost.close();
+  await survivor.subscribe(subscription('survivor'));
+  const seen = () => new Set(got.filter((line) => line.startsWith('survivor')));
+  while (seen().size < 6) await setTimeout(50);
+  expect([...seen()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => `survivor ${key}`));
+  await survivor.close();
+});
