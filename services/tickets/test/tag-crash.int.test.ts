@@ -6,6 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../src/api/context.ts';
 import { createTag } from '../src/api/create-tag.ts';
@@ -182,4 +183,23 @@ test('changes of many tags at once that die between any two writes have happened
     }
     return hasDied;
   });
+});
+
+test('a change that is committed and can not be carried out is carried out by the next', async () => {
+  const context = processOf();
+  const tag = (name: string) => createTag(context, call, create(CreateTagRequestSchema, { name }));
+  await tag('Vor der Störung');
+  const away = new mongoose.mongo.MongoNetworkError('the connection broke');
+  const prototype = mongoose.mongo.Collection.prototype as unknown as { bulkWrite(): Promise<unknown> };
+  const broken = vi.spyOn(prototype, 'bulkWrite').mockRejectedValueOnce(
+    // The driver wraps it so, without a failed write.
+    new mongoose.mongo.MongoBulkWriteError(away as never, {} as never),
+  );
+  await expect(tag('Zuerst die Leitung')).rejects.toMatchObject({ reason: 'store_unavailable' });
+  broken.mockRestore();
+  const { id } = await tag('Danach die nächste');
+  const tree = await processOf().tags.tree();
+  const committed = [...tree.all()].find(({ name }) => name === 'Zuerst die Leitung');
+  expect(versionsIn(await tagDocument(committed?.id ?? 0))).toEqual([1]);
+  expect(versionsIn(await tagDocument(id))).toEqual([1]);
 });

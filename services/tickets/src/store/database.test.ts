@@ -1,8 +1,10 @@
 import mongoose, { mongo } from 'mongoose';
 import { describe, expect, test } from 'vitest';
-import { isDuplicateKey, reachable, upserted } from './database.ts';
+import { duplicatesIn, isDuplicateKey, reachable, upserted } from './database.ts';
 
 const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
+/** As the driver wraps what a bulk write fails with. */
+const bulkError = (error: object) => new mongo.MongoBulkWriteError(error as never, {} as never);
 const fails = (error: unknown) => reachable(() => Promise.reject(error));
 
 describe('a database that is away', () => {
@@ -15,6 +17,8 @@ describe('a database that is away', () => {
     ['it steps down', serverError(189)],
     ['it is not the primary any more', serverError(10_107)],
     ['it ends what runs', serverError(11_600)],
+    ['a bulk write meets that', bulkError(new mongo.MongoNetworkError('reset'))],
+    ['a bulk write finds no server', bulkError(new mongo.MongoServerSelectionError('none', {} as never))],
   ])('is answered as such: %s', async (_, cause) => {
     await expect(fails(cause)).rejects.toMatchObject({
       code: 'unavailable',
@@ -55,4 +59,13 @@ describe('an upsert', () => {
 
 test('a duplicate key is told from other errors', () => {
   expect([serverError(11_000), serverError(1), new Error('x')].map(isDuplicateKey)).toEqual([true, false, false]);
+});
+
+test('of a bulk write, only failures that are all duplicate keys count as such', () => {
+  const failed = (...codes: number[]) =>
+    bulkError({ message: 'bulk', writeErrors: codes.map((code, index) => ({ code, index: index + 3 })) });
+  expect(duplicatesIn(failed(11_000, 11_000))).toEqual([3, 4]);
+  expect(duplicatesIn(failed(11_000, 121))).toBeUndefined();
+  expect(duplicatesIn(bulkError(new mongo.MongoNetworkError('reset')))).toBeUndefined();
+  expect(duplicatesIn(serverError(11_000))).toBeUndefined();
 });

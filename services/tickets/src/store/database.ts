@@ -101,6 +101,14 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 11_000;
 }
 
+/** Which writes of a bulk failed because their key exists; undefined if it failed in any other way. */
+export function duplicatesIn(error: unknown): number[] | undefined {
+  if (!(error instanceof mongo.MongoBulkWriteError)) return undefined;
+  const failed = [error.writeErrors].flat();
+  const isDuplicates = failed.length > 0 && failed.every(({ code }) => code === 11_000);
+  return isDuplicates ? failed.map(({ index }) => index) : undefined;
+}
+
 /**
  * What a server says that is stepping down, shutting down or not the primary any more: ShutdownInProgress,
  * PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange,
@@ -108,7 +116,12 @@ export function isDuplicateKey(error: unknown): boolean {
  */
 const leaving = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
-function isAway(error: unknown): boolean {
+/** Whether an operation failed because there is no server that could have carried it out. */
+export function isAway(error: unknown): boolean {
+  // The driver wraps whatever a bulk write fails with.
+  if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error) {
+    return isAway(error.errorResponse);
+  }
   return (
     (error instanceof mongo.MongoServerError && leaving.has(error.code)) ||
     error instanceof mongo.MongoNetworkError ||

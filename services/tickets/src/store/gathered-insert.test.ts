@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { gatheredInsert } from './gathered-insert.ts';
 
 /** A collection in memory that knows the commands it was sent. */
-function collectionStub(failure?: Error) {
+function collectionStub(failure?: Error, firstFailure?: Error) {
   const ids = new Set<number>();
   const commands: number[][] = [];
   const duplicate = (index: number) => ({ index, code: 11_000 }) as mongo.WriteError;
@@ -12,6 +12,7 @@ function collectionStub(failure?: Error) {
     commands.push(documents.map(({ _id }) => _id));
     await setTimeout(1);
     if (failure && documents.length > 1) throw failure;
+    if (firstFailure && commands.length === 1) throw firstFailure;
     return documents.flatMap(({ _id }, index) => {
       if (ids.has(_id)) return [duplicate(index)];
       ids.add(_id);
@@ -47,6 +48,13 @@ test('whose key is taken is told so, alone or among others', async () => {
   expect(await insert({ _id: 1 })).toBe(false);
   expect(await Promise.all([2, 1, 3, 3].map((_id) => insert({ _id })))).toEqual([true, false, true, false]);
   expect([...ids]).toEqual([1, 2, 3]);
+});
+
+test('a database that is away is so for those too who wait for their turn', async () => {
+  const { commands, insert } = collectionStub(undefined, new mongo.MongoNetworkError('reset'));
+  const ends = await Promise.allSettled([1, 2, 3].map((_id) => insert({ _id })));
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(commands).toEqual([[1]]);
 });
 
 test('a failure reaches all that were written together, and none of those that come later', async () => {

@@ -1,5 +1,5 @@
-import { type Collection, mongo } from 'mongoose';
-import { isDuplicateKey } from './database.ts';
+import type { Collection } from 'mongoose';
+import { duplicatesIn, isAway, isDuplicateKey } from './database.ts';
 
 interface Waiting {
   document: object;
@@ -18,9 +18,16 @@ export function gatheredInsert(collection: Collection): (document: object) => Pr
   async function run(): Promise<void> {
     isRunning = true;
     while (waiting.length > 0) {
-      const batch = waiting;
+      let batch = waiting;
       waiting = [];
-      await insertAll(collection, batch);
+      try {
+        const taken = await insertAll(collection, batch);
+        for (const [index, { resolve }] of batch.entries()) resolve(!taken.includes(index));
+      } catch (error) {
+        // Whoever waits would find the database away in its turn, as late again.
+        if (isAway(error)) batch = batch.concat(waiting.splice(0));
+        for (const { reject } of batch) reject(error);
+      }
     }
     isRunning = false;
   }
@@ -32,35 +39,16 @@ export function gatheredInsert(collection: Collection): (document: object) => Pr
     });
 }
 
-async function insertAll(collection: Collection, batch: readonly Waiting[]): Promise<void> {
-  const [first, second] = batch;
-  if (first && !second) {
-    await insertOne(collection, first);
-    return;
-  }
-  const taken = new Set<number>();
+/** Answers which of the documents have a key that is taken. */
+async function insertAll(collection: Collection, batch: readonly Waiting[]): Promise<number[]> {
+  const documents = batch.map(({ document }) => document);
   try {
-    await collection.insertMany(
-      batch.map(({ document }) => document),
-      { ordered: false },
-    );
+    if (documents.length === 1) await collection.insertOne(documents[0] as object);
+    else await collection.insertMany(documents, { ordered: false });
+    return [];
   } catch (error) {
-    const errors = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
-    if (errors.length === 0 || errors.some(({ code }) => code !== 11_000)) {
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    for (const { index } of errors) taken.add(index);
-  }
-  for (const [index, { resolve }] of batch.entries()) resolve(!taken.has(index));
-}
-
-async function insertOne(collection: Collection, { document, resolve, reject }: Waiting): Promise<void> {
-  try {
-    await collection.insertOne(document);
-    resolve(true);
-  } catch (error) {
-    if (isDuplicateKey(error)) resolve(false);
-    else reject(error);
+    const taken = isDuplicateKey(error) && documents.length === 1 ? [0] : duplicatesIn(error);
+    if (!taken) throw error;
+    return taken;
   }
 }

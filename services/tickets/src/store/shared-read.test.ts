@@ -19,6 +19,19 @@ test('callers that come while a read is on its way share the next one', async ()
   expect(await fourth).toBe(3);
 });
 
+test('a read that fails fails for those too who wait for the next, and for nobody later', async () => {
+  let count = 0;
+  const read = sharedRead(async () => {
+    count += 1;
+    if (count === 1) throw new Error('away');
+    return count;
+  });
+  const results = await Promise.allSettled([read(), read(), read()]);
+  expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(count).toBe(1);
+  expect(await Promise.all([read(), read()])).toEqual([2, 3]);
+});
+
 test('a read that fails fails for those who share it only', async () => {
   let count = 0;
   const read = sharedRead(async () => {

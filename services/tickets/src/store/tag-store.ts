@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { type Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { isDuplicateKey, reachable } from './database.ts';
+import { duplicatesIn, isDuplicateKey, reachable } from './database.ts';
 import { sharedRead } from './shared-read.ts';
 import {
   emptyTagLog,
@@ -132,7 +132,7 @@ export function tagStore(connection: Connection): TagStore {
       await tags.collection.bulkWrite(last.map(writeOf) as never, { ordered: false });
     } catch (error) {
       // Whose key exists was carried out before.
-      if (!(error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().every(isDuplicate))) throw error;
+      if (!duplicatesIn(error)) throw error;
     }
     carriedOut = Math.max(carriedOut, revision);
   }
@@ -232,10 +232,6 @@ function writeOf({ tag, event }: TagChange) {
       update: { $set: fields, $push: { outbox: event }, ...('deleted' in tag ? { $unset: erased } : {}) },
     },
   };
-}
-
-function isDuplicate({ code }: mongo.WriteError): boolean {
-  return code === 11_000;
 }
 
 function aliveOf(documents: readonly TagDocument[]): Map<number, TagState> {
