@@ -69,7 +69,7 @@ class World {
     }
     const lease = String(this.#lease++);
     this.kept.set(id, { fingerprint, reserved: {}, ...kept, lease });
-    return { state: 'claimed', claim: { id, lease, reserved: { ...kept?.reserved } } };
+    return { state: 'claimed', claim: { id, effectId: `effect of ${id}`, lease, reserved: { ...kept?.reserved } } };
   }
 
   #held({ id, lease }: ClaimedRequest): Kept | undefined {

@@ -22,6 +22,8 @@ export interface IdempotencyRecords {
 /** A request that this process has claimed, with the numbers that are reserved for it. */
 export interface ClaimedRequest {
   id: string;
+  /** What its effects are marked with: another, when the key is used again after its time. */
+  effectId: string;
   lease: string;
   reserved: Readonly<Record<string, number>>;
 }
@@ -80,7 +82,7 @@ async function answerOnce(
 ): Promise<Message> {
   const ticketIds = new Set<number>();
   const given: Once = {
-    id: claim.id,
+    id: claim.effectId,
     reserve: async (name, choose) => claim.reserved[name] ?? (await records.reserve(claim, name, await choose())),
     about: (ticketId) => ticketIds.add(ticketId),
   };

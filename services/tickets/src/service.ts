@@ -103,13 +103,18 @@ export function ticketsContext(
   settings: ReadSettings,
 ): Context {
   const counters = counterModel(connection);
+  const tickets = ticketStore(connection);
+  const deletedOf = async (ids: readonly number[]) => {
+    const alive = ids.length === 0 ? new Map() : await tickets.versions(ids);
+    return ids.filter((id) => !alive.has(id));
+  };
   const context = {
-    tickets: ticketStore(connection),
+    tickets,
     tags: tagStore(connection),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
-    idempotency: idempotencyStore(connection),
+    idempotency: idempotencyStore(connection, deletedOf),
     ticketIds: idSequence(counters, 'ticket'),
     tagIds: idSequence(counters, 'tag'),
     settings,

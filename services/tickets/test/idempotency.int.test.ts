@@ -1,8 +1,9 @@
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { mongo } from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idempotencyStore } from '../src/store/idempotency-store.ts';
 import { type Answer, golden, startHarness, startInstance, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
@@ -85,6 +86,44 @@ describe('Idempotency-Key', () => {
     const second = await post('old');
     expect([second.status, isReplayed(second)]).toEqual([200, false]);
     expect(second.json.id).not.toBe(first.json.id);
+  });
+
+  test('is forgotten after 24 hours for changes too: what comes then is done, though the ticket remembers', async () => {
+    const { json } = await post('for-changes');
+    const patches = [{ priority: 'high' }, { status: 'closed' }];
+    for (const [index, patch] of patches.entries()) {
+      const answer = await send('change', 'PATCH', `/ticket/${json.id}`, patch);
+      expect([answer.status, isReplayed(answer), answer.json.ticket]).toEqual([
+        200,
+        false,
+        expect.objectContaining({ ...patch, version: index + 2 }),
+      ]);
+      await records.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1) } });
+    }
+    for (const status of ['open', 'closed']) {
+      expect((await send('bulk', 'PATCH', '/ticket', [{ id: json.id, status }])).status).toBe(200);
+      expect((await tickets.request('GET', `/ticket/${json.id}`)).json.status).toBe(status);
+      await records.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1) } });
+    }
+  });
+
+  test('keeps no answer about a ticket that was deleted before the answer was kept', async () => {
+    const connection = await mongoose
+      .createConnection(tickets.environment.TICKETING_TICKETS_MONGODB_URI ?? '', {
+        dbName: tickets.database.databaseName,
+      })
+      .asPromise();
+    const store = idempotencyStore(connection, async (ids) => ids.filter((id) => id === 5));
+    for (const [key, ids, state] of [
+      ['alive', [4], 'done'],
+      ['deleted', [4, 5], 'erased'],
+    ] as const) {
+      const found = await store.claim(key, 'print');
+      if (found.state !== 'claimed') throw new Error('the key is taken');
+      await store.complete(found.claim, Buffer.from('text of the ticket'), ids);
+      expect((await store.claim(key, 'print')).state).toBe(state);
+    }
+    await connection.close();
   });
 
   test('means nothing to what writes nothing', async () => {

@@ -13,6 +13,7 @@ export interface IdempotencyStore extends IdempotencyRecords {
 
 interface IdempotencyDocument {
   _id: string;
+  effectId: string;
   fingerprint: string;
   state: 'running' | 'done' | 'erased';
   lease: string;
@@ -31,6 +32,7 @@ export function idempotencyModel(connection: Connection): Model<IdempotencyDocum
   const schema = new Schema<IdempotencyDocument>(
     {
       _id: String,
+      effectId: String,
       fingerprint: String,
       state: String,
       lease: String,
@@ -46,16 +48,25 @@ export function idempotencyModel(connection: Connection): Model<IdempotencyDocum
   return connection.model<IdempotencyDocument>('IdempotencyKey', schema);
 }
 
-/** Opens the requests on a connection. Units: `now` in Unix milliseconds. */
-export function idempotencyStore(connection: Connection, now: () => number = Date.now): IdempotencyStore {
+/**
+ * Opens the requests on a connection; `deletedOf` answers those of some tickets that are deleted. Units: `now` in Unix
+ * milliseconds.
+ */
+export function idempotencyStore(
+  connection: Connection,
+  deletedOf: (ticketIds: readonly number[]) => Promise<number[]>,
+  now: () => number = Date.now,
+): IdempotencyStore {
   const records = idempotencyModel(connection).collection as unknown as mongo.Collection<IdempotencyDocument>;
   const held = ({ id, lease }: ClaimedRequest) => ({ _id: id, lease, state: 'running' as const });
 
   async function insert(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
     const lease = randomUUID();
+    const effectId = randomUUID();
     try {
       await records.insertOne({
         _id: id,
+        effectId,
         fingerprint,
         state: 'running',
         lease,
@@ -65,7 +76,7 @@ export function idempotencyStore(connection: Connection, now: () => number = Dat
         ticketIds: [],
         expiresAt: new Date(now() + keptMs),
       });
-      return { id, lease, reserved: {} };
+      return { id, effectId, lease, reserved: {} };
     } catch (error) {
       if (isDuplicateKey(error)) return undefined;
       throw error;
@@ -78,7 +89,12 @@ export function idempotencyStore(connection: Connection, now: () => number = Dat
     const abandoned = { _id: id, fingerprint, state: 'running' as const, leaseUntil: { $lt: new Date(now()) } };
     const update = { $set: { lease, leaseUntil: new Date(now() + leaseMs) } };
     const taken = await records.findOneAndUpdate(abandoned, update, { returnDocument: 'after' });
-    return taken ? { id, lease, reserved: taken.reserved } : undefined;
+    return taken ? { id, effectId: taken.effectId, lease, reserved: taken.reserved } : undefined;
+  }
+
+  async function eraseAnswersAbout(ticketId: number): Promise<void> {
+    const erased = { $set: { state: 'erased' as const, answer: null, ticketIds: [] } };
+    await reachable(() => records.updateMany({ ticketIds: ticketId }, erased));
   }
 
   return {
@@ -109,14 +125,13 @@ export function idempotencyStore(connection: Connection, now: () => number = Dat
     async complete(claim, answer, ticketIds) {
       const done = { state: 'done' as const, answer: new mongo.Binary(answer), ticketIds };
       await reachable(() => records.updateOne(held(claim), { $set: done }));
+      // A deletion that came before this answer was kept did not find it.
+      for (const ticketId of await deletedOf(ticketIds)) await eraseAnswersAbout(ticketId);
     },
     async release(claim) {
       await reachable(() => records.deleteOne(held(claim)));
     },
-    async eraseAnswersAbout(ticketId) {
-      const erased = { $set: { state: 'erased' as const, answer: null, ticketIds: [] } };
-      await reachable(() => records.updateMany({ ticketIds: ticketId }, erased));
-    },
+    eraseAnswersAbout,
     async removeExpired() {
       await reachable(() => records.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
     },
