@@ -54,12 +54,24 @@ describe('PATCH /ticket', () => {
   });
 
   test('clears what is null', async () => {
-    const set = { agentId: 7, subject: 'a', summary: 'b', customerId: 'K', partnerId: 3, clientData: { a: 1 } };
+    const set = { agentId: 7, customerId: 'K', partnerId: 3, clientData: { a: 1 } };
     const id = await post();
     await bulk([{ id, ...set }]);
+    const refused = await bulk([{ id, subject: null, summary: null }]);
+    expect(refused.json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '#/0/subject',
+      '#/0/summary',
+    ]);
     const cleared = Object.fromEntries(Object.keys(set).map((name) => [name, null]));
     expect((await bulk([{ id, ...cleared }])).status).toBe(200);
     expect(await get(id)).toMatchObject({ ...cleared, version: 3 });
+  });
+
+  test('of a version alone changes nothing', async () => {
+    const id = await post();
+    expect((await bulk([{ id, version: 1 }])).status).toBe(200);
+    expect(await get(id)).toMatchObject({ version: 1 });
+    expect((await tickets.documentOf(id)).worklog).toEqual([]);
   });
 
   test('includeInWorklog=false keeps it out of the worklog', async () => {

@@ -67,6 +67,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     expect((await tickets.request('GET', `/ticket/${id}`)).status).toBe(404);
     expect((await tickets.request('PATCH', `/ticket/${id}`, { body: { status: 'open' } })).status).toBe(404);
     const bulk = await tickets.request('PATCH', '/ticket', { body: [{ id, status: 'open' }] });
+    expect([bulk.status, bulk.json.code]).toEqual([404, 'ticket_not_found']);
     expect(bulk.json.errors[0]).toMatchObject({ pointer: '#/0/id', code: 'unknown_ticket' });
     const next = { preferredDirection: 'next', ticketId: id };
     expect((await tickets.request('POST', '/ticket/getLatest', { body: next })).status).toBe(404);

@@ -122,7 +122,7 @@ function bulk(
         }),
       );
       const { status } = await real.request('PATCH', '/ticket', { body });
-      if ([...chosen.keys()].some(({ isDeleted }) => isDeleted)) return expect(status).toBe(400);
+      if ([...chosen.keys()].some(({ isDeleted }) => isDeleted)) return expect(status).toBe(404);
       if ([...chosen.values()].some(({ isStale }) => isStale)) return expect(status).toBe(412);
       expect(status).toBe(200);
       for (const [

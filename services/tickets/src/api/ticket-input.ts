@@ -16,7 +16,8 @@ export function ticketInputReader(request: DescMessage): (message: Message) => T
   const isMasked = request.fields.some(({ localName }) => localName === 'updateMask');
   const fields = request.fields.flatMap(({ localName, name: path, fieldKind }) => {
     const name = renamed[localName] ?? localName;
-    return name in ticketFields
+    // A version in a request is what the client expects, and no value.
+    return name in ticketFields && name !== 'version'
       ? [{ localName, path, name: name as TicketFieldName, isList: fieldKind === 'list' }]
       : [];
   });

@@ -3,7 +3,7 @@ import type {
   UpdateTicketsRequest,
   UpdateTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { invalidInput, type Violation } from '@ticketing/rest/domain-error.ts';
+import { DomainError, invalidInput, type Violation } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import { isManual } from '../domain/spam.ts';
 import type { Context } from './context.ts';
@@ -14,7 +14,7 @@ import { tagViolations } from './ticket-update.ts';
  * Changes several tickets, all of them or none: everything is checked first, then recorded, then applied, by another
  * process if this one dies. An element with a refresh flag changes nothing; it asks the analysis to look again.
  *
- * Errors: duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags, not_allowed, each with a pointer;
+ * Errors: ticket_not_found, if that is all; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags, not_allowed, each with a pointer;
  * stale_version, if an element names a version that its ticket no longer has.
  * Source: specification, PATCH /ticket; decisions.md section 5.
  */
@@ -55,5 +55,9 @@ async function check(context: Context, { tickets }: UpdateTicketsRequest): Promi
     }
     return found;
   });
-  if (violations.length > 0) throw invalidInput(violations);
+  if (violations.length === 0) return;
+  if (violations.every(({ code }) => code === 'unknown_ticket')) {
+    throw new DomainError('not_found', 'ticket_not_found', 'Ticket not found', { violations });
+  }
+  throw invalidInput(violations);
 }
