@@ -1,6 +1,6 @@
 import { serviceCaller } from '@ticketing/service-kit/caller.ts';
 import type { ScheduledTask } from '@ticketing/service-kit/schedule.ts';
-import { changeTicket } from './api/change-ticket.ts';
+import { changeTicket, passOverDeleted } from './api/change-ticket.ts';
 import type { Context } from './api/context.ts';
 import { finishErasing } from './api/delete-ticket.ts';
 import { finishTagDeletions } from './api/finish-tag-deletions.ts';
@@ -29,18 +29,26 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
 /** Source: decisions.md section 5, Status. */
 async function reopenDueTickets(context: Context): Promise<void> {
   const itself = serviceCaller('tickets');
+  const failed = new Map<number, unknown>();
   for (;;) {
     const now = context.now();
-    const ids = await context.tickets.due(new Date(now * 1000), batch);
-    for (const id of ids) {
-      await changeTicket(context, id, ({ ticket }) => {
-        const { after, changed } = reopenDue(ticket, now);
-        if (changed.length === 0) return {};
-        return { write: { after, changed, event: reopenedEvent(ticket, after, changed, itself) } };
-      });
-    }
-    if (ids.length < batch) return;
+    const due = await context.tickets.due(new Date(now * 1000), batch + failed.size);
+    const ids = due.filter((id) => !failed.has(id));
+    // A ticket that is held by a bulk, or can not be written, holds up no other.
+    await Promise.all(
+      ids.map((id) =>
+        changeTicket(context, id, ({ ticket }) => {
+          const { after, changed } = reopenDue(ticket, now);
+          if (changed.length === 0) return {};
+          return { write: { after, changed, event: reopenedEvent(ticket, after, changed, itself) } };
+        })
+          .catch(passOverDeleted)
+          .catch((error: unknown) => failed.set(id, error)),
+      ),
+    );
+    if (ids.length < batch) break;
   }
+  if (failed.size > 0) throw new AggregateError([...failed.values()], `tickets ${[...failed.keys()]} are not reopened`);
 }
 
 async function finishDeletions(context: Context): Promise<void> {

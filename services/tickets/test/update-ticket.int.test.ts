@@ -174,6 +174,20 @@ describe('the worklog', () => {
 });
 
 describe('workedOnBy', () => {
+  test('forgets who was there more than an hour ago, and keeps a hundred', async () => {
+    const id = await post();
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
+    const present = Array.from({ length: 120 }, (_, index) => [String(1000 + index), ago(index + 10)]);
+    const workedOn = Object.fromEntries([...present, ['7', ago(3700)], ['8', ago(86_400)]]);
+    await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, { $set: { workedOn } });
+    await patch(id, { workedOnBy: 41 });
+    const kept = Object.keys((await tickets.documentOf(id)).workedOn).map(Number);
+    expect(kept.toSorted((left, right) => left - right)).toEqual([
+      41,
+      ...Array.from({ length: 99 }, (_, index) => 1000 + index),
+    ]);
+  });
+
   const caller = { profileId: 41, firstName: 'Kim', lastName: 'Muster', email: 'kim@example.com' };
 
   test('adds a profile, null removes the caller; neither raises the version nor tells anybody', async () => {

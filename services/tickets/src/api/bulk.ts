@@ -34,7 +34,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     } as const;
     const bulk = await store.insert(given, Date.now());
     if (!bulk) return resume(id);
-    if (mustReserve) await reserve(bulk, request);
+    if (mustReserve) await whileHeld(bulk, () => reserve(bulk, request));
     await apply(bulk);
   }
 
@@ -71,7 +71,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       tickets.map(({ id = 0 }) => id),
       bulk.id,
     );
-    await store.remove(bulk.id);
+    await store.remove(bulk);
   }
 
   async function apply(bulk: Bulk): Promise<void> {
@@ -79,10 +79,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
     const patchContext = { caller, now: context.now(), includeInWorklog: request.includeInWorklog ?? true };
-    const holding = setInterval(() => {
-      store.hold(bulk, Date.now()).catch(() => undefined);
-    }, holdEveryMs);
-    try {
+    await whileHeld(bulk, async () => {
       const left = request.tickets.values();
       const applyNext = async () => {
         for (const change of left) {
@@ -95,11 +92,22 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
         }
       };
       await Promise.all(Array.from({ length: atOnce }, applyNext));
+      // Before the tickets are let go: whoever took over afterwards would decide on what others have written since.
+      await store.finish(bulk, Date.now());
       await context.tickets.release(
         request.tickets.map(({ id = 0 }) => id),
         bulk.id,
       );
-      await store.finish(bulk, Date.now());
+    });
+  }
+
+  /** Prolongs the lease of a bulk for as long as something is done for it. */
+  async function whileHeld(bulk: Bulk, work: () => Promise<void>): Promise<void> {
+    const holding = setInterval(() => {
+      store.prolong(bulk, Date.now()).catch(() => undefined);
+    }, holdEveryMs);
+    try {
+      await work();
     } finally {
       clearInterval(holding);
     }

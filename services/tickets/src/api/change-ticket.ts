@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 /** What is to happen to a ticket as it stands: its next version, who works on it, both, or nothing. */
 export interface Decision {
   write?: Pick<TicketWrite, 'after' | 'changed' | 'event' | 'worklogEntry'> | undefined;
-  workedOn?: WorkedOn | undefined;
+  workedOn?: Omit<WorkedOn, 'forgotten'> | undefined;
 }
 
 /** How a change is made. */
@@ -17,6 +17,10 @@ export interface ChangeOptions {
   bulkId?: string | undefined;
 }
 
+/** Who was seen on a ticket is shown for this long. */
+export const workedOnWithinSeconds = 3600;
+
+const maxWorkedOn = 100;
 const maxAttempts = 1000;
 const eagerAttempts = 10;
 const pauseMs = 20;
@@ -59,7 +63,8 @@ async function attemptChange(
   if (!before) throw notFound('Ticket');
   if (effectId !== undefined && before.effects.some((effect) => effect.id === effectId)) return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
-  const { write, workedOn } = decide(before);
+  const { write, workedOn: decided } = decide(before);
+  const workedOn = decided && { ...decided, forgotten: forgottenOf(before.workedOn, context.now()) };
   const stored = { ...before, ...(workedOn ? { workedOn: withWorkedOn(before.workedOn, workedOn) } : {}) };
   if (!write) {
     if (workedOn) await context.tickets.setWorkedOn(id, workedOn);
@@ -70,7 +75,18 @@ async function attemptChange(
   return isWritten ? { stored: { ...stored, ticket: write.after } } : { reservedBy: null };
 }
 
-function withWorkedOn(workedOn: StoredTicket['workedOn'], { profileId, at }: WorkedOn): StoredTicket['workedOn'] {
-  const others = workedOn.filter((one) => one.profileId !== profileId);
+/** Who was on a ticket too long ago to be shown, and the oldest of too many. */
+function forgottenOf(workedOn: StoredTicket['workedOn'], now: number): number[] {
+  const newestFirst = workedOn.toSorted((left, right) => right.at - left.at);
+  return newestFirst
+    .filter(({ at }, index) => at <= now - workedOnWithinSeconds || index >= maxWorkedOn - 1)
+    .map(({ profileId }) => profileId);
+}
+
+function withWorkedOn(
+  workedOn: StoredTicket['workedOn'],
+  { profileId, at, forgotten }: WorkedOn,
+): StoredTicket['workedOn'] {
+  const others = workedOn.filter((one) => one.profileId !== profileId && !forgotten.includes(one.profileId));
   return at === null ? others : [...others, { profileId, at: at.getTime() / 1000 }];
 }

@@ -16,6 +16,7 @@ import { compileObject, type Source } from '../store/compiled-object.ts';
 import type { Profile } from '../store/profile-store.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
+import { workedOnWithinSeconds } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { tagMessages } from './tag-message.ts';
 
@@ -31,7 +32,6 @@ export interface Form {
 }
 
 const activeWithinSeconds = 300;
-const workedOnWithinSeconds = 3600;
 
 /** Answers a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
 export async function fullTicket(context: Context, stored: StoredTicket, form: Form): Promise<Ticket> {

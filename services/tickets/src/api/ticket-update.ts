@@ -4,7 +4,7 @@ import type { Violation } from '@ticketing/rest/domain-error.ts';
 import { type Caller, isHuman } from '@ticketing/service-kit/caller.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { patchTicket, type TicketUpdate } from '../domain/ticket.ts';
-import type { StoredTicket, WorkedOn } from '../store/ticket-store.ts';
+import type { StoredTicket } from '../store/ticket-store.ts';
 import type { Decision } from './change-ticket.ts';
 import { updatedEvent } from './ticket-event.ts';
 import { ticketInputReader } from './ticket-input.ts';
@@ -82,7 +82,7 @@ export function decidePatch(stored: StoredTicket, patch: TicketPatch, context: P
   };
 }
 
-function workedOnOf({ workedOnBy }: TicketPatch, { caller, now }: PatchContext): WorkedOn | undefined {
+function workedOnOf({ workedOnBy }: TicketPatch, { caller, now }: PatchContext): Decision['workedOn'] {
   if (workedOnBy === undefined) return undefined;
   if (workedOnBy !== null) return { profileId: workedOnBy, at: new Date(now * 1000) };
   return caller.profileId === null ? undefined : { profileId: caller.profileId, at: null };

@@ -24,11 +24,14 @@ export interface BulkStore {
   takeOver(id: string, now: number): Promise<Bulk | undefined>;
   /** Bulks that are not applied and whose lease has passed. */
   abandoned(now: number): Promise<string[]>;
-  /** Goes from reserving to applying, or prolongs the lease. Answers false if another holds it. */
+  /** Goes from reserving to applying. Answers false if another holds it. */
   hold(bulk: Bulk, now: number): Promise<boolean>;
+  /** Prolongs the lease, unless another holds it. */
+  prolong(bulk: Bulk, now: number): Promise<void>;
   /** Drops what the bulk asked for and keeps that it was applied. */
   finish(bulk: Bulk, now: number): Promise<void>;
-  remove(id: string): Promise<void>;
+  /** Removes a bulk, unless another holds it. */
+  remove(bulk: Bulk): Promise<void>;
   /** Removes bulks that were applied before a time. */
   removeApplied(before: number): Promise<void>;
 }
@@ -96,12 +99,17 @@ export function bulkStore(connection: Connection): BulkStore {
         const update = { $set: { state: 'applying' as const, leaseUntil: until(now) } };
         return (await bulks.updateOne(held, update)).matchedCount === 1;
       }),
+    async prolong({ id, lease }, now) {
+      await reachable(() =>
+        bulks.updateOne({ _id: id, lease, state: { $ne: 'applied' } }, { $set: { leaseUntil: until(now) } }),
+      );
+    },
     async finish(bulk, now) {
       const update = { state: 'applied' as const, request: new mongo.Binary(), caller: '', leaseUntil: new Date(now) };
-      await reachable(() => bulks.updateOne({ _id: bulk.id }, { $set: update }));
+      await reachable(() => bulks.updateOne({ _id: bulk.id, lease: bulk.lease }, { $set: update }));
     },
-    async remove(id) {
-      await reachable(() => bulks.deleteOne({ _id: id }));
+    async remove({ id, lease }) {
+      await reachable(() => bulks.deleteOne({ _id: id, lease }));
     },
     async removeApplied(before) {
       await reachable(() => bulks.deleteMany({ state: 'applied', leaseUntil: { $lt: new Date(before) } }));

@@ -59,6 +59,8 @@ export interface WorkedOn {
   profileId: number;
   /** Null: no longer. */
   at: Date | null;
+  /** Those who are forgotten at the same time. */
+  forgotten: readonly number[];
 }
 
 /** A change of a ticket, with all that is written in the same update. */
@@ -185,16 +187,21 @@ export function ticketStore(connection: Connection): TicketStore {
         inTime(async () => {
           const all = await tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs });
           if (!matchesUnset) return all;
-          return all - (await tickets.countDocuments({ $and: [query, isDeleted] }, { maxTimeMS: maxQueryMs }));
+          return Math.max(
+            0,
+            all - (await tickets.countDocuments({ $and: [query, isDeleted] }, { maxTimeMS: maxQueryMs })),
+          );
         }),
       ),
     firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(native, request))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
-        if (await insertExternalId({ _id: externalTicketId, ticketId: proposed })) return proposed;
-        const claim = await externalIds.findById(externalTicketId).lean();
-        if (!claim) throw new DomainError('aborted', 'concurrent_change', 'The ticket is being deleted.');
-        return claim.ticketId;
+        for (;;) {
+          if (await insertExternalId({ _id: externalTicketId, ticketId: proposed })) return proposed;
+          const claim = await externalIds.findById(externalTicketId).lean();
+          if (claim) return claim.ticketId;
+          // A deletion has freed it in between.
+        }
       }),
     async freeExternalIds(ticketId) {
       await reachable(() => externalIds.deleteMany({ ticketId }));
@@ -231,9 +238,13 @@ function withEffect(effects: readonly Effect[], effect: Effect): Effect[] {
   return [...effects.filter(({ at }) => at.getTime() > since), effect].slice(-keptEffects);
 }
 
-function workedOnUpdate({ profileId, at }: WorkedOn): { $set?: Query; $unset?: Query } {
-  const path = `workedOn.${profileId}`;
-  return at === null ? { $unset: { [path]: 1 } } : { $set: { [path]: at } };
+function workedOnUpdate({ profileId, at, forgotten }: WorkedOn): { $set?: Query; $unset?: Query } {
+  const path = (id: number) => `workedOn.${id}`;
+  const gone = forgotten.filter((id) => id !== profileId).concat(at === null ? [profileId] : []);
+  return {
+    ...(at === null ? {} : { $set: { [path(profileId)]: at } }),
+    ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((id) => [path(id), 1])) }),
+  };
 }
 
 function externalIdModel(connection: Connection): Model<ExternalIdDocument> {
@@ -317,7 +328,8 @@ async function readPage(tickets: mongo.Collection<TicketDocument>, request: Page
     }
     if (found.length >= wanted) break;
     if (documents.length > 0) offset = 0;
-    else if (offset > 0) offset -= await tickets.countDocuments(match, { maxTimeMS: maxQueryMs });
+    else if (offset > 0)
+      offset = Math.max(0, offset - (await tickets.countDocuments(match, { maxTimeMS: maxQueryMs })));
   }
   return { tickets: found.slice(0, request.limit), end: found.length > request.limit ? end : undefined };
 }
