@@ -27,7 +27,8 @@ export async function createTicket(
   call: Call,
   request: CreateTicketRequest,
 ): Promise<CreateTicketResponse> {
-  const tree = await context.tags.tree();
+  const recent = await context.tags.recentTree();
+  const tree = request.tags.every(recent.get) ? recent : await context.tags.tree();
   const direction = request.direction ?? (await keptDirection(context, request));
   const violations = [...addressProblems(request, direction), ...tagProblems(request.tags, tree)];
   if (violations.length > 0) throw invalidInput(violations);

@@ -20,6 +20,8 @@ import { erasableFields, type GoneTag, type TagDocument, tagModel } from './tag-
 export interface TagStore {
   /** All tags, as of now. */
   tree(): Promise<TagTree>;
+  /** All tags, as they were within the last second: for who writes a tag, as one that is deleted leaves its tickets later. */
+  recentTree(): Promise<TagTree>;
   /**
    * Changes a tag as `decide` says, which sees the tree that the change is made to. Where another process changes a tag
    * first, it decides anew. Answers the tree after the change.
@@ -63,6 +65,7 @@ interface Decided {
   later: Waiting[];
 }
 
+const recentMs = 1000;
 const maxAttempts = 1000;
 const eagerAttempts = 3;
 const pauseMs = 20;
@@ -79,6 +82,7 @@ export function tagStore(connection: Connection): TagStore {
   const tags = tagModel(connection);
   const logs = tagLogModel(connection);
   let known: Snapshot | undefined;
+  let knownSince = 0;
   let carriedOut = 0;
   const waiting: Waiting[] = [];
   let isChanging = false;
@@ -90,6 +94,13 @@ export function tagStore(connection: Connection): TagStore {
   }
 
   const snapshot = sharedRead(async (): Promise<Snapshot> => {
+    const begun = performance.now();
+    const newest = await readSnapshot();
+    knownSince = begun;
+    return newest;
+  });
+
+  async function readSnapshot(): Promise<Snapshot> {
     if (known) {
       const newest = await logs.collection.findOne({ _id: tagLogId as never }, { projection: { revision: 1 } });
       if (known.log.revision >= (newest?.revision ?? 0)) return known;
@@ -106,7 +117,7 @@ export function tagStore(connection: Connection): TagStore {
       if (before >= log.completeAfter || log.revision === 0)
         return keep(log, followed(aliveOf(documents), before, log));
     }
-  });
+  }
 
   async function readLog(): Promise<TagLog> {
     return (await logs.findById(tagLogId).lean<TagLog>()) ?? emptyTagLog;
@@ -174,6 +185,10 @@ export function tagStore(connection: Connection): TagStore {
 
   return {
     tree: async () => (await reachable(snapshot)).tree,
+    async recentTree() {
+      if (known && performance.now() - knownSince < recentMs) return known.tree;
+      return (await reachable(snapshot)).tree;
+    },
     async change(decide) {
       // Whoever finds the database away does not line up to find it away again.
       await reachable(snapshot);
