@@ -104,7 +104,7 @@ export function embeddedLog(connection: Connection): Bus {
         appended.emit(topic);
         return;
       } catch (error) {
-        if (!(error instanceof mongo.MongoServerError && error.code === 11_000)) throw error;
+        if (!isTaken(error)) throw error;
       }
     }
     throw new Error(`${topic}/${partition} is appended to by too many at a time`);
@@ -170,7 +170,7 @@ export function embeddedLog(connection: Connection): Bus {
         );
         return place?.offset;
       } catch (error) {
-        if (error instanceof mongo.MongoServerError && error.code === 11_000) return undefined;
+        if (isTaken(error)) return undefined;
         throw error;
       }
     }
@@ -283,4 +283,9 @@ const maxSequence = 10 ** 12 - 1;
 
 function chunkId(topic: string, partition: number, sequence: number): string {
   return `${topic}/${partition}/${String(sequence).padStart(12, '0')}`;
+}
+
+/** Whether another has inserted the same key first. */
+function isTaken(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === 11_000;
 }

@@ -1,13 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import {
-  type Consumer,
-  type EachBatchPayload,
-  Kafka,
-  KafkaJSConnectionError,
-  KafkaJSError,
-  type KafkaMessage,
-  logLevel,
-} from 'kafkajs';
+import { type Consumer, type EachBatchPayload, Kafka, KafkaJSError, type KafkaMessage, logLevel } from 'kafkajs';
 import { batchesOf } from './batches.ts';
 import {
   type Bus,
@@ -58,27 +51,11 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
   const producer = kafka.producer({ allowAutoTopicCreation: false, maxInFlightRequests: 1 });
   const admin = kafka.admin();
   const running = new Set<RunningSubscription>();
-  let connecting: Promise<void> | undefined;
-  let connectingAdmin: Promise<void> | undefined;
-
-  function connectProducer(): Promise<void> {
-    connecting ??= producer.connect().catch((error: unknown) => {
-      connecting = undefined;
-      throw error;
-    });
-    return connecting;
-  }
-
-  function connectAdmin(): Promise<void> {
-    connectingAdmin ??= admin.connect().catch((error: unknown) => {
-      connectingAdmin = undefined;
-      throw error;
-    });
-    return connectingAdmin;
-  }
+  const producing = connection(producer);
+  const administering = connection(admin);
 
   async function setUp(topics: readonly Topic[]): Promise<void> {
-    await connectAdmin();
+    await administering.open();
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter(({ name }) => !existing.has(name));
     if (missing.length === 0) return;
@@ -99,7 +76,7 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
   }
 
   async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
-    await connectProducer();
+    await producing.open();
     for (const part of batchesOf(messages, maxBatch)) {
       await producer.send({
         topic,
@@ -148,13 +125,13 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
     subscribe: (subscription) => answered(() => subscribe(subscription)),
     check: () =>
       answered(async () => {
-        await connectAdmin();
+        await administering.open();
         await admin.describeCluster();
       }),
     async close() {
       await Promise.all([...running].map((part) => part.stop()));
-      if (connecting) await producer.disconnect();
-      if (connectingAdmin) await admin.disconnect();
+      await producing.close();
+      await administering.close();
     },
   };
 }
@@ -190,7 +167,7 @@ async function handleBatch(
     subscription.onError(error);
     const count = failures.get(place) ?? 0;
     failures.set(place, count + 1);
-    await pause(retryDelayMs(count), signal);
+    await setTimeout(retryDelayMs(count), undefined, { signal }).catch(() => undefined);
   } finally {
     clearInterval(beat);
   }
@@ -211,16 +188,21 @@ function incoming(topic: string, partition: number, message: KafkaMessage): Inco
   };
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
+/** Connects a client when it is needed first, and again after it could not. */
+function connection(client: { connect(): Promise<void>; disconnect(): Promise<void> }) {
+  let opening: Promise<void> | undefined;
+  return {
+    open(): Promise<void> {
+      opening ??= client.connect().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    async close(): Promise<void> {
+      if (opening) await client.disconnect();
+    },
+  };
 }
 
 /** What the client throws, told as what it means. */
@@ -231,7 +213,7 @@ async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
     if (hasCode(error, unknownTopicCode)) {
       throw new DomainError('not_found', 'unknown_topic', 'There is no such topic.', { cause: error });
     }
-    if (error instanceof KafkaJSConnectionError || error instanceof KafkaJSError) {
+    if (error instanceof KafkaJSError) {
       throw new DomainError('unavailable', 'bus_unavailable', 'The bus does not answer.', { cause: error });
     }
     throw error;
