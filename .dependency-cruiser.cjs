@@ -74,7 +74,7 @@ module.exports = {
       from: { path: '^packages/rest/src/' },
       to: { path: '^packages/', pathNot: ['^packages/rest/', '^packages/contracts/'] },
     },
-    onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/events/)'),
+    onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events)/)'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
     onlyFrom('jose', 'jose/', '^packages/service-kit/'),
     onlyFrom('http-proxy', '@fastify/http-proxy', '^services/gateway/'),

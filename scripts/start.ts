@@ -1,5 +1,6 @@
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { systemEnvironment } from './development/environment.ts';
+import { publishEnvironment } from './development/environment-file.ts';
 import { greeting } from './development/greeting.ts';
 import { choosePorts } from './development/ports.ts';
 import { runDevelopmentScript } from './development/run-script.ts';
@@ -47,9 +48,11 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const environment = systemEnvironment({ ports, keys, mongodbUri: store.uri, logLevel }, process.env);
   const services = await (options.isSplit ? startApart(environment) : startTogether(environment));
   stops.push(services.stop);
-  const urls = [ports.gateway, ports.ticketsHttp].map((port) => `http://127.0.0.1:${port}`);
+  const urls = [ports.gateway, ports.ticketsHttp, ports.reportingHttp].map((port) => `http://127.0.0.1:${port}`);
   await Promise.race([waitUntilReady(urls), services.failed]);
   services.settled();
+  const withdraw = publishEnvironment(dataDir, environment);
+  stops.push(async () => withdraw());
   process.stdout.write(await greeting(dataDir, ports, keys));
 }
 

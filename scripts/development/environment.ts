@@ -15,27 +15,44 @@ const host = '127.0.0.1';
 /** The variables of all services; a variable that is set already wins, but for addresses. */
 export function systemEnvironment(layout: SystemLayout, given: Environment): Environment {
   const { ports, keys } = layout;
-  const common = (service: string) => ({
-    [`TICKETING_${service.toUpperCase()}_LOG_LEVEL`]: layout.logLevel,
-    [`TICKETING_${service.toUpperCase()}_DRAIN_MS`]: '0',
-    [`TICKETING_${service.toUpperCase()}_ISSUER`]: developmentIssuer.issuer,
-    [`TICKETING_${service.toUpperCase()}_AUDIENCE`]: developmentIssuer.audience,
-    [`TICKETING_${service.toUpperCase()}_JWKS_FILE`]: keys.issuerJwksFile,
-    [`TICKETING_${service.toUpperCase()}_SIGNING_KEY_FILE`]: keys.signingKeyFile(service),
-  });
+  const common = (service: string) =>
+    variablesOf(service, {
+      LOG_LEVEL: layout.logLevel,
+      DRAIN_MS: '0',
+      ISSUER: developmentIssuer.issuer,
+      AUDIENCE: developmentIssuer.audience,
+      JWKS_FILE: keys.issuerJwksFile,
+      SIGNING_KEY_FILE: keys.signingKeyFile(service),
+    });
+  const bus = given.KAFKA_BROKERS
+    ? { KAFKA_BROKERS: given.KAFKA_BROKERS, KAFKA_REPLICAS: '1' }
+    : { EVENT_LOG_MONGODB_URI: layout.mongodbUri };
+  const storing = (service: string) =>
+    variablesOf(service, { INTERNAL_JWKS_FILE: keys.internalJwksFile, MONGODB_URI: layout.mongodbUri, ...bus });
+  const listening = (service: string, http: number, internal: number, grpc?: number) =>
+    variablesOf(service, {
+      HOST: host,
+      HTTP_PORT: String(http),
+      INTERNAL_PORT: String(internal),
+      ...(grpc === undefined ? {} : { GRPC_PORT: String(grpc) }),
+    });
   return {
     ...common('gateway'),
     ...common('tickets'),
-    TICKETING_TICKETS_INTERNAL_JWKS_FILE: keys.internalJwksFile,
-    TICKETING_TICKETS_MONGODB_URI: layout.mongodbUri,
+    ...storing('tickets'),
+    ...common('reporting'),
+    ...storing('reporting'),
     ...given,
-    TICKETING_GATEWAY_HOST: host,
-    TICKETING_GATEWAY_HTTP_PORT: String(ports.gateway),
-    TICKETING_GATEWAY_INTERNAL_PORT: String(ports.gatewayInternal),
+    ...listening('gateway', ports.gateway, ports.gatewayInternal),
+    ...listening('tickets', ports.ticketsHttp, ports.ticketsInternal, ports.ticketsGrpc),
+    ...listening('reporting', ports.reportingHttp, ports.reportingInternal, ports.reportingGrpc),
     TICKETING_GATEWAY_TICKETS_URL: `http://${host}:${ports.ticketsHttp}`,
-    TICKETING_TICKETS_HOST: host,
-    TICKETING_TICKETS_HTTP_PORT: String(ports.ticketsHttp),
-    TICKETING_TICKETS_GRPC_PORT: String(ports.ticketsGrpc),
-    TICKETING_TICKETS_INTERNAL_PORT: String(ports.ticketsInternal),
+    TICKETING_GATEWAY_REPORTING_URL: `http://${host}:${ports.reportingHttp}`,
+    TICKETING_REPORTING_TICKETS_TARGET: `${host}:${ports.ticketsGrpc}`,
   };
+}
+
+function variablesOf(service: string, variables: Record<string, string>): Environment {
+  const prefix = `TICKETING_${service.toUpperCase()}_`;
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [prefix + name, value]));
 }

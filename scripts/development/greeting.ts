@@ -18,8 +18,8 @@ export async function greeting(dataDir: string, ports: SystemPorts, keys: Develo
   const lines = [
     `REST       ${address(ports.gateway)}`,
     `reference  ${address(ports.gateway)}/docs`,
-    `gRPC       127.0.0.1:${ports.ticketsGrpc} (tickets; Connect on ${address(ports.ticketsHttp)})`,
-    `metrics    ${address(ports.gatewayInternal)}/metrics and ${address(ports.ticketsInternal)}/metrics`,
+    `gRPC       127.0.0.1:${ports.ticketsGrpc} (tickets; Connect on ${address(ports.ticketsHttp)}), 127.0.0.1:${ports.reportingGrpc} (reporting)`,
+    `metrics    ${address(ports.gatewayInternal)}/metrics, ${address(ports.ticketsInternal)}/metrics, ${address(ports.reportingInternal)}/metrics`,
     `data       ${dataDir}`,
     `token      ${token}`,
     '           an admin for 12 hours; npm run --silent token -- --help makes others',

@@ -8,6 +8,9 @@ export interface SystemPorts {
   ticketsGrpc: number;
   gatewayInternal: number;
   ticketsInternal: number;
+  reportingHttp: number;
+  reportingGrpc: number;
+  reportingInternal: number;
 }
 
 /** Chooses the ports: those that follow the gateway's, or free ones. Errors: UsageError if the gateway's is taken. */
@@ -29,6 +32,9 @@ export async function choosePorts(wanted: number): Promise<SystemPorts> {
     ticketsGrpc: await choose(2),
     gatewayInternal: await choose(3),
     ticketsInternal: await choose(4),
+    reportingHttp: await choose(5),
+    reportingGrpc: await choose(6),
+    reportingInternal: await choose(7),
   };
 }
 

@@ -16,33 +16,40 @@ const services = join(import.meta.dirname, '..', '..', 'services');
 
 /** Starts every service in this process. */
 export async function startTogether(environment: Environment): Promise<RunningServices> {
-  const [{ applyIndexes }, { startTickets }, { startGateway }] = await importServices();
-  const indexes = applyIndexes(environment);
+  const { tickets, reporting, gateway } = await importServices();
+  const prepared = Promise.all([tickets.setUp(environment), reporting.setUp(environment)]);
   // What fails early is thrown where it is awaited.
-  indexes.catch(() => undefined);
-  const tickets = await startTickets(environment);
-  const gateway = await startGateway(environment).catch(async (error: unknown) => {
-    await tickets.stop();
-    throw error;
-  });
+  prepared.catch(() => undefined);
+  const running: { stop(): Promise<void> }[] = [];
   const stop = async () => {
-    await gateway.stop();
-    await tickets.stop();
+    for (const service of running.splice(0).reverse()) await service.stop();
   };
-  await indexes.catch(async (error: unknown) => {
+  try {
+    running.push(await tickets.start(environment));
+    running.push(await reporting.start(environment));
+    running.push(await gateway.start(environment));
+    await prepared;
+  } catch (error) {
     await stop();
     throw error;
-  });
+  }
   return { failed: new Promise(() => undefined), settled: () => undefined, stop };
 }
 
 /** Loads the services; also ahead of time, while something else is waited for. */
-export function importServices() {
-  return Promise.all([
-    import('@ticketing/tickets/apply-indexes.ts'),
+export async function importServices() {
+  const [ticketsSetUp, tickets, reportingSetUp, reporting, gateway] = await Promise.all([
+    import('@ticketing/tickets/set-up.ts'),
     import('@ticketing/tickets/service.ts'),
+    import('@ticketing/reporting/set-up.ts'),
+    import('@ticketing/reporting/service.ts'),
     import('@ticketing/gateway/service.ts'),
   ]);
+  return {
+    tickets: { setUp: ticketsSetUp.setUp, start: tickets.startTickets },
+    reporting: { setUp: reportingSetUp.setUp, start: reporting.startReporting },
+    gateway: { start: gateway.startGateway },
+  };
 }
 
 /**
@@ -50,33 +57,36 @@ export function importServices() {
  * 40 MiB apart. Without a limit Node lets garbage pile up by the size of the machine.
  */
 const nodeFlags = {
-  gateway: ['--max-semi-space-size=16', '--max-old-space-size=512'],
+  gateway: ['--max-semi-space-size=8', '--max-old-space-size=512'],
   tickets: ['--max-semi-space-size=32', '--max-old-space-size=1024'],
+  reporting: ['--max-semi-space-size=8', '--max-old-space-size=512'],
 };
+
+/** Those that have something to be set up, in the order of their start; the gateway comes last. */
+const names = ['tickets', 'reporting', 'gateway'] as const;
+const withStore = ['tickets', 'reporting'] as const;
 
 /** Starts each service as a process of its own, from the same program as in production. */
 export async function startApart(environment: Environment): Promise<RunningServices> {
-  const start = (name: keyof typeof nodeFlags) => {
+  const children = names.map((name) => {
     const program = [...nodeFlags[name], join(services, name, 'src/main.ts')];
     return superviseChild(name, program, environment);
-  };
-  const tickets = start('tickets');
-  const gateway = start('gateway');
+  });
   const stop = async () => {
-    await gateway.stop();
-    await tickets.stop();
+    for (const child of children.toReversed()) await child.stop();
   };
   try {
-    await runChild('The building of indexes', [join(services, 'tickets/src/apply-indexes.ts')], environment);
+    const setUp = (name: string) =>
+      runChild(`The set-up of ${name}`, [join(services, name, 'src/set-up.ts')], environment);
+    await Promise.all(withStore.map(setUp));
   } catch (error) {
     await stop();
     throw error;
   }
   return {
-    failed: Promise.race([tickets.failed, gateway.failed]),
+    failed: Promise.race(children.map(({ failed }) => failed)),
     settled: () => {
-      tickets.settled();
-      gateway.settled();
+      for (const child of children) child.settled();
     },
     stop,
   };

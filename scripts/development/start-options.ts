@@ -21,7 +21,8 @@ const usage = `Starts the whole system on this machine:
   --split            a process for each service, as in production
   --log-level LEVEL  trace, debug, info, warn, error or silent (warn)
 
-MONGODB_URI names a MongoDB server to use instead of the embedded one. Variables TICKETING_… reach the services.
+MONGODB_URI names a MongoDB server to use instead of the embedded one, KAFKA_BROKERS (host:port,…) the brokers of a
+Kafka instead of the log in the store. Variables TICKETING_… reach the services.
 `;
 
 const options = {

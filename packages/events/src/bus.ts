@@ -34,6 +34,8 @@ export interface Bus {
   publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
   /** Takes part in a group: the partitions of its topics are shared among all that do. */
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
+  /** How many messages of topics a group has not acknowledged yet. */
+  lag(group: string, topics: readonly string[]): Promise<number>;
   /** Rejects if the bus does not answer. */
   check(): Promise<void>;
   /** Stops all subscriptions, and lets go of the bus. */

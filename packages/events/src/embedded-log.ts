@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { type Connection, mongo } from 'mongoose';
+import { type Database, isAway, isDuplicateKey } from '@ticketing/store/database.ts';
+import { mongo } from 'mongoose';
 import { batchesOf } from './batches.ts';
 import {
   type Bus,
@@ -14,6 +14,7 @@ import {
   type Topic,
 } from './bus.ts';
 import { partitionOf } from './partition.ts';
+import { type LeaseDocument, shareWork } from './shared-leases.ts';
 
 /** Messages that were appended together. Its id is its place, so that no two take the same one. */
 interface ChunkDocument {
@@ -33,27 +34,28 @@ interface TopicDocument {
 }
 
 /** How far a group has come in a partition, and who of it reads there. */
-interface PlaceDocument {
-  /** Group, topic and partition. */
-  _id: string;
+interface PlaceDocument extends LeaseDocument {
   /** The next message: sequence × `chunkSize` + index. */
   offset: number;
-  owner: string | null;
-  leasedUntil: Date;
 }
 
-interface MemberDocument {
-  _id: string;
-  group: string;
-  until: Date;
+/** Who reads a partition for a group. */
+interface Reader {
+  subscription: Subscription;
+  /** Topic and partition. */
+  place: string;
+  owner: string | null;
 }
 
 const chunkSize = 1000;
 const maxChunk = { bytes: 4 * 1024 * 1024, messages: chunkSize };
 const maxAppendAttempts = 100;
-const leaseMs = 5_000;
-const renewMs = 1_000;
 const pollMs = 100;
+/** How long a reader waits at most before it looks by itself. */
+const idleMs = 2_000;
+/** How far the look for what others append reaches back: for longer than an append takes. */
+const overlapMs = 5_000;
+const removeOldEveryMs = 60_000;
 const chunksAtATime = 20;
 
 /**
@@ -62,16 +64,25 @@ const chunksAtATime = 20;
  *
  * A group's partitions are leased by its members, who share them evenly; whoever has lost a lease can not acknowledge.
  */
-export function embeddedLog(connection: Connection): Bus {
+export function embeddedLog({ connection, opened }: Pick<Database, 'connection' | 'opened'>): Bus {
   const chunks = () => connection.collection<ChunkDocument>('logChunks') as unknown as mongo.Collection<ChunkDocument>;
   const topics = () => connection.collection<TopicDocument>('logTopics') as unknown as mongo.Collection<TopicDocument>;
   const places = () => connection.collection<PlaceDocument>('logPlaces') as unknown as mongo.Collection<PlaceDocument>;
-  const members = () =>
-    connection.collection<MemberDocument>('logMembers') as unknown as mongo.Collection<MemberDocument>;
   const appended = new EventEmitter().setMaxListeners(0);
+  /** How many appends to a partition this process has learnt of. */
+  const appends = new Map<string, number>();
   const known = new Map<string, number>();
   const queues = new Map<string, Promise<unknown>>();
   const running = new Set<RunningSubscription>();
+  const oldRemovedAt = new Map<string, number>();
+  const closing = new AbortController();
+  const watching = watch();
+
+  const appendsTo = (place: string) => appends.get(place) ?? 0;
+  function tellOf(place: string): void {
+    appends.set(place, appendsTo(place) + 1);
+    appended.emit(place);
+  }
 
   async function partitionsOf(topic: string): Promise<number> {
     const partitions = known.get(topic) ?? (await topics().findOne({ _id: topic }))?.partitions;
@@ -101,10 +112,10 @@ export function embeddedLog(connection: Connection): Bus {
       const _id = chunkId(topic, partition, sequence);
       try {
         await chunks().insertOne({ _id, topic, partition, sequence, appendedAt: new Date(), messages: kept });
-        appended.emit(topic);
+        tellOf(`${topic}/${partition}`);
         return;
       } catch (error) {
-        if (!isTaken(error)) throw error;
+        if (!isDuplicateKey(error)) throw error;
       }
     }
     throw new Error(`${topic}/${partition} is appended to by too many at a time`);
@@ -131,161 +142,182 @@ export function embeddedLog(connection: Connection): Bus {
   }
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
-    const { group } = subscription;
-    const member = randomUUID();
-    const stopping = new AbortController();
-    const readers = new Map<string, { stop: AbortController; ended: Promise<void> }>();
-    const all = await Promise.all(
-      subscription.topics.map(async (topic) => {
-        const count = await partitionsOf(topic);
-        return Array.from({ length: count }, (_, partition) => ({
-          topic,
-          partition,
-          id: `${group}/${topic}/${partition}`,
-        }));
-      }),
+    const all = await Promise.all(subscription.topics.map(placesOf));
+    const member = shareWork<PlaceDocument>(
+      { connection, opened },
+      {
+        collection: 'logPlaces',
+        group: subscription.group,
+        parts: all.flat(),
+        initial: { offset: 0 },
+        work: (place, lease, signal) => readOn({ subscription, place, owner: lease.owner }, lease.offset, signal),
+        onError: subscription.onError,
+      },
     );
-    const partitions = all.flat();
-
-    /** The partitions that fall to this member, when all who live share them evenly. */
-    async function share(): Promise<Set<string>> {
-      const now = new Date();
-      const until = new Date(now.getTime() + leaseMs);
-      await members().updateOne({ _id: `${group}/${member}` }, { $set: { group, until } }, { upsert: true });
-      await members().deleteMany({ group, until: { $lt: now } });
-      const living = (await members().find({ group }).toArray()).map(({ _id }) => _id).sort();
-      const mine = living.indexOf(`${group}/${member}`);
-      return new Set(partitions.filter((_, index) => index % living.length === mine).map(({ id }) => id));
-    }
-
-    /** Takes or renews the lease of a partition; answers where to read on, undefined if another has it. */
-    async function lease(id: string): Promise<number | undefined> {
-      const now = new Date();
-      const leasedUntil = new Date(now.getTime() + leaseMs);
-      try {
-        const place = await places().findOneAndUpdate(
-          { _id: id, $or: [{ owner: { $in: [member, null] } }, { leasedUntil: { $lt: now } }] },
-          { $set: { owner: member, leasedUntil }, $setOnInsert: { offset: 0 } },
-          { upsert: true, returnDocument: 'after' },
-        );
-        return place?.offset;
-      } catch (error) {
-        if (isTaken(error)) return undefined;
-        throw error;
-      }
-    }
-
-    async function renew(): Promise<void> {
-      const wanted = stopping.signal.aborted ? new Set<string>() : await share();
-      for (const { topic, partition, id } of partitions) {
-        const reader = readers.get(id);
-        if (!wanted.has(id)) {
-          if (reader) await end(id, reader);
-          continue;
-        }
-        const offset = await lease(id);
-        if (offset === undefined) {
-          if (reader) await end(id, reader);
-        } else if (!reader) {
-          const stop = new AbortController();
-          const ended = readOn({ topic, partition, id }, offset, stop.signal).catch(subscription.onError);
-          readers.set(id, { stop, ended: ended.finally(() => readers.delete(id)) });
-        }
-      }
-    }
-
-    async function end(id: string, { stop, ended }: { stop: AbortController; ended: Promise<void> }): Promise<void> {
-      stop.abort();
-      await ended;
-      await places().updateOne({ _id: id, owner: member }, { $set: { owner: null } });
-    }
-
-    async function readOn(
-      { topic, partition, id }: { topic: string; partition: number; id: string },
-      from: number,
-      signal: AbortSignal,
-    ): Promise<void> {
-      let offset = from;
-      let failures = 0;
-      while (!signal.aborted) {
-        const messages = await read(topic, partition, offset);
-        if (messages.length === 0) {
-          await Promise.race([once(appended, topic, { signal }), setTimeout(pollMs, undefined, { signal })]).catch(
-            () => undefined,
-          );
-          continue;
-        }
-        const before = offset;
-        const acknowledge = (message: IncomingMessage) => {
-          offset = Math.max(offset, Number(message.offset) + 1);
-        };
-        let hasFailed = false;
-        await subscription.handle(messages, { acknowledge, signal }).catch((error: unknown) => {
-          hasFailed = true;
-          subscription.onError(error);
-        });
-        if (offset > before) {
-          const kept = await places().updateOne({ _id: id, owner: member }, { $set: { offset } });
-          // Another has the partition now, and reads from what was acknowledged before.
-          if (kept.matchedCount === 0) return;
-          failures = 0;
-        }
-        if (hasFailed) await setTimeout(retryDelayMs(failures++), undefined, { signal }).catch(() => undefined);
-      }
-    }
-
-    async function keepSharing(): Promise<void> {
-      while (!stopping.signal.aborted) {
-        await renew().catch(subscription.onError);
-        await setTimeout(renewMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      }
-      await renew().catch(subscription.onError);
-      await members().deleteOne({ _id: `${group}/${member}` });
-    }
-    const ended = keepSharing();
     const part: RunningSubscription = {
       async stop() {
         running.delete(part);
-        stopping.abort();
-        await ended;
+        await member.stop();
       },
     };
     running.add(part);
     return part;
   }
 
-  return {
-    async setUp(wanted: readonly Topic[]) {
-      for (const { name, partitions, retentionMs } of wanted) {
-        await topics().updateOne(
-          { _id: name },
-          { $set: { retentionMs }, $setOnInsert: { partitions } },
-          { upsert: true },
-        );
+  async function placesOf(topic: string): Promise<string[]> {
+    return Array.from({ length: await partitionsOf(topic) }, (_, partition) => `${topic}/${partition}`);
+  }
+
+  /** Reads a partition on from an offset, until it goes to another. */
+  async function readOn(reader: Reader, from: number, signal: AbortSignal): Promise<void> {
+    const { subscription, place, owner } = reader;
+    const { topic, partition } = parsePlace(place);
+    let offset = from;
+    let failures = 0;
+    while (!signal.aborted) {
+      const counted = appendsTo(place);
+      const messages = await read(topic, partition, offset);
+      if (messages.length === 0) {
+        await newsSince(counted, place, signal);
+        continue;
       }
-    },
-    async publish(topic, messages) {
-      const count = await partitionsOf(topic);
-      const byPartition = Map.groupBy(messages, ({ key }) => partitionOf(key, count));
-      await Promise.all([...byPartition].map(([partition, part]) => append(topic, partition, part)));
-    },
-    subscribe,
-    async check() {
-      await topics().findOne({});
-    },
+      const before = offset;
+      const acknowledge = (message: IncomingMessage) => {
+        offset = Math.max(offset, Number(message.offset) + 1);
+      };
+      let hasFailed = false;
+      await subscription.handle(messages, { acknowledge, signal }).catch((error: unknown) => {
+        hasFailed = true;
+        subscription.onError(error);
+      });
+      if (offset > before) {
+        const kept = await places().updateOne({ _id: `${subscription.group}/${place}`, owner }, { $set: { offset } });
+        // Another has the partition now, and reads from what was acknowledged before.
+        if (kept.matchedCount === 0) return;
+        failures = 0;
+      }
+      if (hasFailed) await setTimeout(retryDelayMs(failures++), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves when something has been appended to a partition since its appends were counted, or after a while. */
+  async function newsSince(counted: number, place: string, signal: AbortSignal): Promise<void> {
+    if (appendsTo(place) !== counted) return;
+    const done = new AbortController();
+    const either = AbortSignal.any([signal, done.signal]);
+    const news = [once(appended, place, { signal: either }), setTimeout(idleMs, undefined, { signal: either })];
+    await Promise.race(news).catch(() => undefined);
+    done.abort();
+    await Promise.allSettled(news);
+  }
+
+  /** Looks for what other processes append: one small read for all partitions. */
+  async function watch(): Promise<void> {
+    const seen = new Map<string, number>();
+    while (!closing.signal.aborted) {
+      if (running.size > 0) {
+        const since = new Date(Date.now() - overlapMs);
+        const found = await chunks()
+          .find({ appendedAt: { $gt: since } }, { projection: { topic: 1, partition: 1, sequence: 1 } })
+          .toArray()
+          .catch(() => []);
+        for (const { topic, partition, sequence } of found) {
+          const place = `${topic}/${partition}`;
+          if ((seen.get(place) ?? 0) >= sequence) continue;
+          seen.set(place, sequence);
+          tellOf(place);
+        }
+      }
+      await setTimeout(pollMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Removes what is older than its topic keeps, but for the last chunk of a partition, which tells the next place. */
+  async function removeOld(topic: string): Promise<void> {
+    const document = await topics().findOne({ _id: topic });
+    if (!document) return;
+    const before = new Date(Date.now() - document.retentionMs);
+    for (let partition = 0; partition < document.partitions; partition++) {
+      const last = chunkId(topic, partition, await lastSequence(topic, partition));
+      await chunks().deleteMany({ _id: { $gt: chunkId(topic, partition, 0), $lt: last }, appendedAt: { $lt: before } });
+    }
+  }
+
+  async function messagesBehind(group: string, place: string): Promise<number> {
+    const { topic, partition } = parsePlace(place);
+    const offset = (await places().findOne({ _id: `${group}/${place}` }))?.offset ?? 0;
+    const first = chunkId(topic, partition, Math.floor(offset / chunkSize));
+    const found = await chunks()
+      .aggregate<{ sequence: number; count: number }>([
+        { $match: { _id: { $gte: first, $lt: chunkId(topic, partition, maxSequence) } } },
+        { $project: { sequence: 1, count: { $size: '$messages' } } },
+      ])
+      .toArray();
+    return found.reduce(
+      (sum, { sequence, count }) => sum + Math.min(count, Math.max(0, sequence * chunkSize + count - offset)),
+      0,
+    );
+  }
+
+  async function setUp(wanted: readonly Topic[]): Promise<void> {
+    await chunks().createIndex({ appendedAt: 1 });
+    for (const { name, partitions, retentionMs } of wanted) {
+      await topics().updateOne(
+        { _id: name },
+        { $set: { retentionMs }, $setOnInsert: { partitions } },
+        { upsert: true },
+      );
+    }
+  }
+
+  async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
+    const count = await partitionsOf(topic);
+    const byPartition = Map.groupBy(messages, ({ key }) => partitionOf(key, count));
+    await Promise.all([...byPartition].map(([partition, part]) => append(topic, partition, part)));
+    if ((oldRemovedAt.get(topic) ?? 0) > Date.now() - removeOldEveryMs) return;
+    oldRemovedAt.set(topic, Date.now());
+    // Nobody waits for it; the next publisher tries again what fails.
+    removeOld(topic).catch(() => undefined);
+  }
+
+  async function lag(group: string, names: readonly string[]): Promise<number> {
+    const all = (await Promise.all(names.map(placesOf))).flat();
+    const lags = await Promise.all(all.map((place) => messagesBehind(group, place)));
+    return lags.reduce((sum, behind) => sum + behind, 0);
+  }
+
+  /** Waits for the store to be reached for the first time; one that is away later is the bus that is away. */
+  async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+    await opened;
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      throw new DomainError('unavailable', 'bus_unavailable', 'The bus does not answer.', { cause: error });
+    }
+  }
+
+  return {
+    setUp: (wanted) => answered(() => setUp(wanted)),
+    publish: (topic, messages) => answered(() => publish(topic, messages)),
+    subscribe: (subscription) => answered(() => subscribe(subscription)),
+    lag: (group, names) => answered(() => lag(group, names)),
+    check: () => answered(async () => void (await topics().findOne({}))),
     async close() {
       await Promise.all([...running].map((part) => part.stop()));
+      closing.abort();
+      await watching;
     },
   };
 }
 
 const maxSequence = 10 ** 12 - 1;
 
-function chunkId(topic: string, partition: number, sequence: number): string {
-  return `${topic}/${partition}/${String(sequence).padStart(12, '0')}`;
+function parsePlace(place: string): { topic: string; partition: number } {
+  const slash = place.lastIndexOf('/');
+  return { topic: place.slice(0, slash), partition: Number(place.slice(slash + 1)) };
 }
 
-/** Whether another has inserted the same key first. */
-function isTaken(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === 11_000;
+function chunkId(topic: string, partition: number, sequence: number): string {
+  return `${topic}/${partition}/${String(sequence).padStart(12, '0')}`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { type Consumer, type EachBatchPayload, Kafka, KafkaJSError, type KafkaMessage, logLevel } from 'kafkajs';
+import kafkajs, { type Consumer, type EachBatchPayload, type KafkaMessage, type SASLOptions } from 'kafkajs';
 import { batchesOf } from './batches.ts';
 import {
   type Bus,
@@ -12,14 +12,28 @@ import {
   type Topic,
 } from './bus.ts';
 
+// A CommonJS module, of which Node does not see all names.
+const { Kafka, KafkaJSError, logLevel } = kafkajs;
+
 /** Where the brokers are, and what is said of them. */
 export interface KafkaOptions {
   brokers: readonly string[];
   clientId: string;
   /** Copies of each message that topics are made with; fewer where there are not as many brokers. */
   replicas?: number;
+  /** Stands before the names of topics and groups, so that several systems can share a cluster. */
+  prefix?: string;
+  tls?: boolean;
+  credentials?: KafkaCredentials | undefined;
   /** What the client has to say, by its level. */
   log(level: 'error' | 'warn', message: string): void;
+}
+
+/** With what a client proves itself to the brokers (SASL). */
+export interface KafkaCredentials {
+  mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  username: string;
+  password: string;
 }
 
 const sessionTimeoutMs = 30_000;
@@ -35,10 +49,13 @@ const unknownTopicCode = 3;
  *
  * Source: guarantees.md section 1, known faults of kafkajs 2.2.4.
  */
-export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions): Bus {
+export function kafkaBus(options: KafkaOptions): Bus {
+  const { brokers, clientId, replicas = 3, prefix = '', tls = false, credentials, log } = options;
   const kafka = new Kafka({
     brokers: [...brokers],
     clientId,
+    ssl: tls,
+    ...(credentials ? { sasl: credentials as SASLOptions } : {}),
     connectionTimeout: 2_000,
     requestTimeout: 10_000,
     enforceRequestTimeout: true,
@@ -57,13 +74,13 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
   async function setUp(topics: readonly Topic[]): Promise<void> {
     await administering.open();
     const existing = new Set(await admin.listTopics());
-    const missing = topics.filter(({ name }) => !existing.has(name));
+    const missing = topics.filter(({ name }) => !existing.has(prefix + name));
     if (missing.length === 0) return;
     const { brokers: living } = await admin.describeCluster();
     await admin.createTopics({
       waitForLeaders: true,
       topics: missing.map(({ name, partitions, retentionMs }) => ({
-        topic: name,
+        topic: prefix + name,
         numPartitions: partitions,
         replicationFactor: Math.min(replicas, living.length),
         configEntries: [
@@ -79,7 +96,7 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
     await producing.open();
     for (const part of batchesOf(messages, maxBatch)) {
       await producer.send({
-        topic,
+        topic: prefix + topic,
         acks: -1,
         messages: part.map(({ key, value, headers }) => ({ key, value: Buffer.from(value), headers })),
       });
@@ -88,7 +105,7 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
     const consumer = kafka.consumer({
-      groupId: subscription.group,
+      groupId: prefix + subscription.group,
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: heartbeatMs,
       maxWaitTimeInMs: 100,
@@ -100,12 +117,12 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
     const failures = new Map<string, number>();
     consumer.on(consumer.events.CRASH, ({ payload }) => subscription.onError(payload.error));
     await consumer.connect();
-    await consumer.subscribe({ topics: [...subscription.topics], fromBeginning: true });
+    await consumer.subscribe({ topics: subscription.topics.map((topic) => prefix + topic), fromBeginning: true });
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 8,
-      eachBatch: (payload) => handleBatch(consumer, subscription, payload, failures, stopping.signal),
+      eachBatch: (payload) => handleBatch(consumer, { ...subscription, prefix }, payload, failures, stopping.signal),
     });
     const part: RunningSubscription = {
       async stop() {
@@ -119,10 +136,30 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
     return part;
   }
 
+  async function lag(group: string, topics: readonly string[]): Promise<number> {
+    await administering.open();
+    const reached = await admin.fetchOffsets({
+      groupId: prefix + group,
+      topics: topics.map((topic) => prefix + topic),
+    });
+    const lags = await Promise.all(
+      reached.map(async ({ topic, partitions }) => {
+        const ends = await admin.fetchTopicOffsets(topic);
+        return ends.map(({ partition, low, high }) => {
+          const at = Number(partitions.find((place) => place.partition === partition)?.offset ?? -1);
+          // Below 0: the group has acknowledged nothing there yet.
+          return Number(high) - (at < 0 ? Number(low) : at);
+        });
+      }),
+    );
+    return lags.flat().reduce((sum, behind) => sum + behind, 0);
+  }
+
   return {
     setUp: (topics) => answered(() => setUp(topics)),
     publish: (topic, messages) => answered(() => publish(topic, messages)),
     subscribe: (subscription) => answered(() => subscribe(subscription)),
+    lag: (group, topics) => answered(() => lag(group, topics)),
     check: () =>
       answered(async () => {
         await administering.open();
@@ -138,7 +175,7 @@ export function kafkaBus({ brokers, clientId, replicas = 3, log }: KafkaOptions)
 
 async function handleBatch(
   consumer: Consumer,
-  subscription: Subscription,
+  subscription: Subscription & { prefix: string },
   payload: EachBatchPayload,
   failures: Map<string, number>,
   stopping: AbortSignal,
@@ -156,7 +193,9 @@ async function handleBatch(
     else heartbeat().catch(() => taken.abort());
   }, heartbeatMs);
   try {
-    const messages = batch.messages.map((message) => incoming(topic, partition, message));
+    const messages = batch.messages.map((message) =>
+      incoming(topic.slice(subscription.prefix.length), partition, message),
+    );
     const acknowledge = ({ offset }: IncomingMessage) => {
       const next = BigInt(offset);
       if (acknowledged === undefined || next > acknowledged) acknowledged = next;

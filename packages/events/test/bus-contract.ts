@@ -180,6 +180,19 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await second.part.stop();
     });
 
+    test('tells how many messages a group has not acknowledged', async () => {
+      const { topic, publish, listen } = await bench();
+      await publish([...numbered('a', 10), ...numbered('b', 5)]);
+      const group = `group.${randomUUID()}`;
+      expect(await bus.lag(group, [topic])).toBe(15);
+      const { part, got } = await listen({ group });
+      await until(() => got.length === 15, 'all messages');
+      await part.stop();
+      expect(await bus.lag(group, [topic])).toBe(0);
+      await publish(numbered('a', 3, 11));
+      expect(await bus.lag(group, [topic])).toBe(3);
+    });
+
     test('shares the partitions of a group, and one that stops leaves them to the others', async () => {
       const { publish, listen } = await bench();
       const left = await listen();

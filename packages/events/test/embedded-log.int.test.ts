@@ -9,6 +9,8 @@ import { testBus } from './bus-contract.ts';
 const dbName = `test_${randomUUID().slice(0, 8)}`;
 const connections: Connection[] = [];
 
+const opened = Promise.resolve();
+
 async function connect(): Promise<Connection> {
   const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
   connections.push(connection);
@@ -20,14 +22,14 @@ afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
 });
 
-testBus('the embedded log', async () => embeddedLog(await connect()));
+testBus('the embedded log', async () => embeddedLog({ connection: await connect(), opened }));
 
 test('the partitions of a member that died go to another when its lease has ended', { timeout: 30_000 }, async () => {
   const topic = `test.${randomUUID()}`;
-  const survivor = embeddedLog(await connect());
+  const survivor = embeddedLog({ connection: await connect(), opened });
   await survivor.setUp([{ name: topic, partitions: 2, retentionMs: 1000 }]);
   const lost = await connect();
-  const victim = embeddedLog(lost);
+  const victim = embeddedLog({ connection: lost, opened });
   const got: string[] = [];
   const subscription = (who: string): Subscription => ({
     group: 'g',
@@ -54,4 +56,21 @@ test('the partitions of a member that died go to another when its lease has ende
   while (seen().size < 6) await setTimeout(50);
   expect([...seen()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => `survivor ${key}`));
   await survivor.close();
+});
+
+test('what is older than the topic keeps is removed, but for the last of a partition', async () => {
+  const topic = `test.${randomUUID()}`;
+  const connection = await connect();
+  const log = embeddedLog({ connection, opened });
+  await log.setUp([{ name: topic, partitions: 1, retentionMs: 3_600_000 }]);
+  for (const key of ['a', 'b', 'c']) await log.publish(topic, [{ key, value: Buffer.from(key), headers: {} }]);
+  const chunks = connection.collection('logChunks');
+  await chunks.updateMany({ topic, sequence: { $lt: 3 } }, { $set: { appendedAt: new Date(Date.now() - 7_200_000) } });
+  const later = embeddedLog({ connection, opened });
+  await later.publish(topic, [{ key: 'd', value: Buffer.from('d'), headers: {} }]);
+  await expect
+    .poll(async () => (await chunks.find({ topic }).toArray()).map(({ sequence }) => sequence))
+    .toEqual([3, 4]);
+  await log.close();
+  await later.close();
 });

@@ -7,7 +7,7 @@ const log = () => undefined;
 
 // Without brokers there is nothing to test against: npm run test:containers brings them.
 describe.skipIf(brokers.length === 0)('with real brokers', () => {
-  testBus('Kafka', async () => kafkaBus({ brokers, clientId: 'test', log }));
+  testBus('Kafka', async () => kafkaBus({ brokers, clientId: 'test', prefix: 'test.', log }));
 });
 
 test('says that it is away when no broker answers', async () => {

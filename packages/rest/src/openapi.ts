@@ -12,6 +12,7 @@ import {
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
+import { messageFinder } from './rest-face.ts';
 
 /** What a document says of the whole interface. */
 export interface OpenApiInfo {
@@ -62,6 +63,7 @@ export interface OpenApiOperation {
 export interface DocumentedService {
   service: DescService;
   handlers: ReadonlyMap<DescMethod, unknown>;
+  streams?: ReadonlyMap<DescMethod, unknown>;
 }
 
 interface Route {
@@ -155,8 +157,9 @@ function addComponents(target: Record<string, JsonObject>, source: Record<string
   }
 }
 
-function routesOf({ service, handlers }: DocumentedService): Route[] {
-  return [...handlers.keys()].flatMap((method) => {
+function routesOf({ service, handlers, streams }: DocumentedService): Route[] {
+  const methods = service.methods.filter((method) => handlers.has(method) || streams?.has(method));
+  return methods.flatMap((method) => {
     const rule = restRuleOf(method);
     return rule ? [{ service, method, rule, binding: bindingOf(method, rule) }] : [];
   });
@@ -180,6 +183,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...binding.query.filter(isShown).map((field) => parameterOf(field, 'query', schemas)),
     ...(takesIdempotencyKey(method) ? [idempotencyKey] : []),
     ...(rule.etag !== '' && rule.method === 'PATCH' ? [ifMatch] : []),
+    ...(rule.asyncResponse === '' ? [] : [preferAsync]),
   ];
   const requestBody = requestBodyOf(route, schemas);
   return {
@@ -207,6 +211,13 @@ const ifMatch: JsonObject = {
   name: 'If-Match',
   in: 'header',
   description: 'The version that the change is made for, as `ETag` says it; another one is answered 412.',
+  schema: { type: 'string' },
+};
+
+const preferAsync: JsonObject = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`respond-async` answers 202 at once, with the address of what tells how far the work is.',
   schema: { type: 'string' },
 };
 
@@ -255,8 +266,10 @@ function requestBodyOf({ method, binding }: Route, schemas: SchemaWriter): JsonO
   return { required: fields.some(isRequired), ...jsonContent(schemas.body(method.input, fields)) };
 }
 
-function successOf({ method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+  const { method, rule } = route;
   const { output } = method;
+  if (method.methodKind === 'server_streaming') return streamOf(route, schemas);
   const schema =
     rule.responseBody === '' ? schemas.output(output) : schemas.outputValue(fieldNamed(output, rule.responseBody));
   const etag = { description: 'The version, as a strong entity tag.', schema: { type: 'string' } };
@@ -266,6 +279,37 @@ function successOf({ method, rule }: Route, schemas: SchemaWriter): Record<strin
       ...(rule.etag === '' ? {} : { headers: { ETag: etag } }),
       ...jsonContent(schema),
     },
+  };
+}
+
+/** An answer in pieces: of one of several media types, now or later. */
+function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+  const findMessage = messageFinder(service);
+  const message = (name: string) => {
+    const found = findMessage(name);
+    if (!found) throw new Error(`${service.typeName} knows no message ${name}`);
+    return found;
+  };
+  const bytes = { type: 'string', format: 'binary' };
+  const contentOf = (type: string) =>
+    type === 'application/json' && rule.lists !== ''
+      ? { type: 'array', items: schemas.output(message(rule.lists)) }
+      : bytes;
+  const location = { description: 'Where to ask how far it is.', schema: { type: 'string' } };
+  return {
+    200: {
+      description: 'The content.',
+      content: Object.fromEntries(rule.produces.map((type) => [type, { schema: contentOf(type) }])),
+    },
+    ...(rule.asyncResponse === ''
+      ? {}
+      : {
+          202: {
+            description: 'It is being made.',
+            headers: { Location: location },
+            ...jsonContent(schemas.output(message(rule.asyncResponse))),
+          },
+        }),
   };
 }
 

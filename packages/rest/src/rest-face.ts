@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import type { DescMessage, DescMethod, DescService, Message, MessageShape } from '@bufbuild/protobuf';
+import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { DomainError } from './domain-error.ts';
@@ -8,18 +10,25 @@ import { servedBy, toDomainError } from './problem.ts';
 import { answerProblems, type ProblemContext } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
-/** What serves the methods of a service, on both faces: `(call, request) → response`. */
+/**
+ * What serves the methods of a service, on both faces: `(call, request) → response`. A method that answers a stream is
+ * served by the parts of its answer.
+ */
 export type Handlers<Service extends DescService, Call> = {
   [Name in keyof Service['method']]?: (
     call: Call,
     request: MessageShape<Service['method'][Name]['input']>,
-  ) => Promise<MessageShape<Service['method'][Name]['output']>>;
+  ) => Service['method'][Name]['methodKind'] extends 'server_streaming'
+    ? AsyncIterable<MessageShape<Service['method'][Name]['output']>>
+    : Promise<MessageShape<Service['method'][Name]['output']>>;
 };
 
 /** A service and what serves it, with the types of its messages left behind. */
 export interface Served<Call> {
   service: DescService;
   handlers: ReadonlyMap<DescMethod, (call: Call, request: Message) => Promise<Message>>;
+  /** Those that answer a stream. */
+  streams: ReadonlyMap<DescMethod, (call: Call, request: Message) => AsyncIterable<Message>>;
 }
 
 /** Binds handlers to the methods of a service. A method without one is not served. */
@@ -27,13 +36,15 @@ export function serve<Service extends DescService, Call>(
   service: Service,
   handlers: Handlers<Service, Call>,
 ): Served<Call> {
-  const named = handlers as Record<string, ((call: Call, request: Message) => Promise<Message>) | undefined>;
-  const served = new Map<DescMethod, (call: Call, request: Message) => Promise<Message>>();
+  type Handler = (call: Call, request: Message) => never;
+  const named = handlers as Record<string, Handler | undefined>;
+  const served = new Map<DescMethod, Handler>();
+  const streams = new Map<DescMethod, Handler>();
   for (const method of service.methods) {
     const handler = named[method.localName];
-    if (handler) served.set(method, handler);
+    if (handler) (method.methodKind === 'server_streaming' ? streams : served).set(method, handler);
   }
-  return { service, handlers: served };
+  return { service, handlers: served, streams };
 }
 
 /** What the REST face needs from the server around it. */
@@ -58,15 +69,17 @@ export async function registerRestFace<Call>(app: FastifyInstance, options: Rest
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   answerProblems(app, options);
   const verbsOfPath = new Map<string, string[]>();
-  for (const { service, handlers } of options.served) {
+  for (const { service, handlers, streams } of options.served) {
     const findMessage = messageFinder(service);
-    for (const [method, handler] of handlers) {
+    const register = (method: DescMethod, answererOf: (rule: RestRule) => Answerer<Call>) => {
       const rule = restRuleOf(method);
-      if (!rule) continue;
+      if (!rule) return;
       const url = fastifyPath(method, rule);
       verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
-      registerRoute(app, options, { method, rule, url, handler, findMessage });
-    }
+      registerRoute(app, options, { method, rule, url, answer: answererOf(rule), findMessage });
+    };
+    for (const [method, handler] of handlers) register(method, (rule) => messageAnswerer(method, rule, handler));
+    for (const [method, handler] of streams) register(method, () => streamAnswerer(handler));
   }
   for (const [url, allowed] of verbsOfPath) refuseOtherVerbs(app, url, allowed);
 }
@@ -75,14 +88,16 @@ interface Route<Call> {
   method: DescMethod;
   rule: RestRule;
   url: string;
-  handler: (call: Call, request: Message) => Promise<Message>;
+  answer: Answerer<Call>;
   findMessage: (typeName: string) => DescMessage | undefined;
 }
 
+/** Serves a request that has been read, and writes what was answered. */
+type Answerer<Call> = (call: Call, request: Message, reply: FastifyReply) => Promise<FastifyReply>;
+
 function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call>, route: Route<Call>): void {
-  const { method, rule, handler } = route;
+  const { method, rule, answer } = route;
   const { read, pointerOf } = requestReader(method, bindingOf(method, rule), route.findMessage);
-  const write = responseWriter(method, rule);
   const calls = new WeakMap<FastifyRequest, Call>();
   app.route({
     method: rule.method as HTTPMethods,
@@ -97,10 +112,9 @@ function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
-        const response = await servedBy(() => handler(call, message)).catch((error) => {
+        return await answer(call, message, reply).catch((error) => {
           throw located(error, pointerOf);
         });
-        return write(response, message, reply);
       }),
   });
 }
@@ -129,6 +143,41 @@ async function ours<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (error) {
     throw toDomainError(error);
+  }
+}
+
+function messageAnswerer<Call>(
+  method: DescMethod,
+  rule: RestRule,
+  handler: (call: Call, request: Message) => Promise<Message>,
+): Answerer<Call> {
+  const write = responseWriter(method, rule);
+  return async (call, request, reply) => write(await servedBy(() => handler(call, request)), request, reply);
+}
+
+/** A message of a stream that is answered piece by piece. */
+type Part = Message & { body?: HttpBody };
+
+/** What fails before the first part is a problem document; what fails later breaks the answer off. */
+function streamAnswerer<Call>(handler: (call: Call, request: Message) => AsyncIterable<Message>): Answerer<Call> {
+  return async (call, request, reply) => {
+    const parts = (handler(call, request) as AsyncIterable<Part>)[Symbol.asyncIterator]();
+    const first = await servedBy(() => parts.next());
+    if (first.done || !first.value.body) throw new Error('an answer has no first part');
+    const { contentType, status, headers, data } = first.value.body;
+    reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
+    if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
+    return reply.send(Readable.from(contentOf(data, parts), { objectMode: false }));
+  };
+}
+
+async function* contentOf(first: Uint8Array, rest: AsyncIterator<Part>): AsyncGenerator<Uint8Array> {
+  try {
+    if (first.length > 0) yield first;
+    for (let next = await rest.next(); !next.done; next = await rest.next())
+      if (next.value.body) yield next.value.body.data;
+  } finally {
+    await rest.return?.();
   }
 }
 
@@ -193,7 +242,7 @@ export function refuseOtherVerbs(app: FastifyInstance, url: string, served: read
 }
 
 /** Finds messages by full name in the files that a service is made of. */
-function messageFinder(service: DescService): (typeName: string) => DescMessage | undefined {
+export function messageFinder(service: DescService): (typeName: string) => DescMessage | undefined {
   const messages = new Map<string, DescMessage>();
   const files = [service.file];
   for (const file of files) {

@@ -4,8 +4,8 @@ import type { Call } from './call.ts';
 
 /** Lets answers to requests that use something deprecated say so, on both faces. Source: decisions.md section 13. */
 export function announceDeprecation(served: readonly Served<Call>[]): Served<Call>[] {
-  return served.map(({ service, handlers }) => ({
-    service,
+  return served.map(({ handlers, ...rest }) => ({
+    ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => {
         const usesDeprecated = deprecationCheck(method.input);

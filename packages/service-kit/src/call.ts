@@ -1,4 +1,4 @@
-import type { DescMethod, DescMethodUnary, Message } from '@bufbuild/protobuf';
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type Interceptor } from '@connectrpc/connect';
 import { DomainError, invalidInput } from '@ticketing/rest/domain-error.ts';
 import { restRuleOf } from '@ticketing/rest/options.ts';
@@ -144,10 +144,30 @@ function demandValid(method: DescMethod, message: Message): void {
   if (violations.length > 0) throw invalidInput(violations);
 }
 
+async function* partsOf(
+  method: DescMethod,
+  request: Message,
+  handle: () => AsyncIterable<Message>,
+): AsyncGenerator<Message> {
+  try {
+    demandValid(method, request);
+    yield* handle();
+  } catch (error) {
+    throw toConnectError(toDomainError(error));
+  }
+}
+
 /** Routes the RPCs of services to their handlers. */
 export function callRoutes(served: readonly Served<Call>[]): (router: ConnectRouter) => void {
   return (router) => {
-    for (const { handlers } of served) {
+    for (const { handlers, streams } of served) {
+      for (const [method, handler] of streams) {
+        router.rpc(method as DescMethodServerStreaming, (message, context) => {
+          const call = context.values.get(callKey);
+          if (!call) throw new Error(`${method.toString()} was not authorised`);
+          return partsOf(method, message, () => handler(call, message));
+        });
+      }
       for (const [method, handler] of handlers) {
         router.rpc(
           method as DescMethodUnary,

@@ -44,8 +44,8 @@ export type IdempotencyClaim =
  * Source: decisions.md section 5.
  */
 export function idempotent(served: readonly Served<Call>[], records: IdempotencyRecords): Served<Call>[] {
-  return served.map(({ service, handlers }) => ({
-    service,
+  return served.map(({ handlers, ...rest }) => ({
+    ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => [
         method,

@@ -14,8 +14,8 @@ export interface ServiceClientOptions {
   tokens: InternalTokens;
 }
 
-/** On whose behalf a service is called: a call that is being served, as far as it goes. */
-export type OnBehalfOf = Pick<Call, 'caller' | 'trace' | 'signal'>;
+/** On whose behalf a service is called: a call that is being served, as far as it goes; without a caller, its own. */
+export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'caller'>>;
 
 /**
  * Makes the client of another service. A client for a call speaks for its caller, in its trace, and is aborted with it;

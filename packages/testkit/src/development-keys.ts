@@ -18,7 +18,7 @@ export interface DevelopmentKeys {
 export const developmentIssuer = { issuer: 'ticketing-development', audience: 'ticketing' };
 
 /** Every service that signs internal tokens. */
-const services = ['gateway', 'tickets'];
+const services = ['gateway', 'tickets', 'reporting'];
 
 /**
  * Makes the keys of a development system in `<data>/keys`, those that are missing, and says where they are.

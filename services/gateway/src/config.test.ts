@@ -7,6 +7,7 @@ const least = {
   TICKETING_GATEWAY_JWKS_URL: 'https://issuer.example/jwks',
   TICKETING_GATEWAY_SIGNING_KEY_FILE: '/keys/gateway.json',
   TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081',
+  TICKETING_GATEWAY_REPORTING_URL: 'http://reporting:8085',
 };
 
 it('has a default for what is not required', () => {

@@ -29,6 +29,7 @@ export async function startHarness(
     {
       ...identity.environment('gateway'),
       TICKETING_GATEWAY_TICKETS_URL: stub.url,
+      TICKETING_GATEWAY_REPORTING_URL: 'http://127.0.0.1:1',
       ...Object.fromEntries(given),
     },
     now,

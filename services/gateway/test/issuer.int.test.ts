@@ -22,6 +22,7 @@ it('serves without an issuer as far as it can, and comes up and stays up when th
   const gateway = await startGateway({
     ...environment,
     TICKETING_GATEWAY_TICKETS_URL: 'http://127.0.0.1:1',
+    TICKETING_GATEWAY_REPORTING_URL: 'http://127.0.0.1:1',
     TICKETING_GATEWAY_JWKS_URL: `http://127.0.0.1:${port}/jwks`,
   });
   const headers = { authorization: `Bearer ${await identity.issuerToken()}` };

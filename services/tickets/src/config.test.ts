@@ -7,6 +7,7 @@ const environment = {
   TICKETING_TICKETS_SIGNING_KEY_FILE: 'tickets.jwk.json',
   TICKETING_TICKETS_INTERNAL_JWKS_FILE: 'internal.jwks.json',
   TICKETING_TICKETS_MONGODB_URI: 'mongodb://a:27017,b:27017,c:27017/?replicaSet=rs0',
+  TICKETING_TICKETS_KAFKA_BROKERS: 'k1:9092,k2:9092',
 };
 
 test('takes a replica set, and has a default for the rest', () => {

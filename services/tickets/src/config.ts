@@ -1,5 +1,7 @@
+import { type BusConfig, readBusConfig } from '@ticketing/events/bus-config.ts';
 import { type Environment, readConfig } from '@ticketing/service-kit/config-reader.ts';
 import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/service-config.ts';
+import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 
 /** The configuration of the tickets service. */
 export interface TicketsConfig extends ServiceConfig {
@@ -7,18 +9,13 @@ export interface TicketsConfig extends ServiceConfig {
   internalJwksFile: string;
   roles: readonly Role[];
   store: StoreConfig;
+  bus: BusConfig;
 }
 
-const roles = ['api', 'scheduler'] as const;
+const roles = ['api', 'relay', 'scheduler'] as const;
 
 /** What a process does of the service's work. */
 export type Role = (typeof roles)[number];
-
-/** Where the tickets are kept. */
-export interface StoreConfig {
-  mongodbUri: string;
-  database: string;
-}
 
 const prefix = 'TICKETING_TICKETS_';
 
@@ -29,9 +26,7 @@ export function readTicketsConfig(environment: Environment = process.env): Ticke
     grpcPort: from.port('GRPC_PORT', 9081),
     internalJwksFile: from.text('INTERNAL_JWKS_FILE'),
     roles: from.choices('ROLES', roles),
-    store: {
-      mongodbUri: from.text('MONGODB_URI', { pattern: /^mongodb(?:\+srv)?:\/\/\S+$/, meaning: 'a MongoDB URI' }),
-      database: from.text('MONGODB_DATABASE', { default: 'ticketing_tickets', pattern: /^\w{1,38}$/ }),
-    },
+    store: readStoreConfig(from, 'ticketing_tickets'),
+    bus: readBusConfig(from),
   }));
 }

@@ -53,7 +53,7 @@ async function reopenDueTickets(context: Context): Promise<void> {
 
 async function finishDeletions(context: Context): Promise<void> {
   for (;;) {
-    const ids = await context.tickets.erasing(batch);
+    const ids = await context.tickets.notErasedBy('tickets', batch);
     for (const id of ids) await finishErasing(context, id);
     if (ids.length < batch) return;
   }

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { openBus } from '@ticketing/events/bus-config.ts';
+import { type Relay, startRelay } from '@ticketing/events/relay.ts';
+import { measureOutboxes } from '@ticketing/events/relay-metrics.ts';
 import { type Served, serve } from '@ticketing/rest/rest-face.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
@@ -13,7 +17,9 @@ import { createMetrics } from '@ticketing/service-kit/metrics.ts';
 import type { RunningService } from '@ticketing/service-kit/run-service.ts';
 import { startSchedule } from '@ticketing/service-kit/schedule.ts';
 import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
+import { openDatabase } from '@ticketing/store/database.ts';
 import { openBulks } from './api/bulk.ts';
+import { confirmErasure } from './api/confirm-erasure.ts';
 import type { Context } from './api/context.ts';
 import { createTag } from './api/create-tag.ts';
 import { createTicket } from './api/create-ticket.ts';
@@ -23,18 +29,21 @@ import { deleteTicket } from './api/delete-ticket.ts';
 import { getLatestTickets } from './api/get-latest-tickets.ts';
 import { getTag } from './api/get-tag.ts';
 import { getTicket } from './api/get-ticket.ts';
+import { getTicketSnapshots } from './api/get-ticket-snapshots.ts';
 import { keyedQueue } from './api/keyed-queue.ts';
 import { listTags } from './api/list-tags.ts';
+import { listTicketVersions } from './api/list-ticket-versions.ts';
 import { searchTickets } from './api/search-tickets.ts';
 import { updateTag } from './api/update-tag.ts';
 import { updateTicket } from './api/update-ticket.ts';
 import { updateTickets } from './api/update-tickets.ts';
 import { readTicketsConfig, type TicketsConfig } from './config.ts';
+import { measureErasures } from './erasure-metrics.ts';
+import { openOutboxes } from './events/outboxes.ts';
 import { scheduledTasks } from './scheduler.ts';
 import { defaultSettings, type ReadSettings } from './settings.ts';
 import { analysisRequestStore } from './store/analysis-request-store.ts';
 import { bulkStore } from './store/bulk-store.ts';
-import { openDatabase } from './store/database.ts';
 import { counterModel, idSequence } from './store/id-sequence.ts';
 import { idempotencyStore } from './store/idempotency-store.ts';
 import { profileStore } from './store/profile-store.ts';
@@ -60,7 +69,12 @@ export async function startTickets(
     log.warn({ err: error }, 'the database can not be reached'),
   );
   const health = watchHealth({ mongodb: () => database.check(), issuer: () => issuer.keys.check() });
-  const context = ticketsContext(config, database.connection, settings);
+  let relay: Relay | undefined;
+  const context = ticketsContext(config, database.connection, settings, () => relay?.wake());
+  const outboxes = openOutboxes(database);
+  const metrics = createMetrics('tickets');
+  measureOutboxes(outboxes, metrics.registry);
+  measureErasures(context.tickets, metrics.registry);
   const release = async () => {
     health.close();
     issuer.keys.close();
@@ -74,7 +88,7 @@ export async function startTickets(
     authenticator,
     health,
     log,
-    metrics: createMetrics('tickets'),
+    metrics,
     onCaller: (caller) => {
       context.profiles.remember(caller).catch((error: unknown) => log.warn({ err: error }, 'a profile was not kept'));
     },
@@ -82,6 +96,8 @@ export async function startTickets(
     await release();
     throw error;
   });
+  const bus = config.roles.includes('relay') ? openBus(config.bus, 'tickets', log) : undefined;
+  if (bus) relay = startRelay({ database, outboxes, bus, log });
   const tasks = config.roles.includes('scheduler') ? scheduledTasks(context) : [];
   const schedule = startSchedule(tasks, () => health.isReady(), log);
   return {
@@ -91,26 +107,29 @@ export async function startTickets(
       health.startStopping();
       await server.close(config.drainMs);
       await schedule.stop();
+      await relay?.stop();
+      await bus?.close();
       await release();
     },
   };
 }
 
-/** Wires the stores of a database to what the handlers work with. */
+/** Wires the stores of a database to what the handlers work with; `tell` is called when an event is to be sent. */
 export function ticketsContext(
   config: TicketsConfig,
   connection: ReturnType<typeof openDatabase>['connection'],
   settings: ReadSettings,
+  tell: () => void,
 ): Context {
   const counters = counterModel(connection);
-  const tickets = ticketStore(connection);
+  const tickets = ticketStore(connection, tell);
   const deletedOf = async (ids: readonly number[]) => {
     const alive = ids.length === 0 ? new Map() : await tickets.versions(ids);
     return ids.filter((id) => !alive.has(id));
   };
   const context = {
     tickets,
-    tags: tagStore(connection),
+    tags: tagStore(connection, tell),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
@@ -128,6 +147,11 @@ export function ticketsContext(
 
 function servedBy(context: Context): Served<Call>[] {
   return [
+    serve(SnapshotService, {
+      getTicketSnapshots: (call: Call, request) => getTicketSnapshots(context, call, request),
+      listTicketVersions: (call: Call, request) => listTicketVersions(context, call, request),
+      confirmErasure: (call: Call, request) => confirmErasure(context, call, request),
+    }),
     serve(TicketService, {
       createTicket: (call: Call, request) => createTicket(context, call, request),
       getTicket: (call: Call, request) => getTicket(context, call, request),

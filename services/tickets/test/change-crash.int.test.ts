@@ -6,6 +6,8 @@ import {
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import { continueTrace } from '@ticketing/service-kit/trace.ts';
+import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../src/api/context.ts';
@@ -16,7 +18,6 @@ import { readTicketsConfig } from '../src/config.ts';
 import { scheduledTasks } from '../src/scheduler.ts';
 import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { type Database, openDatabase } from '../src/store/database.ts';
 import { dies, everyDeath } from './deaths.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
@@ -38,7 +39,7 @@ afterAll(async () => {
 /** What a process of its own works with. */
 function newProcess(): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return ticketsContext(readTicketsConfig(tickets.environment), database.connection, defaultSettings);
+  return ticketsContext(readTicketsConfig(tickets.environment), database.connection, defaultSettings, () => undefined);
 }
 
 /** The leases of dead processes pass, and another does what the schedule says. */
@@ -49,6 +50,7 @@ async function anotherProcessFinishes(): Promise<void> {
 
 const call = {
   caller: testCaller({ roleId: 1 }),
+  trace: continueTrace(undefined),
   signal: new AbortController().signal,
   header: () => undefined,
 } as unknown as Call;

@@ -43,7 +43,9 @@ describe('DELETE /ticket/{ticketId}', () => {
     await tickets.request('PATCH', '/ticket', { body: [{ id, refreshMode: 'full' }] });
     await remove(id);
     const document = await tickets.documentOf(id);
-    expect(Object.keys(document).sort()).toEqual(['_id', 'deletedAt', 'outbox', 'version']);
+    expect(Object.keys(document).sort()).toEqual([
+      ...['_id', 'deletedAt', 'notErasedBy', 'outbox', 'outboxSince', 'version'],
+    ]);
     expect(document.version).toBe(3);
     expect(document.outbox.map(({ type }: { type: string }) => type)).toEqual([
       'ticket.created',
@@ -112,7 +114,7 @@ describe('DELETE /ticket/{ticketId}', () => {
       if (wait) {
         await tickets.database
           .collection<{ _id: number }>('tickets')
-          .updateOne({ _id: first.id }, { $set: { isErasing: true } });
+          .updateOne({ _id: first.id }, { $set: { notErasedBy: ['tickets'] } as object });
         await expect.poll(() => claims.findOne({ _id: 'halb' }), { timeout: 5000 }).toBeNull();
       }
       const second = await post({ externalTicketId: 'halb' });

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
+import { busVariables } from '@ticketing/testkit/bus-variables.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { expect, inject, vi } from 'vitest';
-import { applyIndexes } from '../src/apply-indexes.ts';
 import { type RunningTickets, startTickets } from '../src/service.ts';
+import { setUp } from '../src/set-up.ts';
 import { defaultSettings, type ReadSettings } from '../src/settings.ts';
 
 /** An answer of the REST face. */
@@ -44,6 +45,7 @@ export async function startHarness(
   settings: ReadSettings = defaultSettings,
   variables: Record<string, string> = {},
 ): Promise<TicketsHarness> {
+  const sends = variables.TICKETING_TICKETS_ROLES?.includes('relay') ?? false;
   const identity = testIdentity();
   const uri = inject('mongodbUri');
   const databaseName = `test_${randomBytes(6).toString('hex')}`;
@@ -52,11 +54,13 @@ export async function startHarness(
     TICKETING_TICKETS_GRPC_PORT: '0',
     TICKETING_TICKETS_MONGODB_URI: uri,
     TICKETING_TICKETS_MONGODB_DATABASE: databaseName,
+    // Kafka only for those who send: its topics take a while to be made.
+    ...busVariables('tickets', databaseName, uri, sends ? inject('kafkaBrokers') : []),
     // The schedule changes tickets by itself: who tests that, asks for it.
     TICKETING_TICKETS_ROLES: 'api',
     ...variables,
   };
-  await applyIndexes(environment);
+  await setUp(environment);
   const service = await startInstance(environment, settings);
   const client = await mongoose.createConnection(uri, { dbName: databaseName }).asPromise();
   const url = `http://127.0.0.1:${service.ports.http}`;
@@ -85,6 +89,7 @@ export async function startHarness(
     async stop() {
       await service.stop();
       await database.dropDatabase();
+      await client.getClient().db(`${databaseName}_events`).dropDatabase();
       await client.close();
       identity.remove();
     },

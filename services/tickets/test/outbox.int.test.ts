@@ -55,10 +55,12 @@ test('the event of a creation tells what differs from a ticket of which nothing 
     eventId: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
     type: 'ticket.created',
     version: 1,
+    subchannelId: null,
     occurredAt: Date.parse(`${json.modifiedAt}Z`) / 1000,
     changes: expect.any(Array),
     actor: { profileId: 7, kind: 'user' },
     cause: 'request',
+    traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
   });
   const changes = Object.fromEntries(event?.changes.map(({ field, ...values }) => [field, values]) ?? []);
   expect(changes).toEqual({

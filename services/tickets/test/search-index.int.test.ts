@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { applyIndexes } from '../src/apply-indexes.ts';
 import { routingOrders } from '../src/domain/queue-order.ts';
+import { setUp } from '../src/set-up.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { ticketIndexes } from '../src/store/ticket-model.ts';
 import type { RawFilter } from './naive-filter.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       Array.from({ length: 2000 }, (_, index) => generated(first + index, like)),
     );
   }
-  await applyIndexes(tickets.environment);
+  await setUp(tickets.environment);
 });
 afterEach(() => {
   mongoose.set('debug', false);
@@ -224,21 +224,33 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
 
   test('of what the schedule looks for is its own', async () => {
     const due = { status: 'pending', dueBy: { $lte: new Date(1_700_010_000_000) } };
-    const deleted = { deletedAt: { $exists: true }, isErasing: true };
+    const deleted = { notErasedBy: 'tickets' };
     const collection = tickets.database.collection('tickets');
     const plan = planOf(await collection.find(due).sort({ dueBy: 1 }).limit(10).explain('executionStats'));
     expect([plan.indexes, plan.docs]).toEqual([['status, dueBy'], plan.returned]);
-    expect(planOf(await collection.find(deleted).explain('executionStats'))).toMatchObject({
-      indexes: ['deletedAt'],
+    expect(planOf(await collection.find(deleted).sort({ deletedAt: 1 }).explain('executionStats'))).toMatchObject({
+      indexes: ['notErasedBy, deletedAt'],
       docs: 0,
     });
+  });
+
+  test('of what a relay looks for is its own', async () => {
+    const collection = tickets.database.collection('tickets');
+    const waiting = { outboxSince: { $exists: true }, 'unsent.retryAt': { $not: { $gt: new Date() } } };
+    const find = collection.find({
+      ...waiting,
+      $or: [{ _id: { $mod: [16, 3] } }, { _id: { $mod: [16, 4] } }],
+    } as object);
+    expect(planOf(await find.sort({ outboxSince: 1 }).limit(10).explain('executionStats')).indexes).toEqual([
+      'outboxSince',
+    ]);
   });
 
   test('is one that is there, and every index that is there has its list', () => {
     const used = new Set([
       ...lists.map(([, , , index]) => index),
       ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),
-      ...['status, dueBy', 'deletedAt'],
+      ...['status, dueBy', 'deletedAt', 'outboxSince', 'notErasedBy, deletedAt'],
     ]);
     const kept = ticketIndexes.map(({ index }) => Object.keys(index).join(', '));
     expect(used).toEqual(new Set(['_id', ...kept]));

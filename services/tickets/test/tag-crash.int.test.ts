@@ -5,6 +5,8 @@ import {
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import { continueTrace } from '@ticketing/service-kit/trace.ts';
+import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -16,7 +18,6 @@ import { updateTag } from '../src/api/update-tag.ts';
 import { readTicketsConfig } from '../src/config.ts';
 import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { type Database, openDatabase } from '../src/store/database.ts';
 import { dies, everyDeath } from './deaths.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
@@ -40,11 +41,15 @@ afterAll(async () => {
 function processOf(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   const config = readTicketsConfig(tickets.environment);
-  const context = ticketsContext(config, database.connection, defaultSettings);
+  const context = ticketsContext(config, database.connection, defaultSettings, () => undefined);
   return { ...context, now: () => Math.floor(Date.now() / 1000) + hoursFromNow * 3600 };
 }
 
-const call = { caller: testCaller({ roleId: 1 }), signal: new AbortController().signal } as Call;
+const call = {
+  caller: testCaller({ roleId: 1 }),
+  trace: continueTrace(undefined),
+  signal: new AbortController().signal,
+} as Call;
 
 const caller = { roleId: 1 };
 const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;
@@ -108,7 +113,7 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
   const { tagIds, version, outbox } = await tickets.documentOf(late);
   expect([tagIds, version]).toEqual([[], 3]);
   expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });
-  const { outbox: _, ...left } = await tagDocument(id);
+  const { outbox: _, outboxSince: __, ...left } = await tagDocument(id);
   expect(left).toEqual({ _id: id, deleted: true, version: 2 });
 });
 

@@ -6,9 +6,10 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import type { Caller } from '@ticketing/service-kit/caller.ts';
+import { traceparentOf } from '@ticketing/service-kit/trace.ts';
 import type { Bulk } from '../store/bulk-store.ts';
 import { changeTicket, passOverDeleted } from './change-ticket.ts';
-import type { Bulks, Context } from './context.ts';
+import type { BulkCall, Bulks, Context } from './context.ts';
 import { staleVersion } from './if-match.ts';
 import { readTicketChange } from './ticket-changes.ts';
 import { decidePatch } from './ticket-update.ts';
@@ -23,7 +24,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   const whole: Context = { ...context, bulks };
   const store = context.bulkStore;
 
-  async function run(id: string, request: UpdateTicketsRequest, caller: Caller): Promise<void> {
+  async function run(id: string, request: UpdateTicketsRequest, { caller, trace }: BulkCall): Promise<void> {
     const mustReserve = request.tickets.some(({ version }) => version !== undefined);
     const state = mustReserve ? 'reserving' : 'applying';
     const given = {
@@ -31,6 +32,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       state,
       request: toBinary(UpdateTicketsRequestSchema, request),
       caller: JSON.stringify(caller),
+      traceparent: traceparentOf(trace),
     } as const;
     const bulk = await store.insert(given, Date.now());
     if (!bulk) return resume(id);
@@ -78,7 +80,12 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     if (!(await store.hold(bulk, Date.now()))) return resume(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
-    const patchContext = { caller, now: context.now(), includeInWorklog: request.includeInWorklog ?? true };
+    const patchContext = {
+      caller,
+      traceparent: bulk.traceparent,
+      now: context.now(),
+      includeInWorklog: request.includeInWorklog ?? true,
+    };
     await whileHeld(bulk, async () => {
       const left = request.tickets.values();
       const applyNext = async () => {

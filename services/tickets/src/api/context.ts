@@ -1,5 +1,5 @@
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Caller } from '@ticketing/service-kit/caller.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
@@ -30,6 +30,9 @@ export interface Context {
   now(): number;
 }
 
+/** Who asks for a bulk, and in which trace. */
+export type BulkCall = Pick<Call, 'caller' | 'trace'>;
+
 /** Bulks that are on their way. */
 export interface Bulks {
   /**
@@ -37,7 +40,7 @@ export interface Bulks {
    *
    * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
    */
-  run(id: string, request: UpdateTicketsRequest, caller: Caller): Promise<void>;
+  run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
   /** Waits a moment for a bulk that holds a ticket; one that nobody works on any more is finished here. */
   settle(id: string, ticketId: number): Promise<void>;
   /** Finishes the bulks that nobody works on any more. */

@@ -16,7 +16,7 @@ export async function createTag(context: Context, call: Call, request: CreateTag
     const tag = newTag(request, context.now());
     demandPlace(tree, tag);
     id ||= await next();
-    return { tag: { ...tag, id }, event: tagChangedEvent(tag) };
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, call) };
   });
   return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
 }

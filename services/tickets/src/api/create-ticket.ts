@@ -14,7 +14,7 @@ import { initialTicket } from '../store/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
 import { changeTicket, type Decision } from './change-ticket.ts';
 import type { Context } from './context.ts';
-import { createdEvent, updatedEvent } from './ticket-event.ts';
+import { createdEvent, originOf, updatedEvent } from './ticket-event.ts';
 import { ticketInputReader } from './ticket-input.ts';
 import { fullTicket } from './ticket-message.ts';
 
@@ -84,8 +84,8 @@ async function insertNew(
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
   const ticket = newTicket(initialTicket, input, { id, now: context.now(), creator, lastAgentRouting });
   const effect = call.once && { id: call.once.id, at: new Date(context.now() * 1000) };
-  const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, call.caller), effect);
-  return isInserted ? { ticket, workedOn: [], effects: [], reservedBy: null } : undefined;
+  const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, originOf(call)), effect);
+  return isInserted ? { ticket, workedOn: [], effects: [], reservedBy: null, manualWorkEntries: 0 } : undefined;
 }
 
 /** Whoever comes first binds the external id to a ticket id; all others, at once or later, update that ticket. */
@@ -126,7 +126,7 @@ async function updateExisting(
   const decide = ({ ticket }: StoredTicket): Decision => {
     const { after, changed } = changeFields(ticket, input, now);
     if (changed.length === 0) return {};
-    return { write: { after, changed, event: updatedEvent(ticket, after, changed, call.caller) } };
+    return { write: { after, changed, event: updatedEvent(ticket, after, changed, originOf(call)) } };
   };
   return changeTicket(context, ticketId, decide, { effectId: call.once?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;

@@ -24,7 +24,7 @@ export async function deleteTag(context: Context, call: Call, { id }: DeleteTagR
     demandChildless(tree, id);
     const version = before.version + 1;
     const tag = { id, version, deleted: true, leavesUntil: now + leavesForSeconds, deletedBy } as const;
-    return { tag, event: tagDeletedEvent(version, now) };
+    return { tag, event: tagDeletedEvent(version, now, call) };
   });
   await takeTagsOff(context, [{ id, deletedBy }], call.signal);
   return { $typeName: 'ticketing.tickets.v1.DeleteTagResponse', success: true };

@@ -6,7 +6,7 @@ import { notFound } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import type { Context } from './context.ts';
 import { versionDemand } from './if-match.ts';
-import { deletedEvent } from './ticket-event.ts';
+import { deletedEvent, originOf } from './ticket-event.ts';
 
 /**
  * Deletes a ticket and all that this service keeps of it. Its id, its versions and its events stay, so that no late
@@ -25,7 +25,7 @@ export async function deleteTicket(
     const stored = await context.tickets.find(request.ticketId);
     if (!stored) throw notFound('Ticket');
     demandVersion(stored.ticket.version);
-    const event = deletedEvent(stored.ticket, call.caller, context.now());
+    const event = deletedEvent(stored.ticket, originOf(call), context.now());
     if (await context.tickets.erase(stored.ticket, event, new Date(context.now() * 1000))) break;
     if (stored.reservedBy !== null) await context.bulks.settle(stored.reservedBy, request.ticketId);
   }
@@ -38,5 +38,5 @@ export async function finishErasing(context: Context, ticketId: number): Promise
   await context.tickets.freeExternalIds(ticketId);
   await context.analysisRequests.forget(ticketId);
   await context.idempotency.eraseAnswersAbout(ticketId);
-  await context.tickets.finishErasing(ticketId);
+  await context.tickets.confirmErasure(ticketId, 'tickets');
 }

@@ -5,11 +5,12 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/rest/domain-error.ts';
+import { readFilters } from '@ticketing/rest/filter.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
 import { queueKeys } from '../domain/queue-order.ts';
+import { filterKeys } from '../domain/ticket-keys.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 import type { Context } from './context.ts';
-import { readFilters } from './filters.ts';
 import { openQueue } from './queue.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function getLatestTickets(
     const detail = 'is required to go to the previous or next ticket';
     throw invalidInput([{ pointer: '#/ticketId', code: 'required', detail }]);
   }
-  const conditions = readFilters(request.filters);
+  const conditions = readFilters(request.filters, filterKeys, 't.');
   const settings = await context.settings();
   const scope =
     request.ticketScope === TicketScope.SKILLS

@@ -1,8 +1,9 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { type Condition, matchesValue } from '../domain/filter.ts';
+import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
+import { allOf, type Query } from '@ticketing/store/field-query.ts';
 import { queueGroups } from '../domain/queue-order.ts';
 import type { TicketSettings } from '../settings.ts';
-import { allOf, compileConditions, type Query } from '../store/filter-query.ts';
+import { compileConditions } from '../store/filter-query.ts';
 import { runTimeSpamQueries } from '../store/scope-query.ts';
 import { ticketFields } from '../store/ticket-fields.ts';
 import type { Context } from './context.ts';

@@ -5,14 +5,14 @@ import type {
   SearchTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/rest/domain-error.ts';
+import { readFilters } from '@ticketing/rest/filter.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
-import { demandsValue } from '../domain/filter.ts';
-import { orderKeys } from '../domain/ticket-keys.ts';
-import { allOf, compileConditions } from '../store/filter-query.ts';
+import { allOf } from '@ticketing/store/field-query.ts';
+import type { Order } from '@ticketing/store/ordered-ranges.ts';
+import { demandsValue, filterKeys, orderKeys } from '../domain/ticket-keys.ts';
+import { compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
-import type { Order } from '../store/ticket-order.ts';
 import type { Context } from './context.ts';
-import { readFilters } from './filters.ts';
 import { compactTickets } from './ticket-message.ts';
 
 const defaultLimit = 100;
@@ -23,7 +23,7 @@ export async function searchTickets(
   call: Call,
   request: SearchTicketsRequest,
 ): Promise<SearchTicketsResponse> {
-  const conditions = readFilters(request.filters);
+  const conditions = readFilters(request.filters, filterKeys, 't.');
   const order = orderOf(request);
   const isSkillScope = request.ticketScope === TicketScope.SKILLS;
   const { profileId, skills } = call.caller;

@@ -33,9 +33,14 @@ export interface Form {
 
 const activeWithinSeconds = 300;
 
+/** Answers tickets in full form. */
+export function fullTickets(context: Context, stored: readonly StoredTicket[], form: Form): Promise<Ticket[]> {
+  return write(context, stored, form, writeFull);
+}
+
 /** Answers a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
 export async function fullTicket(context: Context, stored: StoredTicket, form: Form): Promise<Ticket> {
-  const [ticket] = await write(context, [stored], form, writeFull);
+  const [ticket] = await fullTickets(context, [stored], form);
   if (!ticket) throw new Error('a ticket was lost on its way');
   return ticket;
 }
@@ -125,7 +130,7 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
 
 /** Shows which fields are computed. */
 const sample = computed(
-  { ticket: { ...initialTicket, id: 0 }, workedOn: [], effects: [], reservedBy: null },
+  { ticket: { ...initialTicket, id: 0 }, workedOn: [], effects: [], reservedBy: null, manualWorkEntries: 0 },
   { caller: serviceCaller('tickets'), withRawData: false, tree: tagTree([]), profiles: new Map(), now: 0 },
 );
 const writeFull = compile<Ticket>(TicketSchema);

@@ -56,9 +56,10 @@ export function tagViolations(patch: TicketPatch, tree: TagTree, at: string): Vi
   return violations;
 }
 
-/** Who makes a PATCH, when, and whether it counts for the worklog. Units: `now` in Unix seconds. */
+/** Who makes a PATCH, in which trace, when, and whether it counts for the worklog. Units: `now` in Unix seconds. */
 export interface PatchContext {
   caller: Caller;
+  traceparent: string | undefined;
   now: number;
   includeInWorklog: boolean;
 }
@@ -75,7 +76,7 @@ export function decidePatch(stored: StoredTicket, patch: TicketPatch, context: P
     write: {
       after,
       changed,
-      event: updatedEvent(stored.ticket, after, changed, caller),
+      event: updatedEvent(stored.ticket, after, changed, { ...caller, traceparent: context.traceparent }),
       worklogEntry: counts ? { profileId: caller.profileId ?? 0, at, fields: changed } : undefined,
     },
     workedOn,

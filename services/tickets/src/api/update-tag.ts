@@ -11,14 +11,14 @@ import { tagMessages } from './tag-message.ts';
  *
  * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep. Source: decisions.md sections 1 and 9.
  */
-export async function updateTag(context: Context, _call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
+export async function updateTag(context: Context, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
   const input = inputOf(request);
   const tree = await context.tags.change((current) => {
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
     const after = changeTag(before, input, context.now());
     demandPlace(current, after);
-    return after === before ? undefined : { tag: after, event: tagChangedEvent(after) };
+    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, call) };
   });
   const [tag] = tagMessages([request.id], tree);
   if (!tag) throw new Error('a tag was lost on its way');

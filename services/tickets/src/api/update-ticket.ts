@@ -5,6 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import { traceparentOf } from '@ticketing/service-kit/trace.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
 import { changeTicket } from './change-ticket.ts';
 import type { Context } from './context.ts';
@@ -31,7 +32,12 @@ export async function updateTicket(
   const violations = tagViolations(patch, tree, '#');
   if (violations.length > 0) throw invalidInput(violations);
   const demandVersion = versionDemand(call);
-  const patchContext = { caller, now: context.now(), includeInWorklog: request.includeInWorklog ?? true };
+  const patchContext = {
+    caller,
+    traceparent: traceparentOf(call.trace),
+    now: context.now(),
+    includeInWorklog: request.includeInWorklog ?? true,
+  };
   call.once?.about(request.ticketId);
   const decide = (before: StoredTicket) => {
     demandVersion(before.ticket.version);

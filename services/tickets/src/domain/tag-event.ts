@@ -4,4 +4,6 @@ export interface TagEvent {
   version: number;
   occurredAt: number;
   deleted: boolean;
+  /** The trace of the request that caused it. */
+  traceparent?: string;
 }

@@ -22,6 +22,8 @@ export interface TagState {
 
 /** All tags, and the names that their place in the tree gives them. */
 export interface TagTree {
+  /** How often tags had been changed before. */
+  revision: number;
   get(id: number): TagState | undefined;
   all(): Iterable<TagState>;
   /** The tags right below a tag; null: the top-level ones. */
@@ -42,7 +44,7 @@ export interface TagTree {
 export const maxLevels = 100;
 
 /** Builds the tree of tags. */
-export function tagTree(tags: readonly TagState[]): TagTree {
+export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
   const byId = new Map(tags.map((tag) => [tag.id, tag]));
   const isRoutingSkill = (id: number) => {
     const tag = byId.get(id);
@@ -56,6 +58,7 @@ export function tagTree(tags: readonly TagState[]): TagTree {
     return line;
   };
   return {
+    revision,
     get: (id) => byId.get(id),
     all: () => byId.values(),
     childrenOf,

@@ -5,12 +5,16 @@ export interface TicketEvent {
   eventId: string;
   type: 'ticket.created' | 'ticket.updated' | 'ticket.deleted';
   version: number;
+  /** The mailbox of the ticket. */
+  subchannelId: number | null;
   occurredAt: number;
   changes: readonly FieldChange[];
   actor: EventActor;
   cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution';
   /** Set if the ticket was opened because its `dueBy` passed. */
   autoOpenedDueToDueDate?: true;
+  /** The trace of the request that caused it. */
+  traceparent?: string;
 }
 
 /** A field that changed. The values are told of enums, ids and times only, never of text. */
@@ -24,6 +28,11 @@ export interface FieldChange {
 export interface EventActor {
   profileId: number | null;
   kind: string;
+}
+
+/** Who caused an event, and in which trace. */
+export interface EventOrigin extends EventActor {
+  traceparent?: string | undefined;
 }
 
 /** How the values of a field are told, if they may be. */

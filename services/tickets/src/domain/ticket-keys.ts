@@ -7,8 +7,8 @@ import {
   SpamStatusSchema,
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Condition, FilterKey } from '@ticketing/rest/filter.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
-import type { FilterKey } from './filter.ts';
 
 function spelled(schema: DescEnum): FilterKey {
   return { kind: 'enum', spellings: new Map([...spellingsOf(schema).values()].map((text) => [text, text])) };
@@ -62,3 +62,9 @@ export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['t.createdBy', integer],
   ['q', { kind: 'words' }],
 ]);
+
+/** Whether a condition matches no document in which its field is missing. Every document has an id. */
+export function demandsValue(condition: Condition): boolean {
+  if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
+  return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);
+}

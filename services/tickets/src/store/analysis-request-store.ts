@@ -1,5 +1,5 @@
+import { reachable, upserted } from '@ticketing/store/database.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
-import { reachable, upserted } from './database.ts';
 
 /** What a request has asked the analysis to look at again. */
 export interface AnalysisRequest {

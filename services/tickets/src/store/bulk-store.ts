@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
-import { isDuplicateKey, reachable } from './database.ts';
 
 /** A bulk of changes that has been checked, and is applied by whoever holds its lease. */
 export interface Bulk {
@@ -11,6 +11,8 @@ export interface Bulk {
   request: Uint8Array;
   /** Who asked for it, as JSON. */
   caller: string;
+  /** The trace of the request. */
+  traceparent: string;
   /** Who works on it now. */
   lease: string;
 }
@@ -41,6 +43,7 @@ interface BulkDocument {
   state: Bulk['state'];
   request: mongo.Binary;
   caller: string;
+  traceparent: string;
   lease: string;
   leaseUntil: Date;
 }
@@ -50,7 +53,15 @@ const leaseMs = 10_000;
 /** The model of the bulks on a connection. */
 export function bulkModel(connection: Connection): Model<BulkDocument> {
   const schema = new Schema<BulkDocument>(
-    { _id: String, state: String, request: Schema.Types.Mixed, caller: String, lease: String, leaseUntil: Date },
+    {
+      _id: String,
+      state: String,
+      request: Schema.Types.Mixed,
+      caller: String,
+      traceparent: String,
+      lease: String,
+      leaseUntil: Date,
+    },
     { versionKey: false, collection: 'bulks' },
   );
   schema.index({ state: 1, leaseUntil: 1 });
@@ -117,12 +128,12 @@ export function bulkStore(connection: Connection): BulkStore {
   };
 }
 
-function documentOf({ id, state, request, caller, lease }: Bulk, leaseUntil: Date): BulkDocument {
-  return { _id: id, state, request: new mongo.Binary(request), caller, lease, leaseUntil };
+function documentOf({ id, state, request, caller, traceparent, lease }: Bulk, leaseUntil: Date): BulkDocument {
+  return { _id: id, state, request: new mongo.Binary(request), caller, traceparent, lease, leaseUntil };
 }
 
 function bulkOf(document: BulkDocument | null): Bulk | undefined {
   if (!document) return undefined;
-  const { _id, state, request, caller, lease } = document;
-  return { id: _id, state, request: new Uint8Array(request.buffer), caller, lease };
+  const { _id, state, request, caller, traceparent, lease } = document;
+  return { id: _id, state, request: new Uint8Array(request.buffer), caller, traceparent, lease };
 }

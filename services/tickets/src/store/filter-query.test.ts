@@ -1,6 +1,7 @@
+import { likePattern } from '@ticketing/store/field-query.ts';
 import { expect, test } from 'vitest';
 import { filterKeys } from '../domain/ticket-keys.ts';
-import { compileConditions, documentField, likePattern } from './filter-query.ts';
+import { compileConditions, documentField } from './filter-query.ts';
 
 test.each([
   ['', '^\\z'],

@@ -1,5 +1,5 @@
+import { duplicatesIn, isAway, isDuplicateKey } from '@ticketing/store/database.ts';
 import type { Collection } from 'mongoose';
-import { duplicatesIn, isAway, isDuplicateKey } from './database.ts';
 
 interface Waiting {
   document: object;

@@ -1,5 +1,5 @@
+import { reachable, upserted } from '@ticketing/store/database.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
-import { reachable, upserted } from './database.ts';
 
 /** A number that only rises. */
 export interface CounterDocument {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimedRequest, IdempotencyRecords } from '@ticketing/service-kit/idempotency.ts';
+import { isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
-import { isDuplicateKey, reachable } from './database.ts';
 
 /** The requests with a key that this service has answered. Errors of every operation: store_unavailable. */
 export interface IdempotencyStore extends IdempotencyRecords {

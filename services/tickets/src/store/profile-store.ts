@@ -1,6 +1,6 @@
 import type { Caller } from '@ticketing/service-kit/caller.ts';
+import { reachable, upserted } from '@ticketing/store/database.ts';
 import { type Connection, Schema } from 'mongoose';
-import { reachable, upserted } from './database.ts';
 
 /** What is known of a profile: what its last verified token said. */
 export interface Profile {

@@ -1,7 +1,7 @@
+import type { Query } from '@ticketing/store/field-query.ts';
 import type { ScopeCaller } from '../domain/skills.ts';
 import { spamStatuses } from '../domain/spam.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
-import type { Query } from './filter-query.ts';
 import { ticketFields } from './ticket-fields.ts';
 
 const keptSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));

@@ -1,7 +1,11 @@
+import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 import type { EventActor } from '../domain/ticket-event.ts';
+
+/** Where the tags are stored. */
+export const tagCollection = 'tags';
 
 /** What is left of a tag that was deleted. */
 export interface GoneTag {
@@ -18,10 +22,8 @@ export interface GoneTag {
 export type TagDocument = (
   | Stored<TagState>
   | (Pick<Stored<GoneTag>, '_id' | 'version' | 'deleted'> & Partial<GoneTag>)
-) & {
-  /** Events that the relay has not sent yet. */
-  outbox: TagEvent[];
-};
+) &
+  OutboxFields<TagEvent>;
 
 type Stored<Tag extends { id: number }> = Omit<Tag, 'id'> & { _id: number };
 
@@ -54,9 +56,12 @@ export function tagModel(connection: Connection): Model<TagDocument> {
       leavesUntil: Number,
       deletedBy: Schema.Types.Mixed,
       outbox: [Schema.Types.Mixed],
+      outboxSince: Date,
+      unsent: Schema.Types.Mixed,
     },
-    { versionKey: false, strict: 'throw', minimize: false, collection: 'tags' },
+    { versionKey: false, strict: 'throw', minimize: false, collection: tagCollection },
   );
   schema.index({ leavesUntil: 1 }, { partialFilterExpression: { leavesUntil: { $exists: true } } });
+  schema.index(outboxIndex.index, outboxIndex.options);
   return connection.model<TagDocument>('Tag', schema as unknown as Schema<TagDocument>);
 }

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { firstInOutbox, outboxPush } from '@ticketing/events/outbox.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import type { Connection } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { duplicatesIn, isDuplicateKey, reachable } from './database.ts';
 import { sharedRead } from './shared-read.ts';
 import {
   emptyTagLog,
@@ -71,14 +72,14 @@ const eagerAttempts = 3;
 const pauseMs = 20;
 
 /**
- * Opens the tags on a connection. They are kept in memory, and follow the log of changes: one small read tells that
+ * Opens the tags on a connection; `tell` is called when events are in the outbox. They are kept in memory, and follow the log of changes: one small read tells that
  * there were none.
  *
  * Changes are committed by writing them to the log, at the revision that they were decided on, and then carried out on
  * the documents of their tags; those that wait in this process are committed together. Whoever commits the next ones
  * carries them out first, so that a crash in between leaves nothing to be repaired; readers see what the log says.
  */
-export function tagStore(connection: Connection): TagStore {
+export function tagStore(connection: Connection, tell: () => void): TagStore {
   const tags = tagModel(connection);
   const logs = tagLogModel(connection);
   let known: Snapshot | undefined;
@@ -88,7 +89,7 @@ export function tagStore(connection: Connection): TagStore {
   let isChanging = false;
 
   function keep(log: TagLog, all: ReadonlyMap<number, TagState>): Snapshot {
-    const snapshot = { log, tags: all, tree: tagTree([...all.values()]) };
+    const snapshot = { log, tags: all, tree: tagTree([...all.values()], log.revision) };
     if (!known || known.log.revision < log.revision) known = snapshot;
     return snapshot;
   }
@@ -112,7 +113,7 @@ export function tagStore(connection: Connection): TagStore {
       // All changes but the last of the log have been carried out; those that come while the documents are read may
       // be in them or not, and are in the log that is read afterwards.
       const before = log.revision - 1;
-      const documents = await tags.find({}, { outbox: 0 }).lean<TagDocument[]>();
+      const documents = await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>();
       log = await readLog();
       if (before >= log.completeAfter || log.revision === 0)
         return keep(log, followed(aliveOf(documents), before, log));
@@ -146,6 +147,7 @@ export function tagStore(connection: Connection): TagStore {
       if (!duplicatesIn(error)) throw error;
     }
     carriedOut = Math.max(carriedOut, revision);
+    tell();
   }
 
   /** Commits the changes of those who wait, many at once; between processes the revision decides who comes first. */
@@ -239,12 +241,12 @@ async function decideAll(before: ReadonlyMap<number, TagState>, turn: readonly W
 /** Brings the document of a tag to what a change says, if it has not been brought there. */
 function writeOf({ tag, event }: TagChange) {
   const { id, ...fields } = tag;
-  if (tag.version === 1) return { insertOne: { document: { _id: id, ...fields, outbox: [event] } } };
+  if (tag.version === 1) return { insertOne: { document: { _id: id, ...fields, ...firstInOutbox(event) } } };
   const erased = Object.fromEntries(erasableFields.map((name) => [name, 1]));
   return {
     updateOne: {
       filter: { _id: id, version: tag.version - 1 },
-      update: { $set: fields, $push: { outbox: event }, ...('deleted' in tag ? { $unset: erased } : {}) },
+      update: { $set: fields, ...outboxPush(event), ...('deleted' in tag ? { $unset: erased } : {}) },
     },
   };
 }

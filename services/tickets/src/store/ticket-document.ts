@@ -1,3 +1,4 @@
+import { firstInOutbox } from '@ticketing/events/outbox.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { wordsOf } from '../domain/words.ts';
@@ -18,7 +19,7 @@ export function documentOf(ticket: TicketState, event: TicketEvent, effect?: Eff
     worklog: [],
     effects: effect === undefined ? [] : [effect],
     reservedBy: null,
-    outbox: [event],
+    ...firstInOutbox(event),
   };
 }
 

@@ -1,12 +1,15 @@
+import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox.ts';
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, Schema } from 'mongoose';
 import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { ticketFieldNames, ticketFields } from './ticket-fields.ts';
 
+/** Where the tickets are stored. */
+export const ticketCollection = 'tickets';
+
 /** A ticket as it is stored: the fields of `ticketFields` in their stored form, and what follows from them. */
-export interface TicketDocument extends Record<string, unknown> {
+export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string, unknown> {
   _id: number;
-  version: number;
   /** The smallest tag, by which lists are ordered. */
   minTagId: number | null;
   /** The smallest AI agent, by which lists are ordered. */
@@ -27,10 +30,8 @@ export interface TicketDocument extends Record<string, unknown> {
   reservedBy: string | null;
   /** When the ticket was deleted: what is left of it is its id, its version and its events. */
   deletedAt?: Date;
-  /** Whether something of a deleted ticket may still be kept elsewhere in this service. */
-  isErasing?: true;
-  /** Events that the relay has not sent yet. */
-  outbox: TicketEvent[];
+  /** The services that may still keep something of a deleted ticket; absent if none does. */
+  notErasedBy?: string[];
 }
 
 /** A change that a person made. */
@@ -77,10 +78,16 @@ export const ticketIndexes: readonly IndexReason[] = [
     reason: `the queue in order ${order}, and neighbours in it`,
   })),
   { index: { status: 1, dueBy: 1 }, reason: 'pending tickets whose dueBy passes' },
+  outboxIndex,
   {
     index: { deletedAt: 1 },
     options: { partialFilterExpression: { deletedAt: { $exists: true } } },
     reason: 'what is left of deleted tickets',
+  },
+  {
+    index: { notErasedBy: 1, deletedAt: 1 },
+    options: { partialFilterExpression: { notErasedBy: { $exists: true } } },
+    reason: 'deleted tickets of which a service may keep something',
   },
 ];
 
@@ -102,10 +109,12 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       effects: [Schema.Types.Mixed],
       reservedBy: String,
       deletedAt: Date,
-      isErasing: Boolean,
+      notErasedBy: { type: [String], default: undefined },
       outbox: [Schema.Types.Mixed],
+      outboxSince: Date,
+      unsent: Schema.Types.Mixed,
     },
-    { versionKey: false, strict: 'throw', minimize: false, collection: 'tickets' },
+    { versionKey: false, strict: 'throw', minimize: false, collection: ticketCollection },
   );
   for (const { index, options } of ticketIndexes) schema.index(index, options);
   return connection.model<TicketDocument>('Ticket', schema as unknown as Schema<TicketDocument>);

@@ -1,33 +1,42 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { outboxPush } from '@ticketing/events/outbox.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { reachable } from '@ticketing/store/database.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { reachable } from './database.ts';
-import type { Query } from './filter-query.ts';
 import { gatheredInsert } from './gathered-insert.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
 import { type TicketFieldName, type TicketState, ticketFields } from './ticket-fields.ts';
 import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
-import { type Order, type Position, type Range, rangesBehind, segmentsOf } from './ticket-order.ts';
+import { segmentsOf } from './ticket-order.ts';
 
 /** The tickets of this service. Every write stores its event in the same update. Deleted tickets are not found. */
 export interface TicketStore {
   /** Answers false if the id is taken, also by a ticket that was deleted. */
   insert(ticket: TicketState, event: TicketEvent, effect?: Effect): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
+  /** Those of some tickets that exist, in no order. */
+  findAll(ids: readonly number[]): Promise<StoredTicket[]>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
+  /** The versions of all tickets behind an id, deleted ones too, by id. */
+  versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
   /** Writes a change of the version that was read; answers false if the ticket has moved on or is reserved. */
   update(write: TicketWrite): Promise<boolean>;
   /** Says who works on a ticket, or no longer does; its version stays. */
   setWorkedOn(id: number, workedOn: WorkedOn): Promise<void>;
   /** Wipes a ticket of the version that was read; answers false if it has moved on or is reserved. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
-  /** The tickets that were deleted while something of them may be kept elsewhere. */
-  erasing(limit: number): Promise<number[]>;
-  finishErasing(id: number): Promise<void>;
+  /** The deleted tickets of which a service may still keep something, those that were deleted first. */
+  notErasedBy(service: string, limit: number): Promise<number[]>;
+  /** Notes that a service keeps nothing of a deleted ticket any more; answers false if the ticket was not deleted. */
+  confirmErasure(id: number, service: string): Promise<boolean>;
+  /** How many deleted tickets each service may still keep something of, and when the first of them was deleted. */
+  erasures(): Promise<{ service: string; count: number; oldestAt: Date }[]>;
   /** Reserves a ticket for a bulk, unless it has another version, or is reserved for another bulk, or is gone. */
   reserve(id: number, version: number | undefined, bulkId: string): Promise<'reserved' | 'taken' | 'moved_on'>;
   release(ids: readonly number[], bulkId: string): Promise<void>;
@@ -52,6 +61,15 @@ export interface StoredTicket {
   effects: readonly Effect[];
   /** The bulk that alone may change it. */
   reservedBy: string | null;
+  /** How many entries the worklog has had. */
+  manualWorkEntries: number;
+}
+
+/** The version of a ticket. */
+export interface TicketVersion {
+  ticketId: number;
+  version: number;
+  deleted: boolean;
 }
 
 /** Who works on a ticket, or no longer does. */
@@ -110,17 +128,22 @@ interface ExternalIdDocument {
   ticketId: number;
 }
 
+/** The services that keep a share of tickets, which each erases by itself. */
+const ownersOfShares = ['tickets', 'reporting'];
 const maxQueryMs = 10_000;
 const keptEffects = 1000;
 const keptEffectsMs = 24 * 60 * 60 * 1000;
 const keptWorklog = 1000;
-const leftOutOfReads = { words: 0, outbox: 0, worklog: 0, queueGroup: 0, queueKeys: 0 };
+const leftOutOfReads = { words: 0, outbox: 0, outboxSince: 0, unsent: 0, worklog: 0, queueGroup: 0, queueKeys: 0 };
 const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, effects: 0 };
 const isLive: Query = { deletedAt: null };
 const isDeleted: Query = { deletedAt: { $exists: true } };
 
-/** Opens the tickets on a connection. Errors of every operation: store_unavailable; of lists also search_too_slow. */
-export function ticketStore(connection: Connection): TicketStore {
+/**
+ * Opens the tickets on a connection; `tell` is called when an event is in the outbox.
+ *
+ * Errors of every operation: store_unavailable; of lists also search_too_slow. */
+export function ticketStore(connection: Connection, tell: () => void): TicketStore {
   const tickets = ticketModel(connection);
   const externalIds = externalIdModel(connection);
   // Past mongoose, where its casting costs more than the operation, and every value is typed here.
@@ -132,38 +155,74 @@ export function ticketStore(connection: Connection): TicketStore {
       const document = await native.findOne({ ...query, ...isLive }, { projection: leftOutOfReads });
       return document ? storedTicket(document) : undefined;
     });
+  const told = (isWritten: boolean) => {
+    if (isWritten) tell();
+    return isWritten;
+  };
   const updateOne = (filter: Query, update: Query) =>
     reachable(async () => (await native.updateOne(filter, update)).matchedCount === 1);
   return {
-    insert: (ticket, event, effect) => reachable(() => insertTicket(documentOf(ticket, event, effect))),
+    insert: (ticket, event, effect) => reachable(() => insertTicket(documentOf(ticket, event, effect))).then(told),
     find: (id) => findOne({ _id: id }),
+    findAll: (ids) =>
+      reachable(async () => {
+        const found = await native
+          .find({ _id: { $in: [...ids] }, ...isLive }, { projection: leftOutOfReads })
+          .toArray();
+        return found.map(storedTicket);
+      }),
+    versionsAfter: (id, limit) =>
+      reachable(async () => {
+        const found = await native
+          .find({ _id: { $gt: id } }, { projection: { version: 1, deletedAt: 1 }, sort: { _id: 1 }, limit })
+          .toArray();
+        return found.map(({ _id, version, deletedAt }) => ({
+          ticketId: _id,
+          version,
+          deleted: deletedAt !== undefined,
+        }));
+      }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
       reachable(async () => {
         const found = await tickets.find({ _id: { $in: ids }, ...isLive }, { version: 1 }).lean();
         return new Map(found.map(({ _id, version }) => [_id, version]));
       }),
-    update: (write) => updateOne(unmoved(write.before.ticket, write.bulkId), writeOf(write)),
+    update: (write) => updateOne(unmoved(write.before.ticket, write.bulkId), writeOf(write)).then(told),
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isLive }, workedOnUpdate(workedOn));
     },
     erase: (ticket, event, at) =>
       updateOne(unmoved(ticket, undefined), {
-        $set: { version: event.version, deletedAt: at, isErasing: true },
+        $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfShares] },
         $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
-        $push: { outbox: event },
-      }),
-    erasing: (limit) =>
+        ...outboxPush(event),
+      }).then(told),
+    notErasedBy: (service, limit) =>
       reachable(async () => {
         const found = await tickets
-          .find({ ...isDeleted, isErasing: true }, { _id: 1 })
+          .find({ notErasedBy: service }, { _id: 1 })
+          .sort({ deletedAt: 1 })
           .limit(limit)
           .lean();
         return found.map(({ _id }) => _id);
       }),
-    async finishErasing(id) {
-      await updateOne({ _id: id }, { $unset: { isErasing: 1 } });
+    async confirmErasure(id, service) {
+      const isKnown = await updateOne({ _id: id, ...isDeleted }, { $pull: { notErasedBy: service } });
+      await updateOne({ _id: id, notErasedBy: [] }, { $unset: { notErasedBy: 1 } });
+      return isKnown;
     },
+    erasures: () =>
+      reachable(async () => {
+        const found = await native
+          .aggregate<{ _id: string; count: number; oldestAt: Date }>([
+            { $match: { notErasedBy: { $exists: true } } },
+            { $unwind: '$notErasedBy' },
+            { $group: { _id: '$notErasedBy', count: { $sum: 1 }, oldestAt: { $min: '$deletedAt' } } },
+          ])
+          .toArray();
+        return found.map(({ _id, ...rest }) => ({ service: _id, ...rest }));
+      }),
     async reserve(id, version, bulkId) {
       const free = { _id: id, ...(version === undefined ? isLive : { version }), reservedBy: { $in: [null, bulkId] } };
       if (await updateOne(free, { $set: { reservedBy: bulkId } })) return 'reserved';
@@ -215,6 +274,7 @@ function unmoved({ id, version }: TicketState, bulkId: string | undefined): Quer
 }
 
 function writeOf({ before, after, changed, event, worklogEntry, workedOn, effect, bulkId }: TicketWrite): Query {
+  const { $push, $min } = outboxPush(event);
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   return {
     $set: {
@@ -225,8 +285,9 @@ function writeOf({ before, after, changed, event, worklogEntry, workedOn, effect
     },
     ...($unset ? { $unset } : {}),
     ...(worklogEntry ? { $inc: { manualWorkEntries: 1 } } : {}),
+    $min,
     $push: {
-      outbox: event,
+      ...$push,
       ...(worklogEntry ? { worklog: { $each: [worklogEntry], $slice: -keptWorklog } } : {}),
     },
   };
@@ -260,7 +321,13 @@ function storedTicket(document: TicketDocument): StoredTicket {
     profileId: Number(id),
     at: at.getTime() / 1000,
   }));
-  return { ticket: stateOf(document), workedOn, effects: document.effects ?? [], reservedBy: document.reservedBy };
+  return {
+    ticket: stateOf(document),
+    workedOn,
+    effects: document.effects ?? [],
+    reservedBy: document.reservedBy,
+    manualWorkEntries: document.manualWorkEntries,
+  };
 }
 
 /** Without conditions, all ids: an index tells their number, where a scan of the tickets would read every body. */

@@ -1,9 +1,11 @@
-import type { JsonValue } from '@bufbuild/protobuf';
-import { isDateInRange, parseDateTime } from '@ticketing/rest/date-time.ts';
-import { DomainError, type Violation } from '@ticketing/rest/domain-error.ts';
+import { type JsonValue, toJson } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import type { Filter } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
+import { isDateInRange, parseDateTime } from './date-time.ts';
+import { DomainError, type Violation } from './domain-error.ts';
 
 /** A filter as a request gives it. Absent values are undefined. */
-export interface FilterInput {
+interface FilterInput {
   key: string;
   comparator: string;
   value: JsonValue | undefined;
@@ -18,7 +20,7 @@ export type FilterKind = 'integer' | 'text' | 'enum' | 'time' | 'boolean' | 'wor
 /** A key that may be filtered by. */
 export interface FilterKey {
   kind: FilterKind;
-  /** Whether a ticket has any number of values, of which one is enough. */
+  /** Whether there is any number of values, of which one is enough. */
   isList?: boolean;
   /** Of an enum: its spellings and how each is kept. Kept numbers are ranks. */
   spellings?: ReadonlyMap<string, string | number>;
@@ -38,18 +40,23 @@ const maxValueLength = 512;
 const endOfDay = 86_399;
 
 /**
- * Checks filters against the keys that are allowed, and reads their values.
+ * Checks the filters of a request against the keys that are allowed, and reads their values. A key that is not known is
+ * read with `defaultPrefix` before it.
  *
  * `=` and `!=` become lists of one. NULL: `in` and `=` match unset only if null is listed (`=` never); `not in` and `!=`
  * match unset unless null is listed.
  * Errors: invalid_filter, with a violation for each thing that is wrong.
  * Source: decisions.md section 4.
  */
-export function checkFilters(filters: readonly FilterInput[], keys: ReadonlyMap<string, FilterKey>): Condition[] {
+export function readFilters(
+  filters: readonly Filter[],
+  keys: ReadonlyMap<string, FilterKey>,
+  defaultPrefix = '',
+): Condition[] {
   const violations: Violation[] = [];
-  const conditions = filters.flatMap((filter, index): Condition[] => {
+  const conditions = filters.map(filterInput).flatMap((filter, index): Condition[] => {
     const at = `#/filters/${index}`;
-    const name = keys.has(filter.key) ? filter.key : `t.${filter.key}`;
+    const name = keys.has(filter.key) ? filter.key : defaultPrefix + filter.key;
     const key = keys.get(name);
     if (!key) {
       violations.push({ pointer: `${at}/key`, code: 'unknown_filter_key', detail: 'is not a key to filter by' });
@@ -66,12 +73,6 @@ export function checkFilters(filters: readonly FilterInput[], keys: ReadonlyMap<
     throw new DomainError('invalid_argument', 'invalid_filter', detail, { violations });
   }
   return conditions;
-}
-
-/** Whether a condition matches no document in which its field is missing. Every document has an id. */
-export function demandsValue(condition: Condition): boolean {
-  if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
-  return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);
 }
 
 /** Whether a value of an enum, as it is kept, fulfils a condition. */
@@ -94,6 +95,18 @@ export function matchesValue(condition: Condition, value: string | number): bool
     case 'like':
       throw new Error('like works on text keys only');
   }
+}
+
+function filterInput(filter: Filter): FilterInput {
+  const json = (value: Filter['value']) => (value === undefined ? undefined : toJson(ValueSchema, value));
+  return {
+    key: filter.key,
+    comparator: filter.comparator,
+    value: json(filter.value),
+    values: filter.values.map((value) => toJson(ValueSchema, value)),
+    from: json(filter.from),
+    to: json(filter.to),
+  };
 }
 
 function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): Condition | undefined {

@@ -1,15 +1,34 @@
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import { FilterSchema } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { type Condition, readFilters } from '@ticketing/rest/filter.ts';
 import { describe, expect, test } from 'vitest';
-import { type Condition, checkFilters, type FilterInput } from './filter.ts';
 import { filterKeys, orderKeys } from './ticket-keys.ts';
 
-const absent = { value: undefined, values: [], from: undefined, to: undefined };
+interface FilterInput {
+  key: string;
+  comparator: string;
+  value?: JsonValue | undefined;
+  values?: readonly JsonValue[];
+  from?: JsonValue | undefined;
+  to?: JsonValue | undefined;
+}
+
+const valueMessage = (json: JsonValue) => fromJson(ValueSchema, json);
 
 function check(...filters: Partial<FilterInput>[]): Condition[] {
-  return checkFilters(
-    filters.map((filter) => ({ ...absent, key: 't.id', comparator: '=', ...filter })),
-    filterKeys,
+  const messages = filters.map(({ key = 't.id', comparator = '=', value, values = [], from, to }) =>
+    create(FilterSchema, {
+      key,
+      comparator,
+      values: values.map(valueMessage),
+      ...(value === undefined ? {} : { value: valueMessage(value) }),
+      ...(from === undefined ? {} : { from: valueMessage(from) }),
+      ...(to === undefined ? {} : { to: valueMessage(to) }),
+    }),
   );
+  return readFilters(messages, filterKeys, 't.');
 }
 
 function problems(...filters: Partial<FilterInput>[]): string[] {

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { createLogger } from '@ticketing/service-kit/logger.ts';
+import mongoose, { type Connection } from 'mongoose';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Bus, Subscription } from '../src/bus.ts';
+import { type Consumer, type HandleEvents, replayKey, startConsumer } from '../src/consumer.ts';
+import { measureConsumers } from '../src/consumer-metrics.ts';
+import { embeddedLog } from '../src/embedded-log.ts';
+import { eventMessage } from '../src/envelope.ts';
+import { buildParkingIndex, openParking, type Parking } from '../src/parking.ts';
+
+const log = createLogger('test', 'silent');
+const consumers: Consumer[] = [];
+let connection: Connection;
+let bus: Bus;
+let parking: Parking;
+
+beforeAll(async () => {
+  const dbName = `test_${randomUUID().slice(0, 8)}`;
+  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
+  bus = embeddedLog({ connection, opened: Promise.resolve() });
+  parking = openParking(connection);
+  await buildParkingIndex(connection);
+});
+afterAll(async () => {
+  await Promise.all(consumers.map((consumer) => consumer.stop()));
+  await bus.close();
+  await connection.dropDatabase();
+  await connection.close();
+});
+
+async function bench(handle: HandleEvents, options: { handlerTimeoutMs?: number } = {}) {
+  const topic = `test.${randomUUID()}`;
+  const group = `group.${randomUUID()}`;
+  await bus.setUp([{ name: topic, partitions: 2, retentionMs: 3_600_000 }]);
+  const common = { bus, parking, group, topics: [topic], handle, log, ...options };
+  let count = 0;
+  return {
+    topic,
+    group,
+    common,
+    start() {
+      const consumer = startConsumer({ ...common, checkEveryMs: 200 });
+      consumers.push(consumer);
+      return consumer;
+    },
+    publish: (...keys: string[]) =>
+      bus.publish(
+        topic,
+        keys.map((key) => {
+          count += 1;
+          const traceparent = `00-${'a'.repeat(30)}${String(count).padStart(2, '0')}-${'b'.repeat(16)}-01`;
+          const envelope = {
+            id: `evt_${count}`,
+            type: 't',
+            source: 's',
+            subject: key,
+            time: 1_700_000_000,
+            traceparent,
+          };
+          return eventMessage(key, envelope, Buffer.from(String(count)));
+        }),
+      ),
+    parked: async () =>
+      (await parking.list(100))
+        .filter((one) => one.group === group)
+        .map(({ key, value }) => `${key}${Buffer.from(value)}`),
+  };
+}
+
+test('E6: an event that can not be handled parks its key only, is visible, and can be replayed in order', async () => {
+  const handled: string[] = [];
+  let isCured = false;
+  const { start, publish, parked, common, topic, group } = await bench(async (events) => {
+    for (const { key, value } of events) {
+      if (key === 'b' && String(Buffer.from(value)) === '3' && !isCured) throw new TypeError('no such field');
+    }
+    handled.push(...events.map(({ key, value }) => `${key}${Buffer.from(value)}`));
+  });
+  const consumer = start();
+  await publish('a', 'b', 'b', 'b', 'a', 'c');
+  await expect.poll(() => [...new Set(handled)].sort(), { timeout: 10_000 }).toEqual(['a1', 'a5', 'b2', 'c6']);
+  await expect.poll(parked).toEqual(['b3', 'b4']);
+  await publish('b', 'a');
+  await expect.poll(parked).toEqual(['b3', 'b4', 'b7']);
+  await expect.poll(() => handled.includes('a8')).toBe(true);
+  const [first, second] = (await parking.list(100)).filter((one) => one.group === group);
+  expect([first?.reason, second?.reason]).toEqual(['no such field', 'an earlier event of the same key is parked']);
+  const registry = new Registry();
+  measureConsumers([consumer], parking, registry);
+  expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 1$/m);
+  await expect(replayKey(common, topic, 'b', new AbortController().signal)).rejects.toThrow('no such field');
+  isCured = true;
+  expect(await replayKey(common, topic, 'b', new AbortController().signal)).toBe(3);
+  expect(await parked()).toEqual([]);
+  await publish('b');
+  await expect.poll(() => handled.filter((one) => one.startsWith('b')).slice(-4)).toEqual(['b3', 'b4', 'b7', 'b9']);
+  expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 0$/m);
+});
+
+test('what comes while a key is being replayed is handled too, whoever is first', async () => {
+  const handled: string[] = [];
+  const { start, publish, parked, common, topic, group } = await bench(async (events) => {
+    handled.push(...events.map(({ value }) => String(Buffer.from(value))));
+  });
+  await publish('a');
+  const message = { topic, partition: 0, offset: '0', key: 'a', value: Buffer.from('0'), headers: {} };
+  await parking.add(group, [message], 'test');
+  // The consumer has seen the key parked; before it parks behind it, the replay ends.
+  const racing: Parking = {
+    ...parking,
+    async add(...given) {
+      for (const { id } of await parking.list(100)) await parking.remove(id);
+      await parking.add(...given);
+    },
+  };
+  const consumer = startConsumer({ ...common, parking: racing });
+  consumers.push(consumer);
+  await expect.poll(() => handled).toEqual(['1']);
+  await expect.poll(parked).toEqual([]);
+  await consumer.stop();
+  start();
+});
+
+test('while something is away that a handler needs, events come again and none is parked', async () => {
+  let isAway = true;
+  const handled: string[] = [];
+  const { start, publish, parked } = await bench(async (events) => {
+    if (isAway) throw new DomainError('unavailable', 'store_unavailable', 'away');
+    handled.push(...events.map(({ value }) => String(Buffer.from(value))));
+  });
+  const consumer = start();
+  await publish('a', 'a', 'a');
+  await expect.poll(() => consumer.state().lagMessages, { timeout: 5_000 }).toBe(3);
+  expect(consumer.state().lagSeconds).toBeGreaterThan(0);
+  isAway = false;
+  await expect.poll(() => handled, { timeout: 10_000 }).toEqual(['1', '2', '3']);
+  expect(await parked()).toEqual([]);
+  await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0, lagSeconds: 0 });
+});
+
+test('an event that its handler never ends with is parked after some tries', { timeout: 30_000 }, async () => {
+  const handled: string[] = [];
+  const { start, publish, parked } = await bench(
+    async (events, { signal }) => {
+      if (events.some(({ key }) => key === 'a')) await setTimeout(60_000, undefined, { signal });
+      handled.push(...events.map(({ value }) => String(Buffer.from(value))));
+    },
+    { handlerTimeoutMs: 50 },
+  );
+  start();
+  await publish('a', 'b');
+  await expect.poll(parked, { timeout: 20_000 }).toEqual(['a1']);
+  await expect.poll(() => handled).toContain('2');
+});
+
+test('a message that is no event is parked', async () => {
+  const { start, parked, topic } = await bench(async () => undefined);
+  start();
+  await bus.publish(topic, [{ key: 'x', value: Buffer.from('y'), headers: {} }]);
+  await expect.poll(parked, { timeout: 10_000 }).toEqual(['xy']);
+});
+
+test('a handler goes on with the trace of the request', async () => {
+  const traces: string[] = [];
+  const { start, publish } = await bench(async (_events, { trace }) => {
+    traces.push(trace.traceId);
+  });
+  start();
+  await publish('a');
+  await expect.poll(() => traces).toEqual([`${'a'.repeat(30)}01`]);
+});
+
+test('E10: a consumer that gets nothing while messages wait is started again', async () => {
+  const subscriptions: Subscription[] = [];
+  let stopped = 0;
+  let waiting = 5;
+  const stalled: Bus = {
+    ...bus,
+    lag: async () => waiting,
+    async subscribe(subscription) {
+      subscriptions.push(subscription);
+      return {
+        // A client that has stalled may not even stop.
+        stop: () => (++stopped === 1 ? new Promise(() => undefined) : Promise.resolve()),
+      };
+    },
+  };
+  const consumer = startConsumer({
+    ...{ bus: stalled, parking, group: 'stuck', topics: ['t'], handle: async () => undefined, log },
+    ...{ stuckAfterMs: 300, checkEveryMs: 50 },
+  });
+  await expect.poll(() => consumer.state().restarts, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => subscriptions.length, { timeout: 10_000 }).toBe(2);
+  waiting = 0;
+  await setTimeout(500);
+  expect(consumer.state().restarts).toBe(1);
+  await consumer.stop();
+});

@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { createLogger } from '@ticketing/service-kit/logger.ts';
+import fc from 'fast-check';
+import mongoose, { type Connection } from 'mongoose';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { OutgoingMessage } from '../src/bus.ts';
+import { firstInOutbox, type Outbox, openOutbox, outboxPush, rangeCount } from '../src/outbox.ts';
+import { type Relay, startRelay } from '../src/relay.ts';
+import { measureOutboxes } from '../src/relay-metrics.ts';
+
+interface Event {
+  version: number;
+  unwritable?: boolean;
+}
+
+const prefix = `test_${randomUUID().slice(0, 8)}`;
+const log = createLogger('test', 'silent');
+const connections: Connection[] = [];
+const relays: Relay[] = [];
+let store: Connection;
+
+/** A connection to a database of its own: relays whose leases lie in different ones do not know of each other. */
+async function connect(suffix: string): Promise<Connection> {
+  const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName: prefix + suffix }).asPromise();
+  connections.push(connection);
+  return connection;
+}
+
+beforeAll(async () => {
+  store = await connect('store');
+});
+afterAll(async () => {
+  await Promise.all(relays.map((relay) => relay.stop()));
+  for (const connection of connections) {
+    await connection.dropDatabase();
+    await connection.close();
+  }
+});
+
+/** Documents with outboxes, and a bus that keeps what it is sent. */
+async function bench() {
+  const name = `things ${randomUUID()}`;
+  const things = store.collection<{ _id: number; version: number; outbox: Event[] }>(name);
+  const outbox = openOutbox<Event>(things as never, {
+    name,
+    topic: 'things',
+    toMessage(id, { version, unwritable }) {
+      if (unwritable) throw new Error('it can not be written');
+      return { key: String(id), value: Buffer.from(String(version)), headers: {} };
+    },
+  });
+  const published: OutgoingMessage[] = [];
+  const bus = {
+    async publish(_topic: string, messages: readonly OutgoingMessage[]) {
+      published.push(...messages);
+    },
+  };
+  return {
+    things,
+    outbox,
+    published,
+    bus,
+    async create(id: number) {
+      await things.insertOne({ _id: id, version: 1, ...firstInOutbox({ version: 1 }) });
+    },
+    async change(id: number, event: Partial<Event> = {}) {
+      const thing = await things.findOne({ _id: id });
+      const version = (thing?.version ?? 0) + 1;
+      await things.updateOne({ _id: id, version: version - 1 }, {
+        $set: { version },
+        ...outboxPush({ version, ...event }),
+      } as never);
+    },
+    versionsOf: (id: number) => published.filter(({ key }) => key === String(id)).map(({ value }) => Number(value)),
+    async drained(timeout = 10_000) {
+      await expect
+        .poll(() => outbox.state(), { timeout, interval: 20 })
+        .toEqual({ events: 0, oldestAt: undefined, undeliverable: 0 });
+    },
+  };
+}
+
+function relay(outbox: Outbox, bus: Pick<import('../src/bus.ts').Bus, 'publish'>, leases: Connection): Relay {
+  const started = startRelay({
+    database: { connection: leases, opened: Promise.resolve() },
+    outboxes: [outbox],
+    bus,
+    log,
+  });
+  relays.push(started);
+  return started;
+}
+
+/** Each version once, in order, when repetitions are left out. */
+function expectComplete(versions: readonly number[], count: number): void {
+  expect([...new Set(versions)]).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+}
+
+test('sends what is in the outboxes in the order of the versions, and takes it out', async () => {
+  const { things, outbox, bus, create, change, versionsOf, drained } = await bench();
+  for (let id = 1; id <= 20; id++) {
+    await create(id);
+    for (let count = 1; count < id; count++) await change(id);
+  }
+  relay(outbox, bus, await connect('plain'));
+  await drained();
+  for (let id = 1; id <= 20; id++) expect(versionsOf(id)).toEqual(Array.from({ length: id }, (_, index) => index + 1));
+  expect(await things.findOne({ _id: 20 })).toEqual({ _id: 20, version: 20, outbox: [] });
+});
+
+test('sends a long outbox piece by piece', async () => {
+  const { things, outbox, bus, versionsOf, drained } = await bench();
+  const events = Array.from({ length: 750 }, (_, index) => ({ version: index + 1 }));
+  await things.insertOne({ _id: 1, version: 750, outbox: events, outboxSince: new Date() } as never);
+  relay(outbox, bus, await connect('long'));
+  await drained();
+  expect(versionsOf(1)).toEqual(events.map(({ version }) => version));
+});
+
+test('is woken at once, and finds by itself what other processes put in', async () => {
+  const { outbox, bus, create, change, published, drained } = await bench();
+  const { wake } = relay(outbox, bus, await connect('woken'));
+  await create(1);
+  await drained(2_000);
+  await setTimeout(300);
+  await change(1);
+  wake();
+  const startedAt = performance.now();
+  while (published.length < 2) await setTimeout(2);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+test('away from the bus events wait, are measured, and go in order when it is back', async () => {
+  const { outbox, bus, create, change, versionsOf, drained } = await bench();
+  let isAway = true;
+  const registry = new Registry();
+  measureOutboxes([outbox], registry);
+  relay(
+    outbox,
+    {
+      async publish(topic, messages) {
+        if (isAway) throw new DomainError('unavailable', 'bus_unavailable', 'away');
+        await bus.publish(topic, messages);
+      },
+    },
+    await connect('away'),
+  );
+  await create(1);
+  for (let count = 0; count < 4; count++) await change(1);
+  await setTimeout(1_100);
+  const metrics = await registry.metrics();
+  expect(metrics).toMatch(/^outbox_pending\{.*\} 5$/m);
+  expect(Number(/^outbox_oldest_age_seconds\{.*\} (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
+  isAway = false;
+  await drained();
+  expect(versionsOf(1)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a document that can not be sent is visible, is tried again, and stops no other', async () => {
+  const { things, outbox, bus, create, change, versionsOf } = await bench();
+  for (const id of [1, 2, 3, 4]) await create(id);
+  await change(2, { unwritable: true });
+  const registry = new Registry();
+  measureOutboxes([outbox], registry);
+  const sent = relay(
+    outbox,
+    {
+      async publish(topic, messages) {
+        if (messages.some(({ key }) => key === '3')) throw new Error('too large');
+        await bus.publish(topic, messages);
+      },
+    },
+    await connect('poison'),
+  );
+  await expect.poll(() => [versionsOf(1), versionsOf(4)]).toEqual([[1], [1]]);
+  await expect.poll(() => registry.metrics()).toMatch(/^outbox_undeliverable\{.*\} 2$/m);
+  expect((await things.findOne({ _id: 2 })) as object).toMatchObject({
+    unsent: { reason: 'it can not be written', attempts: 1 },
+  });
+  expect((await things.findOne({ _id: 3 })) as object).toMatchObject({ unsent: { reason: 'too large', attempts: 1 } });
+  await sent.stop();
+  expect((await outbox.undeliverable(10)).map(({ id }) => id).sort()).toEqual([2, 3]);
+  await outbox.retryUndeliverable();
+  await things.updateMany({}, { $set: { outbox: [{ version: 1 }], version: 1 } });
+  await things.updateMany({ _id: { $in: [1, 4] } }, { $set: { outbox: [] } });
+  relay(outbox, bus, await connect('cured'));
+  await expect.poll(async () => (await outbox.state()).undeliverable).toBe(0);
+  expect([versionsOf(2), versionsOf(3)]).toEqual([[1], [1]]);
+});
+
+test('several relays share the ranges, and each sends in order', { timeout: 30_000 }, async () => {
+  const { outbox, bus, create, change, versionsOf, drained } = await bench();
+  const leases = await connect('shared');
+  const ranges: (readonly number[])[] = [];
+  const watched = {
+    ...outbox,
+    pending: (mine: readonly number[], limit: number) => {
+      ranges.push(mine);
+      return outbox.pending(mine, limit);
+    },
+  };
+  const both = [relay(watched, bus, leases), relay(watched, bus, leases)];
+  await expect.poll(() => ranges.some((mine) => mine.length === rangeCount / 2), { timeout: 15_000 }).toBe(true);
+  for (let id = 1; id <= 40; id++) await create(id);
+  for (let round = 0; round < 5; round++) for (let id = 1; id <= 40; id++) await change(id);
+  await drained();
+  for (let id = 1; id <= 40; id++) expect(versionsOf(id)).toEqual([1, 2, 3, 4, 5, 6]);
+  await Promise.all(both.map((one) => one.stop()));
+});
+
+test('E1, E3, E5: two relays that both believe to own everything lose nothing and put nothing out of order', async () => {
+  const leases = [await connect('one'), await connect('two')];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 40 }),
+      fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 8, maxLength: 8 }),
+      async (changes, delays) => {
+        const { outbox, bus, create, change, versionsOf, drained } = await bench();
+        for (const id of [1, 2, 3, 4]) await create(id);
+        let calls = 0;
+        // Each step of each relay takes its own time, so that one takes out what the other is still sending.
+        const slow = async <Result>(work: () => Promise<Result>) => {
+          await setTimeout(delays[calls++ % delays.length]);
+          return work();
+        };
+        const slowly: Outbox = {
+          ...outbox,
+          pending: (ranges, limit) => slow(() => outbox.pending(ranges, limit)),
+          remove: (sent) => slow(() => outbox.remove(sent)),
+        };
+        const both = leases.map((connection) =>
+          relay(slowly, { publish: (topic, messages) => slow(() => bus.publish(topic, messages)) }, connection),
+        );
+        for (const id of changes) await change(id);
+        await drained();
+        await Promise.all(both.map((one) => one.stop()));
+        for (const id of [1, 2, 3, 4]) expectComplete(versionsOf(id), 1 + changes.filter((one) => one === id).length);
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+test('E1, E2, E3: whichever call fails, before or after its work, nothing is lost, invented or out of order', {
+  timeout: 60_000,
+}, async () => {
+  const leases = await connect('failing');
+  for (let nth = 1, isOver = false; !isOver; nth++) {
+    for (const when of ['before', 'after'] as const) {
+      const { outbox, bus, create, change, versionsOf, drained } = await bench();
+      let calls = 0;
+      const failing = async <Result>(work: () => Promise<Result>) => {
+        const fails = ++calls === nth;
+        if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
+        const result = await work();
+        if (fails) throw new DomainError('unavailable', 'test', 'after');
+        return result;
+      };
+      for (const id of [1, 2]) await create(id);
+      await change(1);
+      const fallible: Outbox = {
+        ...outbox,
+        pending: (ranges, limit) => failing(() => outbox.pending(ranges, limit)),
+        remove: (sent) => failing(() => outbox.remove(sent)),
+      };
+      const one = relay(
+        fallible,
+        { publish: (topic, messages) => failing(() => bus.publish(topic, messages)) },
+        leases,
+      );
+      await expect.poll(() => versionsOf(1).length).toBeGreaterThan(0);
+      await change(1);
+      await change(2);
+      await drained();
+      const callsToDrain = calls;
+      await one.stop();
+      expectComplete(versionsOf(1), 3);
+      expectComplete(versionsOf(2), 2);
+      if (nth > callsToDrain) isOver = true;
+    }
+    if (nth >= 12) isOver = true;
+  }
+});

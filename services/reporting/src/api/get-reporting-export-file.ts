@@ -1,0 +1,47 @@
+import {
+  ExportStatus,
+  type GetReportingExportFileRequest,
+  type GetReportingExportFileResponse,
+} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import type { Context } from '../context.ts';
+import { writerOf } from '../export-plan.ts';
+import { ownExport } from './get-reporting-export.ts';
+import { attachment, headOf, pieceOf } from './http-body.ts';
+
+/**
+ * Answers the file of an export.
+ *
+ * Errors: export_not_found; export_withdrawn; export_not_finished, also for one that failed.
+ */
+export async function* getReportingExportFile(
+  context: Context,
+  call: Call,
+  { exportId }: GetReportingExportFileRequest,
+): AsyncGenerator<GetReportingExportFileResponse> {
+  const job = await ownExport(context, call, exportId);
+  if (job.status === ExportStatus.WITHDRAWN) {
+    const detail = 'The file held a ticket that was deleted, and was removed with it; ask for a new export.';
+    throw new DomainError('not_found', 'export_withdrawn', detail);
+  }
+  if (job.status !== ExportStatus.FINISHED) {
+    throw new DomainError('failed_precondition', 'export_not_finished', 'The export is not finished.');
+  }
+  const writer = writerOf(job.format);
+  const headers = {
+    ...attachment(writer.fileEnding, job.createdAt),
+    'content-length': String(job.fileBytes),
+    'x-total-count': String(job.total ?? job.rows),
+  };
+  yield {
+    $typeName: 'ticketing.reporting.v1.GetReportingExportFileResponse',
+    body: headOf(writer.contentType, headers),
+  };
+  for await (const piece of context.exports.readFile(job)) {
+    yield {
+      $typeName: 'ticketing.reporting.v1.GetReportingExportFileResponse',
+      body: pieceOf(piece as unknown as Uint8Array),
+    };
+  }
+}

@@ -1,0 +1,115 @@
+import { EventEmitter, once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import { fromBinary } from '@bufbuild/protobuf';
+import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Context } from './context.ts';
+import { cellsOf, planExport } from './export-plan.ts';
+import type { ExportJob } from './store/export-store.ts';
+import type { RowDocument } from './store/row-model.ts';
+
+/** What makes exports, one after the other. */
+export interface ExportWorker {
+  wake(): void;
+  /** Resolves when nothing is being made any more; what was begun goes to another. */
+  stop(): Promise<void>;
+}
+
+const pollMs = 1_000;
+const advanceEveryMs = 1_000;
+
+/** The export is to be begun anew, or made by another. */
+class ExportLeft extends Error {
+  override readonly name = 'ExportLeft';
+}
+
+/** Starts what makes the exports that were asked for, in this process one at a time. */
+export function startExportWorker(context: Omit<Context, 'wakeExports'>): ExportWorker {
+  const stopping = new AbortController();
+  const wakes = new EventEmitter();
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const job = await context.exports.take().catch(() => undefined);
+      if (job) await make(context, job, stopping.signal);
+      else await wokenOrLater();
+    }
+  }
+
+  async function wokenOrLater(): Promise<void> {
+    const done = new AbortController();
+    const signal = AbortSignal.any([done.signal, stopping.signal]);
+    const either = [once(wakes, 'wake', { signal }), setTimeout(pollMs, undefined, { signal })];
+    await Promise.race(either).catch(() => undefined);
+    done.abort();
+    await Promise.allSettled(either);
+  }
+
+  const ended = run();
+  return {
+    wake: () => void wakes.emit('wake'),
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopping: AbortSignal): Promise<void> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([stopping, left.signal]);
+  const progress = { rows: 0 };
+  const advance = async (total?: number) => {
+    const isMine = await context.exports.advance(job, {
+      rows: progress.rows,
+      ...(total === undefined ? {} : { total }),
+    });
+    if (!isMine) left.abort(new ExportLeft('it is not ours any more'));
+  };
+  const advancing = setInterval(() => void advance().catch(() => undefined), advanceEveryMs);
+  try {
+    const request = fromBinary(ExportReportingTicketsRequestSchema, job.request);
+    const settings = await context.settings();
+    const plan = planExport({ ...request, format: job.format }, settings, context.now());
+    const count = await context.rows.count(plan.rows);
+    await advance(Math.min(plan.rows.limit ?? count, Math.max(0, count - plan.rows.offset)));
+    const pages = recorded(context, job, context.rows.pages(plan.rows), progress);
+    let bytes = 0;
+    async function* counted() {
+      for await (const piece of plan.writer.write(plan.columns, cellsOf(plan, pages))) {
+        bytes += piece.length;
+        yield piece;
+      }
+    }
+    await pipeline(counted, context.exports.openFile(job), { signal });
+    await context.exports.finish(job, progress.rows, bytes);
+  } catch (error) {
+    if (signal.aborted) await context.exports.release(job).catch(() => undefined);
+    else await giveUp(context, job, error);
+  } finally {
+    clearInterval(advancing);
+  }
+}
+
+/** A store that is away lets the lease run out, so that the export is begun anew; anything else is its end. */
+async function giveUp(context: Omit<Context, 'wakeExports'>, job: ExportJob, error: unknown): Promise<void> {
+  context.log.error({ err: error, exportId: job.id }, 'an export could not be made');
+  await context.exports.fail(job).catch(() => undefined);
+}
+
+/** Notes which tickets are in the file before they are, and leaves out those that were erased before that. */
+async function* recorded(
+  context: Omit<Context, 'wakeExports'>,
+  job: ExportJob,
+  pages: AsyncIterable<RowDocument[]>,
+  progress: { rows: number },
+): AsyncGenerator<RowDocument[]> {
+  for await (const page of pages) {
+    const ids = page.map(({ _id }) => _id);
+    await context.exports.addTickets(job, ids);
+    const erased = await context.rows.erasedAmong(ids);
+    const kept = page.filter(({ _id }) => !erased.has(_id));
+    yield kept;
+    progress.rows += kept.length;
+  }
+}

@@ -1,0 +1,54 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Column } from './column.ts';
+import { csvFormat } from './csv.ts';
+import { looksLikeFormula } from './formula.ts';
+import { collect, onePerPage } from './pages-fixture.ts';
+
+const columns: Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'subject', type: 'text' },
+  { name: 'closed_at', type: 'dateTime' },
+];
+
+test('writes a byte order mark, a header and a line per row', async () => {
+  const rows = [
+    [1, 'Hello', 1_767_323_045],
+    [-2, 'a, "b"\r\nc', null],
+    [null, null, 0],
+    [3, '', -1],
+    [4, '=HYPERLINK("http://x","y")', null],
+    [5, '\tplain', null],
+    [6, ' -1', null],
+  ];
+  const bytes = await collect(csvFormat.write(columns, onePerPage(rows)));
+  expect(bytes.toString()).toBe(
+    '\ufeffid,subject,closed_at\r\n' +
+      '1,Hello,2026-01-02T03:04:05Z\r\n' +
+      '-2,"a, ""b""\r\nc",\r\n' +
+      ',,1970-01-01T00:00:00Z\r\n' +
+      '3,,1969-12-31T23:59:59Z\r\n' +
+      '4,"\'=HYPERLINK(""http://x"",""y"")",\r\n' +
+      "5,'\tplain,\r\n" +
+      "6,' -1,\r\n",
+  );
+});
+
+test('writes the header alone for no rows', async () => {
+  const bytes = await collect(csvFormat.write(columns, onePerPage([])));
+  expect(bytes).toEqual(Buffer.from('\ufeffid,subject,closed_at\r\n'));
+});
+
+test('brings every text back, but for the apostrophe before a formula', async () => {
+  const unit = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom(...'",\r\n\t =+-@;\ufeff'));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.string({ unit }), fc.string({ unit }))), async (rows) => {
+      const names = ['left', 'right'];
+      const texts = names.map((name): Column => ({ name, type: 'text' }));
+      const bytes = await collect(csvFormat.write(texts, onePerPage(rows)));
+      const expected = rows.map((row) => row.map((text) => (looksLikeFormula(text) ? `'${text}` : text)));
+      expect(parse(bytes, { bom: true, record_delimiter: '\r\n' })).toEqual([names, ...expected]);
+    }),
+  );
+});

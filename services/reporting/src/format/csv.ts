@@ -1,0 +1,37 @@
+import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
+import type { Cell, Column, Format } from './column.ts';
+import { looksLikeFormula } from './formula.ts';
+import { writeText } from './write-text.ts';
+
+const byteOrderMark = '\ufeff';
+
+/**
+ * Exports RFC 4180 with a header row, in UTF-8 with a byte order mark, which spreadsheets need to see UTF-8.
+ *
+ * Shape: a text that a spreadsheet could read as a formula starts with an additional `'`.
+ */
+export const csvFormat: Format = {
+  contentType: 'text/csv; charset=utf-8',
+  fileEnding: 'csv',
+  write(columns, pages) {
+    const types = columns.map((column) => column.type);
+    return writeText(
+      {
+        head: `${byteOrderMark}${columns.map((column) => quoted(column.name)).join(',')}\r\n`,
+        row: (cells) => `${types.map((type, index) => field(cells[index] ?? null, type)).join(',')}\r\n`,
+        tail: '',
+      },
+      pages,
+    );
+  },
+};
+
+function field(cell: Cell, type: Column['type']): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number') return type === 'dateTime' ? formatRfc3339(cell) : String(cell);
+  return quoted(looksLikeFormula(cell) ? `'${cell}` : cell);
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Cell, Column, Format, Pages } from './column.ts';
+import { csvFormat } from './csv.ts';
+import { jsonFormat } from './json.ts';
+import { collect, endlessPages } from './pages-fixture.ts';
+import { xlsxFormat } from './xlsx.ts';
+
+const columns: Column[] = [{ name: 'text', type: 'text' }];
+const formats: [string, Format][] = [jsonFormat, csvFormat, xlsxFormat].map((format) => [format.fileEnding, format]);
+const smallPage = () => [['text']];
+// Random text, which compresses little: what goes in comes out.
+const bigPage = () => Array.from({ length: 8 }, () => [randomBytes(12_000).toString('base64')]);
+const bigPageBytes = 128_000;
+
+test.each(formats)('%s pulls no page before it is read', async (_ending, format) => {
+  const { state, pages } = endlessPages(smallPage);
+  format.write(columns, pages);
+  await turns(20);
+  expect(state.pulled).toBe(0);
+});
+
+test.each(formats)('%s pulls no page while nobody reads', async (_ending, format) => {
+  const { state, pages } = endlessPages(bigPage);
+  const chunks = format.write(columns, pages)[Symbol.asyncIterator]();
+  for (let read = 0; read < 20; read++) {
+    await chunks.next();
+    const { pulled } = state;
+    await turns(20);
+    expect(state.pulled).toBe(pulled);
+  }
+  await chunks.return?.();
+});
+
+test.each(formats)('%s holds back less than 1 MiB of what it pulled', async (_ending, format) => {
+  const { state, pages } = endlessPages(bigPage);
+  let written = 0;
+  for await (const chunk of format.write(columns, pages)) {
+    written += chunk.length;
+    const compressed = format === xlsxFormat ? 0.76 : 1;
+    expect(state.pulled * bigPageBytes * compressed - written).toBeLessThan(1_048_576);
+    if (state.pulled === 40) break;
+  }
+});
+
+test.each(formats)('%s closes the pages when its reader stops early', async (_ending, format) => {
+  const { state, pages } = endlessPages(smallPage);
+  for await (const _chunk of format.write(columns, pages)) break;
+  const { pulled } = state;
+  await turns(20);
+  expect(state).toEqual({ pulled, isClosed: true });
+});
+
+test.each(formats)('%s ends with the error of its pages', async (_ending, format) => {
+  async function* failing(): Pages {
+    yield smallPage();
+    throw new Error('lost the store');
+  }
+  await expect(collect(format.write(columns, failing()))).rejects.toThrow('lost the store');
+});
+
+test.each(formats)('%s lets other work run within a large page', async (_ending, format) => {
+  let turn = 0;
+  let isDone = false;
+  const turnsOfRows: number[] = [];
+  async function* large(): Pages {
+    yield Array.from({ length: 5 }, () => slowRow(() => turnsOfRows.push(turn)));
+  }
+  const written = collect(format.write(columns, large())).finally(() => {
+    isDone = true;
+  });
+  for (; !isDone; turn++) await setImmediate();
+  await written;
+  expect(turnsOfRows).toHaveLength(5);
+  expect(new Set(turnsOfRows).size).toBe(5);
+});
+
+// A row that takes longer to write than its writer may hold the event loop.
+function slowRow(onRead: () => void): Cell[] {
+  return Object.defineProperty([''], 0, {
+    get() {
+      onRead();
+      const end = performance.now() + 12;
+      while (performance.now() < end);
+      return 'text';
+    },
+  });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate();
+}

@@ -1,0 +1,103 @@
+import { Writable } from 'node:stream';
+import exceljs from 'exceljs';
+import type { Cell, Column, Format, Pages } from './column.ts';
+import { sheetText } from './sheet-text.ts';
+import { startTimeSlice } from './time-slice.ts';
+
+const maxRows = 1_048_576;
+const plainStyle = {};
+const dateTimeStyle = { numFmt: 'yyyy-mm-dd hh:mm:ss' };
+const dateTimeWidth = 20;
+
+/**
+ * Exports a workbook with one sheet, `tickets`, of typed cells below a frozen header row.
+ *
+ * Shape: texts are strings, whatever they look like, changed only as `sheetText` says.
+ * Errors: RangeError for more rows than a sheet can hold, 1,048,576 with the header.
+ */
+export const xlsxFormat: Format = {
+  contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  fileEnding: 'xlsx',
+  write,
+};
+
+async function* write(columns: readonly Column[], pages: Pages): AsyncGenerator<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  const workbook = new exceljs.stream.xlsx.WorkbookWriter({
+    stream: collectInto(chunks),
+    useStyles: true,
+    useSharedStrings: false,
+  });
+  const sheet = workbook.addWorksheet('tickets', { views: [{ state: 'frozen', ySplit: 1 }] });
+  const slice = startTimeSlice();
+  // Nothing behind the sheet ever says "wait", so each slice of work ends when its rows are compressed and read.
+  async function* handOver(): AsyncGenerator<Uint8Array> {
+    await rowsCompressed(sheet);
+    yield* chunks.splice(0);
+    await slice.rest();
+  }
+  try {
+    addHeader(sheet, columns);
+    for await (const page of pages) {
+      for (const cells of page) {
+        addRow(sheet, columns, cells);
+        if (slice.isOver()) yield* handOver();
+      }
+      yield* handOver();
+    }
+    await workbook.commit();
+    yield* chunks.splice(0);
+  } finally {
+    // Ends the compression of an unfinished sheet, which frees it; a finished one stays as it is.
+    sheet.commit();
+  }
+}
+
+function collectInto(chunks: Uint8Array[]): Writable {
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+}
+
+/**
+ * Waits until the rows that the sheet has passed on are compressed.
+ *
+ * Source: https://github.com/exceljs/exceljs/issues/734 and 2916: the writer ignores back pressure, and offers no
+ * other way to wait than the first pipe of its stream.
+ */
+async function rowsCompressed(sheet: exceljs.Worksheet): Promise<void> {
+  const pipe: unknown = Reflect.get(sheet, 'stream')?.pipes?.[0];
+  if (!isWritable(pipe)) throw new TypeError('exceljs has changed: a sheet has no pipe to wait for');
+  await new Promise<void>((resolve) => {
+    pipe.write(Buffer.alloc(0), () => resolve());
+  });
+}
+
+function isWritable(value: unknown): value is Pick<Writable, 'write'> {
+  return typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function';
+}
+
+function addHeader(sheet: exceljs.Worksheet, columns: readonly Column[]): void {
+  for (const [index, column] of columns.entries()) {
+    if (column.type === 'dateTime') sheet.getColumn(index + 1).width = dateTimeWidth;
+  }
+  sheet.addRow(columns.map((column) => sheetText(column.name))).commit();
+}
+
+function addRow(sheet: exceljs.Worksheet, columns: readonly Column[], cells: readonly Cell[]): void {
+  const row = sheet.addRow([]);
+  if (row.number > maxRows) throw new RangeError(`A sheet holds ${maxRows} rows at most`);
+  for (const [index, column] of columns.entries()) {
+    const value = cells[index] ?? null;
+    if (value === null) continue;
+    const cell = row.getCell(index + 1);
+    const isTime = column.type === 'dateTime' && typeof value === 'number';
+    cell.value = isTime ? new Date(value * 1000) : typeof value === 'string' ? sheetText(value) : value;
+    // exceljs keeps an entry for every style object that it meets.
+    cell.style = isTime ? dateTimeStyle : plainStyle;
+  }
+  row.commit();
+}

@@ -1,0 +1,149 @@
+import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Bus } from '@ticketing/events/bus.ts';
+import { openBus } from '@ticketing/events/bus-config.ts';
+import { type Consumer, startConsumer } from '@ticketing/events/consumer.ts';
+import { measureConsumers } from '@ticketing/events/consumer-metrics.ts';
+import { openParking } from '@ticketing/events/parking.ts';
+import { type Served, serve } from '@ticketing/rest/rest-face.ts';
+import type { Call } from '@ticketing/service-kit/call.ts';
+import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { watchHealth } from '@ticketing/service-kit/health.ts';
+import { openAuthenticator, openIssuer } from '@ticketing/service-kit/identity.ts';
+import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
+import { createLogger, type Logger } from '@ticketing/service-kit/logger.ts';
+import { createMetrics } from '@ticketing/service-kit/metrics.ts';
+import type { RunningService } from '@ticketing/service-kit/run-service.ts';
+import { startSchedule } from '@ticketing/service-kit/schedule.ts';
+import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
+import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { exportReportingTickets } from './api/export-reporting-tickets.ts';
+import { getReportingExport } from './api/get-reporting-export.ts';
+import { getReportingExportFile } from './api/get-reporting-export-file.ts';
+import { type ReportingConfig, readReportingConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { consumedTopics, consumerGroup, eventHandler } from './events/consume.ts';
+import { type ExportWorker, startExportWorker } from './export-worker.ts';
+import { driftMeter, scheduledTasks } from './scheduler.ts';
+import { defaultSettings, type ReadSettings } from './settings.ts';
+import { exportStore } from './store/export-store.ts';
+import { claimNight } from './store/night-store.ts';
+import { rowStore } from './store/row-store.ts';
+import { tagRefreshStore } from './store/tag-refresh-store.ts';
+import { startTagRefresher, type TagRefresher } from './tag-refresher.ts';
+import { openTicketsClient } from './tickets-client.ts';
+
+/** The reporting service, running. */
+export interface RunningReporting extends RunningService {
+  ports: Ports;
+  log: Logger;
+}
+
+/** Starts the reporting service. Errors: a ConfigError; a key file that is not usable; a port that is taken. */
+export async function startReporting(
+  environment?: Environment,
+  settings: ReadSettings = defaultSettings,
+): Promise<RunningReporting> {
+  const config = readReportingConfig(environment);
+  const log = createLogger('reporting', config.logLevel);
+  const issuer = openIssuer(config.issuer, log);
+  const authenticator = openAuthenticator('reporting', issuer, config.internalJwksFile);
+  const tokens = await internalTokens('reporting', config.signingKeyFile);
+  const database = openDatabase(config.store.mongodbUri, config.store.database, (error) =>
+    log.warn({ err: error }, 'the database can not be reached'),
+  );
+  const health = watchHealth({ mongodb: () => database.check(), issuer: () => issuer.keys.check() });
+  const tickets = openTicketsClient(config.ticketsTarget, tokens);
+  const metrics = createMetrics('reporting');
+  let exporter: ExportWorker | undefined;
+  const context = reportingContext(database, { tickets, settings, log, wakeExports: () => exporter?.wake() });
+  const release = async () => {
+    health.close();
+    issuer.keys.close();
+    tickets.close();
+    await database.close();
+  };
+  const server = await openServiceServer({
+    name: 'reporting',
+    host: config.host,
+    ports: { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort },
+    served: config.roles.includes('api') ? servedBy(context) : [],
+    authenticator,
+    health,
+    log,
+    metrics,
+  }).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  const consuming = config.roles.includes('consumer') ? consume(config, database, context) : undefined;
+  if (consuming) measureConsumers([consuming.consumer], openParking(database.connection), metrics.registry);
+  if (config.roles.includes('scheduler')) exporter = startExportWorker(context);
+  const stopping = new AbortController();
+  const drift = driftMeter(metrics.registry);
+  const tasks = config.roles.includes('scheduler') ? scheduledTasks(context, drift, stopping.signal) : [];
+  const schedule = startSchedule(tasks, () => health.isReady(), log);
+  return {
+    ports: server.ports,
+    log,
+    async stop() {
+      health.startStopping();
+      await server.close(config.drainMs);
+      stopping.abort();
+      await exporter?.stop();
+      await schedule.stop();
+      await consuming?.stop();
+      await release();
+    },
+  };
+}
+
+/** Wires the stores of a database to what the handlers work with. */
+export function reportingContext(
+  { connection }: Pick<Database, 'connection'>,
+  around: Pick<Context, 'tickets' | 'settings' | 'log' | 'wakeExports'>,
+): Context {
+  return {
+    ...around,
+    rows: rowStore(connection),
+    tagRefreshes: tagRefreshStore(connection),
+    exports: exportStore(connection),
+    claimNight: (day) => claimNight(connection, day),
+    now: () => Math.floor(Date.now() / 1000),
+  };
+}
+
+interface Consuming {
+  consumer: Consumer;
+  stop(): Promise<void>;
+}
+
+function consume(config: ReportingConfig, database: Database, context: Context): Consuming {
+  const bus: Bus = openBus(config.bus, 'reporting', context.log);
+  const refresher: TagRefresher = startTagRefresher(context, database.opened, context.log);
+  const consumer = startConsumer({
+    bus,
+    parking: openParking(database.connection),
+    group: consumerGroup,
+    topics: consumedTopics,
+    handle: eventHandler(context, refresher.wake),
+    log: context.log,
+  });
+  return {
+    consumer,
+    async stop() {
+      await consumer.stop();
+      await refresher.stop();
+      await bus.close();
+    },
+  };
+}
+
+function servedBy(context: Context): Served<Call>[] {
+  return [
+    serve(ExportService, {
+      exportReportingTickets: (call: Call, request) => exportReportingTickets(context, call, request),
+      getReportingExport: (call: Call, request) => getReportingExport(context, call, request),
+      getReportingExportFile: (call: Call, request) => getReportingExportFile(context, call, request),
+    }),
+  ];
+}

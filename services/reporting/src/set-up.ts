@@ -1,0 +1,26 @@
+import { buildParkingIndex } from '@ticketing/events/parking.ts';
+import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { buildIndexes } from '@ticketing/store/build-indexes.ts';
+import { readReportingConfig } from './config.ts';
+import { buildExportIndexes } from './store/export-store.ts';
+import { buildRowIndexes } from './store/row-model.ts';
+import { rowStore } from './store/row-store.ts';
+
+/**
+ * Makes what the reporting service needs outside of itself, where it is missing: the indexes of its store. Serving goes
+ * on meanwhile.
+ *
+ * Errors: a ConfigError; a database that does not answer within a minute.
+ */
+export async function setUp(environment?: Environment): Promise<void> {
+  const { store } = readReportingConfig(environment);
+  await buildIndexes('reporting', store, async (connection) => {
+    const { active, building } = await rowStore(connection).generations();
+    await buildRowIndexes(connection, active);
+    if (building !== null) await buildRowIndexes(connection, building);
+    await buildExportIndexes(connection);
+    await buildParkingIndex(connection);
+  });
+}
+
+if (import.meta.main) await setUp();

@@ -1,0 +1,281 @@
+import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
+import type { Connection, mongo } from 'mongoose';
+import type { Row } from '../domain/row.ts';
+import { computedColumn, rowColumns } from '../domain/row-columns.ts';
+import { buildRowIndexes, documentOf, type RowDocument, rowCollection } from './row-model.ts';
+
+/**
+ * The rows of this service: one per ticket, and what is left of those that were erased. There may be two generations of
+ * them, the one that is read and one that is being built beside it; both are written.
+ *
+ * Errors of every operation: store_unavailable.
+ */
+export interface RowStore {
+  /**
+   * Writes rows, unless what is stored is newer or was erased. Answers the ids of those that are newer in one respect and
+   * older in the other, ticket and names of tags: they must be read anew.
+   */
+  put(rows: readonly Row[], tagRevision: number): Promise<number[]>;
+  /** Erases a row, or sees to it that none is written of an older version. */
+  erase(id: number, version: number): Promise<void>;
+  /** Removes a row of a ticket that never was, unless it is newer by now. */
+  remove(id: number, version: number): Promise<void>;
+  /** The rows that show the name of a tag, behind an id. */
+  withTag(tagId: number, afterId: number, limit: number): Promise<number[]>;
+  /** Those of some ids that were erased. */
+  erasedAmong(ids: readonly number[]): Promise<Set<number>>;
+  count(request: Pick<RowRequest, 'queries' | 'now'>): Promise<number>;
+  /** Reads rows in pages of some hundred. */
+  pages(request: RowRequest): AsyncIterable<RowDocument[]>;
+  /** The versions in a generation from one id on to another. */
+  versions(generation: number, afterId: number, upToId: number): Promise<RowVersion[]>;
+  generations(): Promise<Generations>;
+  /** Begins a generation beside the one that is read, or goes on with one that was begun. */
+  startBuilding(): Promise<number>;
+  /** Lets the generation that was built be read, and drops the other. */
+  finishBuilding(generation: number): Promise<void>;
+}
+
+/** Which rows to read. Units: `now` in Unix seconds. */
+export interface RowRequest {
+  /** Conditions on columns, by the column. */
+  queries: readonly { column: string; query: Query }[];
+  order: Order;
+  now: number;
+  offset: number;
+  /** Undefined: all. */
+  limit: number | undefined;
+}
+
+/** The version of a row. */
+export interface RowVersion {
+  id: number;
+  version: number;
+  isErased: boolean;
+}
+
+/** Which generations of the rows there are. */
+export interface Generations {
+  active: number;
+  building: number | null;
+}
+
+interface GenerationDocument extends Generations {
+  _id: string;
+}
+
+const generationsId = 'rows';
+const pageSize = 200;
+const isAlive: Query = { erasedAt: null };
+const alwaysSet = new Set(['_id', ...rowColumns.filter((column) => column.isAlwaysSet).map(({ name }) => name)]);
+
+/** Opens the rows on a connection. */
+export function rowStore(connection: Connection): RowStore {
+  const projections = connection.collection('projections') as unknown as mongo.Collection<GenerationDocument>;
+
+  async function generations(): Promise<Generations> {
+    const known = await projections.findOne({ _id: generationsId });
+    return { active: known?.active ?? 1, building: known?.building ?? null };
+  }
+
+  async function written(): Promise<mongo.Collection<RowDocument>[]> {
+    const { active, building } = await generations();
+    const all = building === null ? [active] : [active, building];
+    return all.map((generation) => rowCollection(connection, generation));
+  }
+
+  async function read(): Promise<mongo.Collection<RowDocument>> {
+    return rowCollection(connection, (await generations()).active);
+  }
+
+  return {
+    put: (rows, tagRevision) =>
+      reachable(async () => {
+        const again = new Set<number>();
+        for (const collection of await written()) {
+          for (const id of await putInto(collection, rows, tagRevision)) again.add(id);
+        }
+        return [...again];
+      }),
+    erase: (id, version) =>
+      reachable(async () => {
+        for (const collection of await written()) await eraseFrom(collection, id, version);
+      }),
+    remove: (id, version) =>
+      reachable(async () => {
+        for (const collection of await written()) await collection.deleteOne({ _id: id, version: { $lte: version } });
+      }),
+    withTag: (tagId, afterId, limit) =>
+      reachable(async () => {
+        const ids = new Set<number>();
+        for (const collection of await written()) {
+          const query = { tagPathIds: tagId, _id: { $gt: afterId } };
+          const found = await collection.find(query, { projection: { _id: 1 }, sort: { _id: 1 }, limit }).toArray();
+          for (const { _id } of found) ids.add(_id);
+        }
+        return [...ids].sort((left, right) => left - right).slice(0, limit);
+      }),
+    erasedAmong: (ids) =>
+      reachable(async () => {
+        const query = { _id: { $in: [...ids] }, erasedAt: { $exists: true } };
+        const found = await (await read()).find(query, { projection: { _id: 1 } }).toArray();
+        return new Set(found.map(({ _id }) => _id));
+      }),
+    count: (request) =>
+      reachable(async () => {
+        const stages = [...matching(request), { $count: 'count' }];
+        const [found] = await (await read()).aggregate<{ count: number }>(stages).toArray();
+        return found?.count ?? 0;
+      }),
+    async *pages(request) {
+      yield* pagesOf(await reachable(read), request);
+    },
+    versions: (generation, afterId, upToId) =>
+      reachable(async () => {
+        const query = { _id: { $gt: afterId, $lte: upToId } };
+        const projection = { version: 1, erasedAt: 1 };
+        const found = await rowCollection(connection, generation)
+          .find(query, { projection, sort: { _id: 1 } })
+          .toArray();
+        return found.map(({ _id, version, erasedAt }) => ({ id: _id, version, isErased: erasedAt !== undefined }));
+      }),
+    generations: () => reachable(generations),
+    startBuilding: () =>
+      reachable(async () => {
+        const before = await generations();
+        if (before.building !== null) return before.building;
+        const building = before.active + 1;
+        await buildRowIndexes(connection, building);
+        await projections.updateOne(
+          { _id: generationsId },
+          { $set: { active: before.active, building } },
+          { upsert: true },
+        );
+        return building;
+      }),
+    finishBuilding: (generation) =>
+      reachable(async () => {
+        const { active } = await generations();
+        await projections.updateOne(
+          { _id: generationsId, building: generation },
+          { $set: { active: generation, building: null } },
+        );
+        if (active !== generation) await connection.dropCollection(`rows${active}`).catch(() => undefined);
+      }),
+  };
+}
+
+async function putInto(
+  collection: mongo.Collection<RowDocument>,
+  rows: readonly Row[],
+  tagRevision: number,
+): Promise<number[]> {
+  if (rows.length === 0) return [];
+  const writes = rows.map((row) => ({
+    replaceOne: {
+      filter: {
+        _id: row.id,
+        version: { $lte: row.version },
+        tagRevision: { $lte: tagRevision },
+        erasedAt: null,
+      },
+      replacement: documentOf(row, tagRevision),
+      upsert: true,
+    },
+  }));
+  try {
+    await collection.bulkWrite(writes as never, { ordered: false });
+    return [];
+  } catch (error) {
+    const refused = duplicatesIn(error);
+    if (!refused) throw error;
+    const ids = refused.flatMap((index) => rows[index]?.id ?? []);
+    const stored = await collection
+      .find({ _id: { $in: ids } }, { projection: { version: 1, tagRevision: 1, erasedAt: 1 } })
+      .toArray();
+    const given = new Map(rows.map((row) => [row.id, row]));
+    return stored
+      .filter((one) => {
+        const isNewer = one.version >= (given.get(one._id)?.version ?? 0) && one.tagRevision >= tagRevision;
+        return one.erasedAt === undefined && !isNewer;
+      })
+      .map(({ _id }) => _id);
+  }
+}
+
+async function eraseFrom(collection: mongo.Collection<RowDocument>, id: number, version: number): Promise<void> {
+  const replacement = { version, tagRevision: 0, erasedAt: new Date() };
+  const filter = { _id: id, version: { $lte: version }, erasedAt: null };
+  try {
+    await collection.replaceOne(filter as never, replacement as never, { upsert: true });
+  } catch (error) {
+    // It was erased before.
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** The stages that leave the rows for which all conditions hold. */
+function matching({ queries, now }: Pick<RowRequest, 'queries' | 'now'>, orderColumn?: string): Query[] {
+  const onComputed = queries.filter(({ column }) => column === computedColumn);
+  const onStored = queries.filter(({ column }) => column !== computedColumn);
+  const isComputed = onComputed.length > 0 || orderColumn === computedColumn;
+  return [
+    { $match: { $and: [isAlive, ...onStored.map(({ query }) => query)] } },
+    ...(isComputed ? [{ $addFields: { [computedColumn]: computed(now) } }] : []),
+    ...onComputed.map(({ query }) => ({ $match: query })),
+  ];
+}
+
+/** Unset without a message of the customer. */
+function computed(now: number): Query {
+  const until = { $ifNull: ['$closedAt', new Date(now * 1000)] };
+  const seconds = { $floor: { $divide: [{ $subtract: [until, '$lastCustomerMessageAt'] }, 1000] } };
+  return { $cond: [{ $gt: ['$lastCustomerMessageAt', null] }, seconds, null] };
+}
+
+async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowRequest): AsyncGenerator<RowDocument[]> {
+  const field = request.order.key === 'id' ? '_id' : request.order.key;
+  const base = matching(request, field);
+  const ranges = rangesBehind(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
+  let { offset } = request;
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
+  for (const range of ranges) {
+    if (left <= 0) return;
+    const stages = [...base, { $match: range.match }];
+    const part = [
+      { $sort: range.sort },
+      ...(offset > 0 ? [{ $skip: offset }] : []),
+      ...(Number.isFinite(left) ? [{ $limit: left }] : []),
+    ];
+    const cursor = collection.aggregate<RowDocument>([...stages, ...part], { allowDiskUse: true, batchSize: pageSize });
+    let count = 0;
+    try {
+      for (let page = await nextPage(cursor); page.length > 0; page = await nextPage(cursor)) {
+        count += page.length;
+        yield page;
+      }
+    } finally {
+      await cursor.close();
+    }
+    left -= count;
+    if (count > 0) offset = 0;
+    else if (offset > 0) offset = Math.max(0, offset - (await countOf(collection, stages)));
+  }
+}
+
+async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
+  return reachable(async () => {
+    const page: RowDocument[] = [];
+    while (page.length < pageSize && (await cursor.hasNext())) {
+      page.push(...cursor.readBufferedDocuments(pageSize - page.length));
+    }
+    return page;
+  });
+}
+
+async function countOf(collection: mongo.Collection<RowDocument>, stages: readonly Query[]): Promise<number> {
+  const [found] = await collection.aggregate<{ count: number }>([...stages, { $count: 'count' }]).toArray();
+  return found?.count ?? 0;
+}

@@ -1,0 +1,21 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus.ts';
+import { eventMessage } from '@ticketing/events/envelope.ts';
+import type { TagEvent } from '../domain/tag-event.ts';
+import { timestampOf } from '../store/ticket-fields.ts';
+
+/** The message of an event of a tag. Source: decisions.md section 12. */
+export function tagChangedMessage(tagId: number, event: TagEvent): OutgoingMessage {
+  const { eventId, version, occurredAt, deleted, traceparent } = event;
+  const value = create(TagChangedSchema, { eventId, tagId, version, occurredAt: timestampOf(occurredAt), deleted });
+  const envelope = {
+    id: eventId,
+    type: 'tag.changed',
+    source: 'ticketing/tickets',
+    subject: String(tagId),
+    time: occurredAt,
+    traceparent,
+  };
+  return eventMessage(String(tagId), envelope, toBinary(TagChangedSchema, value));
+}

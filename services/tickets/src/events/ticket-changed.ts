@@ -1,0 +1,64 @@
+import { create, fromJson, toBinary } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import {
+  ActorSchema,
+  ChangeCause,
+  FieldChangeSchema,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus.ts';
+import { eventMessage } from '@ticketing/events/envelope.ts';
+import type { FieldChange, TicketEvent } from '../domain/ticket-event.ts';
+import { timestampOf } from '../store/ticket-fields.ts';
+
+const types: Record<TicketEvent['type'], TicketChangeType> = {
+  'ticket.created': TicketChangeType.TICKET_CREATED,
+  'ticket.updated': TicketChangeType.TICKET_UPDATED,
+  'ticket.deleted': TicketChangeType.TICKET_DELETED,
+};
+const causes: Record<TicketEvent['cause'], ChangeCause> = {
+  request: ChangeCause.REQUEST,
+  analysis: ChangeCause.ANALYSIS,
+  refresh: ChangeCause.REFRESH,
+  schedule: ChangeCause.SCHEDULE,
+  message: ChangeCause.MESSAGE,
+  execution: ChangeCause.EXECUTION,
+};
+
+/** The message of an event of a ticket. Source: decisions.md section 12. */
+export function ticketChangedMessage(ticketId: number, event: TicketEvent): OutgoingMessage {
+  const { eventId, version, subchannelId, occurredAt, changes, actor, cause } = event;
+  const value = create(TicketChangedSchema, {
+    eventId,
+    type: types[event.type],
+    ticketId,
+    version,
+    ...(subchannelId === null ? {} : { subchannelId }),
+    occurredAt: timestampOf(occurredAt),
+    changes: changes.map(fieldChange),
+    actor: create(ActorSchema, {
+      kind: actor.kind,
+      ...(actor.profileId === null ? {} : { profileId: actor.profileId }),
+    }),
+    cause: causes[cause],
+    autoOpenedDueToDueDate: event.autoOpenedDueToDueDate ?? false,
+  });
+  const envelope = {
+    id: eventId,
+    type: event.type,
+    source: 'ticketing/tickets',
+    subject: String(ticketId),
+    time: occurredAt,
+    traceparent: event.traceparent,
+  };
+  return eventMessage(String(ticketId), envelope, toBinary(TicketChangedSchema, value));
+}
+
+function fieldChange({ field, oldValue, newValue }: FieldChange) {
+  return create(FieldChangeSchema, {
+    field,
+    ...(oldValue === undefined ? {} : { oldValue: fromJson(ValueSchema, oldValue) }),
+    ...(newValue === undefined ? {} : { newValue: fromJson(ValueSchema, newValue) }),
+  });
+}
