@@ -90,7 +90,7 @@ async function drain({ config, context }: Operated, print: Print): Promise<void>
   const bus = openBus(config.bus, 'reporting', context.log);
   try {
     await waitForNone('events are not handled yet', () => bus.lag(consumerGroup, consumedTopics), print);
-    await waitForNone('tags do not show in all rows yet', () => context.tagRefreshes.count(), print);
+    await waitForNone('tags do not show in all rows yet', () => context.tagRefreshes.left(), print);
   } finally {
     await bus.close();
   }

@@ -32,10 +32,13 @@ export async function project(projection: Projection, ids: readonly number[], re
   for (let read = 0; left.length > 0; read++) {
     if (read === maxReads)
       throw new DomainError('unavailable', 'concurrent_change', 'Tickets and tags change too fast.');
+    const before = await projection.tagRefreshes.count();
     const { snapshots, tags, tagRevision } = await projection.tickets.snapshots(left, reason);
     const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
     const rows = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
-    left = await projection.rows.put(rows, Number(tagRevision));
+    const mixed = await projection.rows.put(rows, Number(tagRevision));
+    // Who refreshed the rows of a tag meanwhile may have looked for them before they were there.
+    left = before === (await projection.tagRefreshes.count()) ? mixed : left;
   }
 }
 

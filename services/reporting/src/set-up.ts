@@ -1,6 +1,7 @@
 import { buildParkingIndex } from '@ticketing/events/parking.ts';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
 import { buildIndexes } from '@ticketing/store/build-indexes.ts';
+import type { Database } from '@ticketing/store/database.ts';
 import { readReportingConfig } from './config.ts';
 import { buildExportIndexes } from './store/export-store.ts';
 import { buildRowIndexes } from './store/row-model.ts';
@@ -14,13 +15,18 @@ import { rowStore } from './store/row-store.ts';
  */
 export async function setUp(environment?: Environment): Promise<void> {
   const { store } = readReportingConfig(environment);
-  await buildIndexes('reporting', store, async (connection) => {
-    const { active, building } = await rowStore(connection).generations();
-    await buildRowIndexes(connection, active);
-    if (building !== null) await buildRowIndexes(connection, building);
-    await buildExportIndexes(connection);
-    await buildParkingIndex(connection);
-  });
+  await buildIndexes('reporting', store, setUpStore);
 }
+
+/** Builds the indexes of a store that are missing. */
+export async function setUpStore(connection: Connection): Promise<void> {
+  const { active, building } = await rowStore(connection).generations();
+  await buildRowIndexes(connection, active);
+  if (building !== null) await buildRowIndexes(connection, building);
+  await buildExportIndexes(connection);
+  await buildParkingIndex(connection);
+}
+
+type Connection = Database['connection'];
 
 if (import.meta.main) await setUp();

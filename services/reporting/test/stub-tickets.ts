@@ -1,0 +1,112 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import {
+  SnapshotService,
+  TicketSnapshotSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { type Tag, TagSchema, TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+
+type TicketInit = Exclude<MessageInitShape<typeof TicketSchema>, Ticket>;
+
+/** Tickets and tags as the tickets service would have them, changed at will. */
+export class TicketModel {
+  readonly tickets = new Map<number, { version: number; deleted: boolean; fields: TicketInit }>();
+  readonly tags = new Map<number, Tag>();
+  readonly confirmed: { ticketId: number; owner: string | null }[] = [];
+  tagRevision = 0;
+  isAway = false;
+
+  /** Creates a ticket or changes it; answers its version. */
+  put(id: number, fields: TicketInit = {}): number {
+    const before = this.tickets.get(id);
+    const version = (before?.version ?? 0) + 1;
+    this.tickets.set(id, { version, deleted: false, fields: { ...before?.fields, ...fields } });
+    return version;
+  }
+
+  delete(id: number): number {
+    const version = (this.tickets.get(id)?.version ?? 0) + 1;
+    this.tickets.set(id, { version, deleted: true, fields: {} });
+    return version;
+  }
+
+  putTag(id: number, name: string, parent?: number, type: TagType = TagType.SKILL): void {
+    this.tagRevision += 1;
+    this.tags.set(id, create(TagSchema, { id, name, type, ...(parent === undefined ? {} : { parent }) }));
+  }
+
+  snapshots(ids: readonly number[]) {
+    const found = ids.flatMap((id) => {
+      const ticket = this.tickets.get(id);
+      return ticket && !ticket.deleted ? [{ id, ...ticket }] : [];
+    });
+    const snapshots = found.map(({ id, version, fields }) =>
+      create(TicketSnapshotSchema, { ticket: ticketOf(id, version, fields), manualWorkEntries: version - 1 }),
+    );
+    return { snapshots, tags: [...this.tags.values()], tagRevision: BigInt(this.tagRevision) };
+  }
+
+  versions(afterId: number, limit = 1000) {
+    return [...this.tickets]
+      .filter(([id]) => id > afterId)
+      .sort(([left], [right]) => left - right)
+      .slice(0, limit)
+      .map(([ticketId, { version, deleted }]) => ({ ticketId, version, deleted }));
+  }
+}
+
+function ticketOf(id: number, version: number, fields: TicketInit) {
+  const createdAt = { seconds: 1_700_000_000n, nanos: 0 };
+  return create(TicketSchema, {
+    ...{ channel: Channel.EMAIL, direction: Direction.IN, status: TicketStatus.OPEN, priority: Priority.LOW },
+    ...{ createdAt, modifiedAt: createdAt },
+    ...fields,
+    id,
+    version,
+  });
+}
+
+/** The model behind the RPC face that the reporting service calls. */
+export async function serveTickets(model: TicketModel): Promise<{ target: string; stop(): Promise<void> }> {
+  const sessions = new Set<ServerHttp2Session>();
+  const demandThere = () => {
+    if (model.isAway) throw new ConnectError('away', Code.Unavailable);
+  };
+  const server: Http2Server = createServer(
+    connectNodeAdapter({
+      routes: ({ service }) => {
+        service(SnapshotService, {
+          getTicketSnapshots({ ticketIds }) {
+            demandThere();
+            return model.snapshots(ticketIds);
+          },
+          listTicketVersions({ afterId, limit }) {
+            demandThere();
+            return { versions: model.versions(afterId, limit) };
+          },
+          confirmErasure({ ticketId }, { requestHeader }) {
+            demandThere();
+            const token = requestHeader.get('authorization')?.split('.')[1] ?? '';
+            const { iss } = JSON.parse(Buffer.from(token, 'base64url').toString()) as { iss: string };
+            model.confirmed.push({ ticketId, owner: iss });
+            return {};
+          },
+        });
+      },
+    }),
+  ).on('session', (session) => sessions.add(session));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        for (const session of sessions) session.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}

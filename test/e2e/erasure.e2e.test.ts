@@ -1,0 +1,132 @@
+import { operateReporting } from '@ticketing/reporting/operate.ts';
+import { operateTickets } from '@ticketing/tickets/operate.ts';
+import mongoose from 'mongoose';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type System, startSystem } from './harness.ts';
+
+let system: System;
+let headers: Record<string, string>;
+const secret = 'Geheimnis4711';
+const path = '/export/reporting_tickets';
+
+beforeAll(async () => {
+  system = await startSystem();
+  const token = await system.identity.issuerToken({ roleId: 1, kind: 'serviceWorker' });
+  headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+});
+afterAll(() => system.stop());
+
+async function call(method: string, url: string, body?: object, more: Record<string, string> = {}) {
+  const response = await fetch(system.url + url, {
+    method,
+    headers: { ...headers, ...more },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  const json: any = await response.json();
+  return { status: response.status, headers: response.headers, json };
+}
+
+const rows = async () =>
+  (await call('GET', `${path}?format=json&limit=1000`)).json as { id: number; topic: string | null }[];
+const silent = () => undefined;
+const drain = async () => {
+  await operateTickets('drain', silent, system.environment);
+  await operateReporting({ name: 'drain' }, silent, system.environment);
+};
+
+/** All that the stores and the event log hold, as text. */
+async function everything(): Promise<string> {
+  const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();
+  const parts: string[] = [];
+  try {
+    const names = Object.entries(system.environment).filter(([name]) => name.endsWith('MONGODB_DATABASE'));
+    for (const name of new Set(names.map(([, database]) => database))) {
+      const database = client.getClient().db(name);
+      for (const collection of await database.listCollections().toArray()) {
+        for await (const document of database.collection(collection.name).find({})) {
+          parts.push(JSON.stringify(document, (_, value) => textOf(value)));
+        }
+      }
+    }
+  } finally {
+    await client.close();
+  }
+  expect(parts.length).toBeGreaterThan(0);
+  return parts.join('\\n');
+}
+
+function textOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  // Binary values arrive in base64 here.
+  return /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ? `${value} ${Buffer.from(value, 'base64').toString()}` : value;
+}
+
+test('a ticket and its tag reach the rows, and the export, within moments', async () => {
+  const tag = await call('POST', '/tag', { name: '=HYPERLINK("http://x","y")' });
+  const { json } = await call('POST', '/ticket', { channel: 'phone', subject: 'sichtbar', tags: [tag.json.id] });
+  await expect
+    .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic, { timeout: 10_000 })
+    .toBe('=HYPERLINK("http://x","y")');
+  await call('PATCH', `/tag/${tag.json.id}`, { name: 'umbenannt' });
+  await expect
+    .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic, { timeout: 10_000 })
+    .toBe('umbenannt');
+  const csv = await fetch(`${system.url}${path}?format=csv&limit=1`, { headers });
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(await csv.text()).toContain('umbenannt');
+});
+
+test('E7: after a deletion, a rebuild and a replay from the start no store holds a trace of the ticket', {
+  timeout: 60_000,
+}, async () => {
+  const kept = await call('POST', '/ticket', { channel: 'phone', subject: 'bleibt' });
+  const { json } = await call(
+    'POST',
+    '/ticket',
+    {
+      channel: 'email',
+      from: `${secret}@example.com`,
+      subject: secret,
+      body: `<b>${secret}</b>`,
+      rawData: { [secret]: secret },
+      externalTicketId: secret,
+    },
+    { 'idempotency-key': 'erasure' },
+  );
+  await call('PATCH', `/ticket/${json.id}`, { customerId: secret });
+  await drain();
+  const later = await call('GET', `${path}?all=true&format=csv`, undefined, { prefer: 'respond-async' });
+  const location = later.headers.get('location') ?? '';
+  await expect.poll(async () => (await call('GET', location)).json.status, { timeout: 10_000 }).toBe('finished');
+  expect(await everything()).toContain(secret);
+
+  expect((await call('DELETE', `/ticket/${json.id}`)).status).toBe(200);
+  expect((await call('GET', `/ticket/${json.id}`)).status).toBe(404);
+  await drain();
+  expect(await everything()).not.toContain(secret);
+  expect((await call('GET', `${location}/file`)).json.code).toBe('export_withdrawn');
+
+  await operateReporting({ name: 'rebuild' }, silent, system.environment);
+  expect(await everything()).not.toContain(secret);
+
+  // A group forgets how far it has come: every event comes again.
+  if (inject('kafkaBrokers').length === 0) await forgetPlaces();
+  await drain();
+  expect(await everything()).not.toContain(secret);
+  const ids = (await rows()).map(({ id }) => id);
+  expect(ids).toContain(kept.json.id);
+  expect(ids).not.toContain(json.id);
+  expect(await operateReporting({ name: 'reconcile' }, silent, system.environment)).toBe(0);
+});
+
+async function forgetPlaces(): Promise<void> {
+  const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();
+  const database = client.getClient().db(system.environment.TICKETING_REPORTING_EVENT_LOG_MONGODB_DATABASE);
+  // Who reads a partition finds its place gone, gives it up, and begins at the start.
+  await database.collection('logPlaces').deleteMany({});
+  await client.close();
+  await expect
+    .poll(() => operateReporting({ name: 'parked' }, silent, system.environment), { timeout: 10_000 })
+    .toBe(0);
+}
