@@ -91,7 +91,7 @@ export function tagChanged(tagId: number): OutgoingMessage {
   return eventMessage(
     String(tagId),
     envelope,
-    toBinary(TagChangedSchema, create(TagChangedSchema, { eventId, tagId })),
+    toBinary(TagChangedSchema, create(TagChangedSchema, { eventId, tagId, version: 2 })),
   );
 }
 

@@ -18,8 +18,10 @@ export function eventHandler(projection: Projection, wakeRefreshes: () => void):
     const byTopic = Map.groupBy(events, ({ topic }) => topic);
     await handleTickets(projection, byTopic.get(ticketChangedTopic.name) ?? [], context);
     const tags = (byTopic.get(tagChangedTopic.name) ?? []).map(({ value }) => fromBinary(TagChangedSchema, value));
-    if (tags.length === 0) return;
-    await projection.tagRefreshes.add(tags.map(({ tagId }) => tagId));
+    // No row can show another name of a tag that has never had one.
+    const renamed = tags.filter(({ version }) => version > 1);
+    if (renamed.length === 0) return;
+    await projection.tagRefreshes.add(renamed.map(({ tagId }) => tagId));
     wakeRefreshes();
   };
 }
