@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { runDevelopmentScript } from '../scripts/development/run-script.ts';
 import { startBare } from './bare-process.ts';
 import { fill, tagCount } from './dataset.ts';
+import { measureEvents } from './events.ts';
 import { type Measured, measure } from './load.ts';
 import { bareSearch, type OperationName, operationNames, operations, readCursors } from './operations.ts';
 import { startSystem } from './system.ts';
@@ -16,7 +17,7 @@ const usage = `Measures the system against bare routes that do the same work, on
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${operationNames.join(', ')}
+  --only get,search  the operations to compare: ${operationNames.join(', ')}, events
   --profile          writes CPU profiles of gateway and tickets to bench/results
 `;
 
@@ -30,7 +31,7 @@ await runDevelopmentScript(async () => {
     options: {
       tickets: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: '4' },
-      only: { type: 'string', default: operationNames.join(',') },
+      only: { type: 'string', default: [...operationNames, 'events'].join(',') },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,7 +54,7 @@ await runDevelopmentScript(async () => {
     for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
     const bare = await startBare(system.mongodbUri, system.enginePid);
     stops.push(bare.stop);
-    const plan = { seconds: Number(values.seconds), only: values.only.split(',') as OperationName[] };
+    const plan = { seconds: Number(values.seconds), only: values.only.split(',') };
     const figures = await run({ system, bare }, { ...plan, large: Number(values.tickets) });
     process.stdout.write(`\n${printTable(figures)}\n`);
     const file = join(results, `${new Date().toISOString().slice(0, 10)}.json`);
@@ -71,7 +72,7 @@ interface Sides {
 interface Plan {
   seconds: number;
   large: number;
-  only: readonly OperationName[];
+  only: readonly string[];
 }
 
 async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Promise<Figure[]> {
@@ -106,6 +107,7 @@ async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Pro
     { name: `first page with its exact total, p95, ${sizes}`, value: ratio('firstPage') },
     { name: `page at an offset of half the matches, p95, ${sizes}`, value: ratio('offsetPage') },
   );
+  if (only.includes('events')) figures.push(...(await measureEvents(system, { seconds, rows: large, progress })));
   for (const [name, { latency }] of pages) figures.push({ name: `${name} tickets: p95, ms`, value: latency.p95 });
   return figures;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
 import { descendantsOf, readResidentBytes } from './process-figures.ts';
@@ -11,9 +11,20 @@ export interface BenchSystem extends Target {
   mongodbUri: string;
   enginePid: number;
   createTag(name: string): Promise<void>;
+  /** The processes of its services, with the addresses of their metrics. */
+  services: Record<'tickets' | 'reporting', BenchService>;
+  keys: DevelopmentKeys;
   /** The resident memory of its services by name, in bytes. */
   memory(): Record<string, number>;
   stop(): Promise<void>;
+}
+
+/** A service in a process of its own. */
+export interface BenchService {
+  pid: number;
+  environment: ReadonlyMap<string, string>;
+  /** The p99 of its event-loop delay since it was last asked, in ms. */
+  loopDelayMs(): Promise<number>;
 }
 
 const root = join(import.meta.dirname, '..');
@@ -42,13 +53,19 @@ export async function startSystem(folder: string, profiles: string | undefined):
     if (!found) throw new Error(`No process of ${part} is running.`);
     return found;
   };
-  const [gateway, tickets, engine] = [
+  const [gateway, tickets, reporting, engine] = [
     find('services/gateway'),
     find('services/tickets/src/main'),
+    find('services/reporting/src/main'),
     find('embedded-mongo'),
   ];
-  const { issuerKeyFile } = developmentKeys(folder);
-  const metricsPort = tickets.environment.get('TICKETING_TICKETS_INTERNAL_PORT');
+  const keys = developmentKeys(folder);
+  const { issuerKeyFile } = keys;
+  const serviceOf = (name: string, { pid, environment }: typeof tickets): BenchService => {
+    const port = environment.get(`TICKETING_${name}_INTERNAL_PORT`);
+    return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
+  };
+  const services = { tickets: serviceOf('TICKETS', tickets), reporting: serviceOf('REPORTING', reporting) };
   const headers = { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` };
   return {
     url,
@@ -56,7 +73,9 @@ export async function startSystem(folder: string, profiles: string | undefined):
     pids: [gateway.pid, tickets.pid, engine.pid],
     enginePid: engine.pid,
     mongodbUri: tickets.environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
-    loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${metricsPort}/metrics`),
+    loopDelayMs: services.tickets.loopDelayMs,
+    services,
+    keys,
     async createTag(name) {
       const body = JSON.stringify({ name });
       const response = await fetch(`${url}/tag`, {

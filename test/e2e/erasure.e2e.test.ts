@@ -77,6 +77,13 @@ test('a ticket and its tag reach the rows, and the export, within moments', asyn
   expect(await csv.text()).toContain('umbenannt');
 });
 
+test('a cookie opens the export to its own site only', async () => {
+  const cookie = `ticketing_session=${headers.authorization?.slice('Bearer '.length)}`;
+  const from = async (site: string) =>
+    (await fetch(`${system.url}${path}?format=json`, { headers: { cookie, 'sec-fetch-site': site } })).status;
+  expect([await from('same-origin'), await from('cross-site'), await from('same-site')]).toEqual([200, 403, 403]);
+});
+
 test('E7: after a deletion, a rebuild and a replay from the start no store holds a trace of the ticket', {
   timeout: 60_000,
 }, async () => {

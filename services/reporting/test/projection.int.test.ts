@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus.ts';
+import { receivedEvent } from '@ticketing/events/envelope.ts';
+import { ticketChangedTopic } from '@ticketing/events/topics.ts';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { createLogger } from '@ticketing/service-kit/logger.ts';
 import { continueTrace } from '@ticketing/service-kit/trace.ts';
 import fc from 'fast-check';
@@ -7,12 +12,14 @@ import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { rowOf } from '../src/domain/row.ts';
+import { eventHandler } from '../src/events/consume.ts';
 import { erase, project, refreshTags } from '../src/projection.ts';
 import { rebuild, reconcile } from '../src/reconciliation.ts';
 import { reportingContext } from '../src/service.ts';
 import { setUpStore } from '../src/set-up.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { documentOf } from '../src/store/row-model.ts';
+import { ticketChanged } from './harness.ts';
 import { TicketModel } from './stub-tickets.ts';
 
 const connections: Connection[] = [];
@@ -192,6 +199,54 @@ test.each([
   slow.resolve();
   await projected;
   expect((await rows())[0]).toMatchObject({ topic: 'new' });
+});
+
+test('whichever call fails, before or after its work, an event that comes again ends in the right rows', async () => {
+  let isOver = false;
+  for (let nth = 1; !isOver; nth++) {
+    for (const when of ['before', 'after'] as const) {
+      const { model, context, rows } = await bench();
+      let calls = 0;
+      const failing = <Port extends object>(port: Port): Port =>
+        new Proxy(port, {
+          get(target, name) {
+            const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+            return async (...given: unknown[]) => {
+              const fails = ++calls === nth;
+              if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
+              const result = await method(...given);
+              if (fails) throw new DomainError('unavailable', 'test', 'after');
+              return result;
+            };
+          },
+        });
+      const fallible = {
+        rows: failing(context.rows),
+        tagRefreshes: failing(context.tagRefreshes),
+        exports: failing(context.exports),
+        tickets: failing(context.tickets),
+      };
+      const handle = eventHandler(fallible, () => undefined);
+      const deliver = async (...messages: OutgoingMessage[]) => {
+        const events = messages.map((message) => receivedEvent({ topic: ticketChangedTopic.name, ...message }));
+        for (;;) {
+          try {
+            await handle(events, { ...reason, log: context.log });
+            return;
+          } catch (error) {
+            expect(error).toMatchObject({ reason: 'test' });
+          }
+        }
+      };
+      model.putTag(1, 'tag');
+      const [first, second] = [model.put(1, { tagIds: [1] }), model.put(2)];
+      await deliver(ticketChanged(1, first), ticketChanged(2, second));
+      await deliver(ticketChanged(1, model.delete(1), TicketChangeType.TICKET_DELETED), ticketChanged(2, model.put(2)));
+      expect(await rows()).toEqual(expectedRows(model));
+      expect(model.confirmed.map(({ ticketId }) => ticketId)).toContain(1);
+      isOver = calls < nth;
+    }
+  }
 });
 
 test('reconciliation finds and repairs rows that are missing, stale or surplus, and counts them', async () => {

@@ -1,0 +1,279 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import mongoose from 'mongoose';
+import { freePort } from '../scripts/development/ports.ts';
+import { waitUntilReady } from '../scripts/development/wait-until-ready.ts';
+import { idOf } from './dataset.ts';
+import { measure, type Target } from './load.ts';
+import { readResidentBytes } from './process-figures.ts';
+import type { BenchSystem } from './system.ts';
+import type { Figure } from './table.ts';
+
+/** How the way of events is measured. */
+export interface EventPlan {
+  seconds: number;
+  /** How many rows are exported. */
+  rows: number;
+  progress(text: string): void;
+}
+
+type Database = mongoose.mongo.Db;
+type Documents = mongoose.mongo.Collection<{ _id: number }>;
+
+const changesPerSecond = 50;
+const backlog = 20_000;
+const statuses = ['open', 'closed'];
+
+/** Measures what becomes of a change: when its row shows it, what sending costs, and what exports of the rows take. */
+export async function measureEvents(system: BenchSystem, plan: EventPlan): Promise<Figure[]> {
+  const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
+  const tickets = connection.getClient().db('ticketing_tickets');
+  const reporting = connection.getClient().db('ticketing_reporting');
+  const onKafka = system.services.tickets.environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
+  try {
+    plan.progress('changes become visible in the rows');
+    const freshness = await measureFreshness(system, reporting, plan);
+    plan.progress(`a backlog of ${backlog} events`);
+    const rate = await measureRelay(system, tickets.collection<{ _id: number }>('tickets'));
+    plan.progress('patches with and without those who follow them');
+    const cost = await measureCost(system, plan);
+    const bus = onKafka ? 'Kafka' : 'the embedded log';
+    return [
+      {
+        name: `change answered to visible in its row, p99 at ${changesPerSecond}/s, ms, ${bus}`,
+        ...freshness,
+        goal: { atMost: 1000 },
+      },
+      {
+        name: `relay, backlog of ${backlog}, events/s, ${bus}`,
+        value: rate,
+        ...(onKafka ? { goal: { atLeast: 2000 } } : {}),
+      },
+      { name: 'patch, p50, with relay and reporting running / without', value: cost, goal: { atMost: 1.3 } },
+      ...(await measureExports(system, reporting, plan)),
+    ];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function measureFreshness(system: BenchSystem, reporting: Database, { seconds }: EventPlan) {
+  const rows = reporting.collection<{ _id: number; version: number }>('rows1');
+  const waiting = new Map<number, { version: number; at: number }>();
+  const times: number[] = [];
+  const count = changesPerSecond * Math.max(10, seconds);
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver || waiting.size > 0) {
+      const found = await rows.find({ _id: { $in: [...waiting.keys()] } }, { projection: { version: 1 } }).toArray();
+      for (const { _id, version } of found) {
+        const change = waiting.get(_id);
+        if (!change || version < change.version) continue;
+        times.push(performance.now() - change.at);
+        waiting.delete(_id);
+      }
+      await setTimeout(10);
+    }
+  })();
+  const startedAt = performance.now();
+  const changes: Promise<void>[] = [];
+  for (let index = 0; index < count; index++) {
+    await setTimeout(Math.max(0, startedAt + (index * 1000) / changesPerSecond - performance.now()));
+    changes.push(
+      change(system, idOf(index), statuses[index % 2] ?? 'open').then(
+        (version) => void waiting.set(idOf(index), { version, at: performance.now() }),
+      ),
+    );
+  }
+  await Promise.all(changes);
+  isOver = true;
+  await watching;
+  times.sort((left, right) => left - right);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  return { value: at(0.99), details: { p50: at(0.5), p95: at(0.95) } };
+}
+
+async function change(system: BenchSystem, id: number, status: string): Promise<number> {
+  const response = await fetch(`${system.url}/ticket/${id}`, {
+    method: 'PATCH',
+    headers: { ...system.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ status }),
+  });
+  const { ticket } = (await response.json()) as { ticket: { version: number } };
+  return ticket.version;
+}
+
+/** Events per second from when the first of a backlog is sent until the last is. */
+async function measureRelay(system: BenchSystem, tickets: Documents): Promise<number> {
+  const { tickets: relaying, reporting } = system.services;
+  await untilNone(tickets);
+  process.kill(relaying.pid, 'SIGSTOP');
+  process.kill(reporting.pid, 'SIGSTOP');
+  try {
+    const event = {
+      type: 'ticket.updated',
+      subchannelId: null,
+      occurredAt: 1_700_000_000,
+      changes: { $literal: [] },
+      actor: { profileId: 7, kind: 'user' },
+      cause: 'request',
+    };
+    const version = { $add: ['$version', 1] };
+    await tickets.updateMany({ _id: { $lte: backlog } }, [
+      {
+        $set: {
+          version,
+          outbox: [{ ...event, eventId: { $concat: ['evt_', { $toString: '$_id' }] }, version }],
+          outboxSince: '$$NOW',
+        },
+      },
+    ]);
+    process.kill(relaying.pid, 'SIGCONT');
+    while ((await pendingOf(tickets)) === backlog) await setTimeout(2);
+    const startedAt = performance.now();
+    await untilNone(tickets);
+    return backlog / ((performance.now() - startedAt) / 1000);
+  } finally {
+    process.kill(relaying.pid, 'SIGCONT');
+    process.kill(reporting.pid, 'SIGCONT');
+  }
+}
+
+const pendingOf = (tickets: Documents) => tickets.countDocuments({ outboxSince: { $exists: true } });
+
+async function untilNone(tickets: Documents): Promise<void> {
+  while ((await pendingOf(tickets)) > 0) await setTimeout(20);
+}
+
+/** The same load on the service as it runs, and on one that only serves, while all that follows the changes stands still. */
+async function measureCost(system: BenchSystem, { seconds }: EventPlan): Promise<number> {
+  const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
+  const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
+  const shots = () => ({
+    method: 'PATCH' as const,
+    path: `/ticket/${idOf(Math.floor(Math.random() * 10_000))}`,
+    body: { status: statuses[Math.floor(Math.random() * 2)] },
+  });
+  const p50 = async (port: string | undefined, rate?: number) => {
+    const target: Target = { url: `http://127.0.0.1:${port}`, headers: { authorization }, pids: [process.pid] };
+    const { latency, fixedRate } = await measure(target, shots, { seconds, connections: 8, rate });
+    return { p50: latency.p50, fixedRate };
+  };
+  const { tickets, reporting } = system.services;
+  const running = await p50(tickets.environment.get('TICKETING_TICKETS_HTTP_PORT'), changesPerSecond * 2);
+  const alone = await startAlone(tickets.environment);
+  for (const { pid } of [tickets, reporting]) process.kill(pid, 'SIGSTOP');
+  try {
+    const without = await p50(alone.port, changesPerSecond * 2);
+    return running.p50 / without.p50;
+  } finally {
+    for (const { pid } of [tickets, reporting]) process.kill(pid, 'SIGCONT');
+    await alone.stop();
+  }
+}
+
+async function startAlone(environment: ReadonlyMap<string, string>) {
+  const [http, grpc, internal] = [String(await freePort()), String(await freePort()), String(await freePort())];
+  const program = join(import.meta.dirname, '..', 'services/tickets/src/main.ts');
+  const child: ChildProcess = spawn(process.execPath, [program], {
+    stdio: 'inherit',
+    env: {
+      ...Object.fromEntries(environment),
+      TICKETING_TICKETS_ROLES: 'api',
+      TICKETING_TICKETS_HTTP_PORT: http,
+      TICKETING_TICKETS_GRPC_PORT: grpc,
+      TICKETING_TICKETS_INTERNAL_PORT: internal,
+    },
+  });
+  await waitUntilReady([`http://127.0.0.1:${http}`]);
+  return {
+    port: http,
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+async function measureExports(system: BenchSystem, reporting: Database, plan: EventPlan): Promise<Figure[]> {
+  plan.progress(`${plan.rows} rows are filled in`);
+  const documents = await fillRows(reporting, plan.rows);
+  const stringified = stringifyRate(documents, plan.rows);
+  const figures: Figure[] = [];
+  for (const format of ['csv', 'xlsx']) {
+    plan.progress(`an export of ${plan.rows} rows as ${format}`);
+    const { seconds, grownBytes, loopDelayMs } = await exportAll(system, format);
+    figures.push(
+      {
+        name: `export of ${plan.rows} rows as ${format}: memory grows by, MB`,
+        value: grownBytes / 1e6,
+        goal: { atMost: 150 },
+      },
+      {
+        name: `export of ${plan.rows} rows as ${format}: event-loop delay p99, ms`,
+        value: loopDelayMs,
+        goal: { atMost: 50 },
+      },
+      {
+        name: `export of ${plan.rows} rows as ${format}: rows/s / JSON.stringify of the same rows`,
+        value: plan.rows / seconds / stringified,
+        details: { rowsPerSecond: plan.rows / seconds, stringifiedPerSecond: stringified },
+      },
+    );
+  }
+  return figures;
+}
+
+/** Fills the rows with copies of those that are there, under other ids. */
+async function fillRows(reporting: Database, count: number): Promise<object[]> {
+  const rows = reporting.collection<{ _id: number }>('rows1');
+  const samples = await rows
+    .find({ erasedAt: { $exists: false } })
+    .limit(500)
+    .toArray();
+  const first = 20_000_000;
+  const present = await rows.countDocuments();
+  for (let at = 0; at < count - present; at += 1000) {
+    const size = Math.min(1000, count - present - at);
+    await rows.insertMany(
+      Array.from({ length: size }, (_, index) => ({
+        ...samples[(at + index) % samples.length],
+        _id: first + at + index,
+      })),
+      { ordered: false, writeConcern: { w: 1, journal: false } },
+    );
+  }
+  return samples;
+}
+
+function stringifyRate(samples: readonly object[], count: number): number {
+  const startedAt = performance.now();
+  let length = 0;
+  for (let index = 0; index < count; index++) length += JSON.stringify(samples[index % samples.length]).length;
+  if (length === 0) throw new Error('There are no rows.');
+  return count / ((performance.now() - startedAt) / 1000);
+}
+
+async function exportAll({ url, headers, services: { reporting } }: BenchSystem, format: string) {
+  const before = readResidentBytes(reporting.pid);
+  await reporting.loopDelayMs();
+  const startedAt = performance.now();
+  const asked = await fetch(`${url}/export/reporting_tickets?all=true&format=${format}`, {
+    headers: { ...headers, prefer: 'respond-async' },
+  });
+  const location = asked.headers.get('location');
+  let most = before;
+  for (;;) {
+    const { status } = (await (await fetch(url + location, { headers })).json()) as { status: string };
+    most = Math.max(most, readResidentBytes(reporting.pid));
+    if (status === 'finished') break;
+    if (status === 'failed') throw new Error(`The export as ${format} has failed.`);
+    await setTimeout(100);
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { seconds, grownBytes: most - before, loopDelayMs: await reporting.loopDelayMs() };
+}
