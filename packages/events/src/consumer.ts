@@ -4,6 +4,7 @@ import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { servedBy } from '@ticketing/rest/problem.ts';
 import type { Logger } from '@ticketing/service-kit/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/service-kit/trace.ts';
+import { aborted } from '@ticketing/service-kit/wakeful-loop.ts';
 import { isAway } from '@ticketing/store/database.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from './bus.ts';
 import { type ReceivedEvent, receivedEvent } from './envelope.ts';
@@ -57,7 +58,7 @@ export interface ConsumerState {
 }
 
 const maxEvents = 100;
-const maxTimeouts = 3;
+const maxFailures = 3;
 const quietFailures = 5;
 const stopPatienceMs = 5_000;
 
@@ -97,7 +98,10 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   async function subscribe(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; failures++) {
       try {
-        running = await bus.subscribe({ group, topics, handle, onError: (error) => reportPassing(error) });
+        const subscribed = bus.subscribe({ group, topics, handle, onError: (error) => reportPassing(error) });
+        // A bus that was never reached would hold up the stop.
+        running = (await Promise.race([subscribed, aborted(stopping.signal)])) ?? undefined;
+        if (!running) subscribed.then((late) => late.stop()).catch(() => undefined);
         return;
       } catch (error) {
         // While everything starts, topics and store come a moment later.
@@ -114,7 +118,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await pause(checkEveryMs);
-      lagMessages = await bus.lag(group, topics).catch(() => lagMessages);
+      const lag = bus.lag(group, topics).catch(() => lagMessages);
+      lagMessages = (await Promise.race([lag, aborted(stopping.signal)])) ?? lagMessages;
       if (lagMessages === 0) progressedAt = Date.now();
       if (stopping.signal.aborted || Date.now() - progressedAt < stuckAfterMs) continue;
       log.error({ group, lagMessages }, 'the consumer is stuck; it is started again');
@@ -163,7 +168,7 @@ export function messageHandler(
   options: Pick<ConsumerOptions, 'parking' | 'group' | 'handle' | 'log' | 'handlerTimeoutMs'>,
 ): (messages: readonly IncomingMessage[], signal: AbortSignal) => Promise<void> {
   const { parking, group, handle, log, handlerTimeoutMs = 20_000 } = options;
-  const timeouts = new Map<string, number>();
+  const failures = new Map<string, number>();
 
   async function handleAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     const topic = messages[0]?.topic ?? '';
@@ -187,10 +192,10 @@ export function messageHandler(
     if (messages.length === 0) return;
     try {
       await handleInTime(messages, signal);
-      for (const { key, offset } of messages) timeouts.delete(`${key}/${offset}`);
+      for (const { key, offset } of messages) failures.delete(`${key}/${offset}`);
     } catch (error) {
       if (signal.aborted || isPassing(error)) throw error;
-      if (error instanceof HandlerTimeout && !isPoisonous(messages)) throw error;
+      if (!isPoisonous(messages)) throw error;
       await narrow(messages, error, signal);
     }
   }
@@ -208,6 +213,7 @@ export function messageHandler(
       const text = reason instanceof Error ? reason.message : String(reason);
       log.error({ err: reason, group, key: message.key, topic: message.topic }, 'an event is parked');
       await parking.add(group, [message], text);
+      for (const { key, offset } of messages) failures.delete(`${key}/${offset}`);
       const followers = messages.slice(index + 1);
       if (followers.length > 0) await parking.add(group, followers, 'an earlier event of the same key is parked');
       return;
@@ -242,15 +248,15 @@ export function messageHandler(
     }
   }
 
-  /** A handler that takes too long may meet something slow, or an event that it can not handle: the third time says so. */
+  /** What fails may be something that passes, or an event that can not be handled: the third time says so. */
   function isPoisonous(messages: readonly IncomingMessage[]): boolean {
     let most = 0;
     for (const { key, offset } of messages) {
-      const count = (timeouts.get(`${key}/${offset}`) ?? 0) + 1;
-      timeouts.set(`${key}/${offset}`, count);
+      const count = (failures.get(`${key}/${offset}`) ?? 0) + 1;
+      failures.set(`${key}/${offset}`, count);
       most = Math.max(most, count);
     }
-    return most >= maxTimeouts;
+    return most >= maxFailures;
   }
 
   return handleAll;

@@ -53,6 +53,9 @@ const maxAppendAttempts = 100;
 const pollMs = 100;
 /** How long a reader waits at most before it looks by itself. */
 const idleMs = 2_000;
+/** After fewer messages than this, more are gathered for a moment: handling many at a time costs little more than one. */
+const largeBatch = 100;
+const gatherMs = 100;
 /** How far the look for what others append reaches back: for longer than an append takes. */
 const overlapMs = 5_000;
 const removeOldEveryMs = 60_000;
@@ -196,7 +199,8 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
         if (kept.matchedCount === 0) return;
         failures = 0;
       }
-      if (hasFailed) await setTimeout(retryDelayMs(failures++), undefined, { signal }).catch(() => undefined);
+      const pauseMs = hasFailed ? retryDelayMs(failures++) : messages.length < largeBatch ? gatherMs : 0;
+      if (pauseMs > 0) await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 

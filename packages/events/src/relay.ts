@@ -1,7 +1,7 @@
-import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/rest/domain-error.ts';
 import type { Logger } from '@ticketing/service-kit/logger.ts';
+import { aborted, startWakefulLoop } from '@ticketing/service-kit/wakeful-loop.ts';
 import { type Database, isAway } from '@ticketing/store/database.ts';
 import { type Bus, retryDelayMs } from './bus.ts';
 import { type Outbox, type Pending, rangeCount } from './outbox.ts';
@@ -28,7 +28,7 @@ const maxDocuments = 500;
 /** How often a relay looks for what other processes have put into an outbox. */
 const pollMs = 200;
 /** What is put in within this time after a round goes with the next one. */
-const gatherMs = 20;
+const gatherMs = 50;
 
 /**
  * Sends the events of outboxes to the bus, those of a document in the order of their versions, at least once; what was
@@ -41,14 +41,7 @@ const gatherMs = 20;
  * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
  */
 export function startRelay({ database, outboxes, bus, log }: RelayOptions): Relay {
-  const stopping = new AbortController();
   const owned = new Set<number>();
-  const wakes = new EventEmitter().setMaxListeners(0);
-  let wakeCount = 0;
-  const wake = () => {
-    wakeCount += 1;
-    wakes.emit('wake');
-  };
   const rounds = new Map<Outbox, Promise<unknown>>();
 
   const member = shareWork<LeaseDocument>(database, {
@@ -59,7 +52,7 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     async work(range, _lease, signal) {
       owned.add(Number(range));
       wake();
-      if (!signal.aborted) await once(signal, 'abort');
+      await aborted(signal);
       owned.delete(Number(range));
       // Who has the range next must not be overtaken by what is still being sent.
       await Promise.allSettled(rounds.values());
@@ -67,24 +60,12 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     onError: (error) => log.warn({ err: error }, 'the leases of the relay are not renewed'),
   });
 
-  async function sendFrom(outbox: Outbox): Promise<void> {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      const counted = wakeCount;
-      const round = sendRound(outbox);
-      rounds.set(outbox, round);
-      try {
-        const count = await round;
-        failures = 0;
-        if (count === maxDocuments) continue;
-      } catch (error) {
-        log.warn({ err: error, outbox: outbox.name }, 'events are not sent; they wait');
-        await pause(retryDelayMs(failures++));
-        continue;
-      }
-      await pause(gatherMs);
-      if (wakeCount === counted) await wokenOrLater();
-    }
+  async function sendFrom(outbox: Outbox, signal: AbortSignal): Promise<boolean> {
+    const round = sendRound(outbox);
+    rounds.set(outbox, round);
+    if ((await round) === maxDocuments) return true;
+    await setTimeout(gatherMs, undefined, { signal }).catch(() => undefined);
+    return false;
   }
 
   /** Answers how many documents there were to send from. */
@@ -131,22 +112,23 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     await outbox.postpone(pending, error instanceof Error ? error.message : String(error));
   }
 
-  async function wokenOrLater(): Promise<void> {
-    const done = new AbortController();
-    const signal = AbortSignal.any([done.signal, stopping.signal]);
-    const either = [once(wakes, 'wake', { signal }), setTimeout(pollMs, undefined, { signal })];
-    await Promise.race(either).catch(() => undefined);
-    done.abort();
-    await Promise.allSettled(either);
-  }
-
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const running = outboxes.map(sendFrom);
+  const loops = outboxes.map((outbox) =>
+    startWakefulLoop({
+      pollMs,
+      run: (signal) => sendFrom(outbox, signal),
+      onError(error, failures) {
+        log.warn({ err: error, outbox: outbox.name }, 'events are not sent; they wait');
+        return retryDelayMs(failures);
+      },
+    }),
+  );
+  const wake = () => {
+    for (const loop of loops) loop.wake();
+  };
   return {
     wake,
     async stop() {
-      stopping.abort();
-      await Promise.all(running);
+      await Promise.all(loops.map((loop) => loop.stop()));
       await member.stop();
     },
   };

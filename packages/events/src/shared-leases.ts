@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import { aborted } from '@ticketing/service-kit/wakeful-loop.ts';
 import { type Database, isDuplicateKey } from '@ticketing/store/database.ts';
 import type { mongo } from 'mongoose';
 
@@ -129,9 +129,13 @@ export function shareWork<Lease extends LeaseDocument>(
     }
   }
 
+  async function leave(): Promise<void> {
+    await members.deleteOne({ _id: memberId });
+  }
+
   async function run(): Promise<void> {
     let hasFailed = false;
-    await Promise.race([opened, once(stopping.signal, 'abort')]);
+    await Promise.race([opened, aborted(stopping.signal)]);
     while (!stopping.signal.aborted) {
       try {
         await renew();
@@ -146,7 +150,7 @@ export function shareWork<Lease extends LeaseDocument>(
     for (const { stop } of held.values()) stop.abort();
     await Promise.all([...held.values()].map(({ ended }) => ended));
     // Nobody waits for it; a member that does not say that it lives is forgotten.
-    await members.deleteOne({ _id: memberId }).catch(() => undefined);
+    await leave().catch(() => undefined);
   }
 
   const ended = run();

@@ -142,6 +142,20 @@ test('while something is away that a handler needs, events come again and none i
   await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0, lagSeconds: 0 });
 });
 
+test('what fails once or twice and then no more is not parked', async () => {
+  let failures = 0;
+  const handled: string[] = [];
+  const { start, publish, parked } = await bench(async (events) => {
+    failures += 1;
+    if (failures < 3) throw new TypeError('for a moment');
+    handled.push(...events.map(({ value }) => String(Buffer.from(value))));
+  });
+  start();
+  await publish('a', 'a');
+  await expect.poll(() => handled, { timeout: 10_000 }).toEqual(['1', '2']);
+  expect(await parked()).toEqual([]);
+});
+
 test('an event that its handler never ends with is parked after some tries', { timeout: 30_000 }, async () => {
   const handled: string[] = [];
   const { start, publish, parked } = await bench(

@@ -6,6 +6,24 @@ const names = [
   ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 
+test('says what an error is, and what caused it, whatever else it carries', () => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+  const state: Record<string, unknown> = { subject: 'geheim' };
+  state.itself = state;
+  const cause = Object.assign(new Error('inner'), { code: 'EPIPE', state });
+  log.error({ err: Object.assign(new TypeError('outer', { cause }), { reason: 'broken', state }) }, 'failed');
+  const { err } = JSON.parse(lines[0] ?? '');
+  expect(err).toMatchObject({
+    type: 'TypeError',
+    message: 'outer',
+    reason: 'broken',
+    cause: { message: 'inner', code: 'EPIPE' },
+  });
+  expect(err.stack).toContain('outer');
+  expect(lines.join()).not.toContain('geheim');
+});
+
 test.each(names)('never writes what is called %s, at any of four levels', (name) => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });

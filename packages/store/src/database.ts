@@ -116,17 +116,23 @@ export function duplicatesIn(error: unknown): number[] | undefined {
  */
 const leaving = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
+const brokenSocket = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
+
 /** Whether an operation failed because there is no server that could have carried it out. */
 export function isAway(error: unknown): boolean {
   // The driver wraps whatever a bulk write fails with.
   if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error) {
     return isAway(error.errorResponse);
   }
+  // What a socket fails with that breaks in the middle of a write reaches us as it is.
+  if (error instanceof Error && 'code' in error && brokenSocket.has(error.code)) return true;
   return (
     (error instanceof mongo.MongoServerError && leaving.has(error.code)) ||
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
+    // This process is stopping, and its client has gone already.
+    error instanceof mongo.MongoClientClosedError ||
     error instanceof mongoose.Error.MongooseServerSelectionError ||
     // What mongoose throws before the first connection has no class of its own.
     (error instanceof mongoose.MongooseError && error.message.includes('before initial connection'))

@@ -1,19 +1,11 @@
-import { EventEmitter, once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout } from 'node:timers/promises';
 import { fromBinary } from '@bufbuild/protobuf';
 import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { startWakefulLoop, type WakefulLoop } from '@ticketing/service-kit/wakeful-loop.ts';
 import type { Context } from './context.ts';
 import { cellsOf, planExport } from './export-plan.ts';
 import type { ExportJob } from './store/export-store.ts';
 import type { RowDocument } from './store/row-model.ts';
-
-/** What makes exports, one after the other. */
-export interface ExportWorker {
-  wake(): void;
-  /** Resolves when nothing is being made any more; what was begun goes to another. */
-  stop(): Promise<void>;
-}
 
 const pollMs = 1_000;
 const advanceEveryMs = 1_000;
@@ -23,36 +15,21 @@ class ExportLeft extends Error {
   override readonly name = 'ExportLeft';
 }
 
-/** Starts what makes the exports that were asked for, in this process one at a time. */
-export function startExportWorker(context: Omit<Context, 'wakeExports'>): ExportWorker {
-  const stopping = new AbortController();
-  const wakes = new EventEmitter();
-
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const job = await context.exports.take().catch(() => undefined);
-      if (job) await make(context, job, stopping.signal);
-      else await wokenOrLater();
-    }
-  }
-
-  async function wokenOrLater(): Promise<void> {
-    const done = new AbortController();
-    const signal = AbortSignal.any([done.signal, stopping.signal]);
-    const either = [once(wakes, 'wake', { signal }), setTimeout(pollMs, undefined, { signal })];
-    await Promise.race(either).catch(() => undefined);
-    done.abort();
-    await Promise.allSettled(either);
-  }
-
-  const ended = run();
-  return {
-    wake: () => void wakes.emit('wake'),
-    async stop() {
-      stopping.abort();
-      await ended;
+/** Starts what makes the exports that were asked for, in this process one at a time; what it leaves goes to another. */
+export function startExportWorker(context: Omit<Context, 'wakeExports'>, opened: Promise<void>): WakefulLoop {
+  return startWakefulLoop({
+    pollMs,
+    after: opened,
+    async run(signal) {
+      const job = await context.exports.take();
+      if (job) await make(context, job, signal);
+      return job !== undefined;
     },
-  };
+    onError(error, failures) {
+      if (failures === 0) context.log.warn({ err: error }, 'exports wait');
+      return pollMs;
+    },
+  });
 }
 
 async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopping: AbortSignal): Promise<void> {

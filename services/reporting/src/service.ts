@@ -15,6 +15,7 @@ import { createMetrics } from '@ticketing/service-kit/metrics.ts';
 import type { RunningService } from '@ticketing/service-kit/run-service.ts';
 import { startSchedule } from '@ticketing/service-kit/schedule.ts';
 import { openServiceServer, type Ports } from '@ticketing/service-kit/service-server.ts';
+import type { WakefulLoop } from '@ticketing/service-kit/wakeful-loop.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { exportReportingTickets } from './api/export-reporting-tickets.ts';
 import { getReportingExport } from './api/get-reporting-export.ts';
@@ -22,14 +23,14 @@ import { getReportingExportFile } from './api/get-reporting-export-file.ts';
 import { type ReportingConfig, readReportingConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { consumedTopics, consumerGroup, eventHandler } from './events/consume.ts';
-import { type ExportWorker, startExportWorker } from './export-worker.ts';
+import { startExportWorker } from './export-worker.ts';
 import { driftMeter, scheduledTasks } from './scheduler.ts';
 import { defaultSettings, type ReadSettings } from './settings.ts';
 import { exportStore } from './store/export-store.ts';
 import { claimNight } from './store/night-store.ts';
 import { rowStore } from './store/row-store.ts';
 import { tagRefreshStore } from './store/tag-refresh-store.ts';
-import { startTagRefresher, type TagRefresher } from './tag-refresher.ts';
+import { startTagRefresher } from './tag-refresher.ts';
 import { openTicketsClient } from './tickets-client.ts';
 
 /** The reporting service, running. */
@@ -54,7 +55,7 @@ export async function startReporting(
   const health = watchHealth({ mongodb: () => database.check(), issuer: () => issuer.keys.check() });
   const tickets = openTicketsClient(config.ticketsTarget, tokens);
   const metrics = createMetrics('reporting');
-  let exporter: ExportWorker | undefined;
+  let exporter: WakefulLoop | undefined;
   const context = reportingContext(database, { tickets, settings, log, wakeExports: () => exporter?.wake() });
   const release = async () => {
     health.close();
@@ -77,7 +78,7 @@ export async function startReporting(
   });
   const consuming = config.roles.includes('consumer') ? consume(config, database, context) : undefined;
   if (consuming) measureConsumers([consuming.consumer], openParking(database.connection), metrics.registry);
-  if (config.roles.includes('scheduler')) exporter = startExportWorker(context);
+  if (config.roles.includes('scheduler')) exporter = startExportWorker(context, database.opened);
   const stopping = new AbortController();
   const drift = driftMeter(metrics.registry);
   const tasks = config.roles.includes('scheduler') ? scheduledTasks(context, drift, stopping.signal) : [];
@@ -119,7 +120,7 @@ interface Consuming {
 
 function consume(config: ReportingConfig, database: Database, context: Context): Consuming {
   const bus: Bus = openBus(config.bus, 'reporting', context.log);
-  const refresher: TagRefresher = startTagRefresher(context, database.opened, context.log);
+  const refresher = startTagRefresher(context, database.opened, context.log);
   const consumer = startConsumer({
     bus,
     parking: openParking(database.connection),

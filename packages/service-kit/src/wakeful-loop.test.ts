@@ -1,0 +1,78 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startWakefulLoop } from './wakeful-loop.ts';
+
+test('runs when it is woken, and again at once while there is more', async () => {
+  let runs = 0;
+  let left = 0;
+  const loop = startWakefulLoop({
+    pollMs: 60_000,
+    onError: () => 0,
+    run: async () => {
+      runs += 1;
+      left = Math.max(0, left - 1);
+      return left > 0;
+    },
+  });
+  await expect.poll(() => runs).toBe(1);
+  left = 3;
+  loop.wake();
+  await expect.poll(() => runs).toBe(4);
+  await setTimeout(50);
+  expect(runs).toBe(4);
+  await loop.stop();
+});
+
+test('what wakes it in the middle of a run is not missed', async () => {
+  let runs = 0;
+  const loop = startWakefulLoop({
+    pollMs: 60_000,
+    onError: () => 0,
+    run: async () => {
+      runs += 1;
+      if (runs === 1) loop.wake();
+      return false;
+    },
+  });
+  await expect.poll(() => runs).toBe(2);
+  await loop.stop();
+});
+
+test('runs now and then by itself, and goes on after a failure as long after as is said', async () => {
+  const failures: number[] = [];
+  let runs = 0;
+  const loop = startWakefulLoop({
+    pollMs: 5,
+    onError: (_, count) => {
+      failures.push(count);
+      return 5;
+    },
+    run: async () => {
+      runs += 1;
+      if (runs < 4) throw new Error('not yet');
+      return false;
+    },
+  });
+  await expect.poll(() => runs).toBeGreaterThan(6);
+  expect(failures).toEqual([0, 1, 2]);
+  await loop.stop();
+});
+
+test('stops in the middle of a run when that ends, and before the first if it may not begin', async () => {
+  const finish = Promise.withResolvers<boolean>();
+  let hasEnded = false;
+  const loop = startWakefulLoop({ pollMs: 5, onError: () => 0, run: () => finish.promise });
+  const stopped = loop.stop().then(() => {
+    hasEnded = true;
+  });
+  await setTimeout(20);
+  expect(hasEnded).toBe(false);
+  finish.reject(new Error('broken off'));
+  await stopped;
+  await startWakefulLoop({
+    pollMs: 5,
+    onError: () => 0,
+    run: async () => false,
+    after: new Promise(() => undefined),
+  }).stop();
+});

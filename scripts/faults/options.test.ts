@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { readFaultOptions } from './options.ts';
+
+test('kills a hundred times, a second apart, unless told otherwise', () => {
+  const options = { kills: 100, secondsBetween: 1, servers: undefined, dataDir: undefined, hasReplicas: false };
+  expect(readFaultOptions([], 42)).toEqual({ ...options, seed: 42 });
+  const given = ['--kills', '5', '--seconds-between', '0.5', '--seed', '7', '--data', '/x', '--servers', 'run it'];
+  expect(readFaultOptions([...given, '--replicas'], 42)).toEqual({
+    kills: 5,
+    secondsBetween: 0.5,
+    seed: 7,
+    servers: 'run it',
+    dataDir: '/x',
+    hasReplicas: true,
+  });
+});
+
+test('refuses what it does not know', () => {
+  expect(() => readFaultOptions(['--kills', 'many'], 0)).toThrow('--kills takes a number, not "many".');
+  expect(() => readFaultOptions(['--kill', '1'], 0)).toThrow('--help lists the options');
+  expect(readFaultOptions(['--help'], 0)).toContain('npm run faults');
+});

@@ -1,0 +1,212 @@
+import type { Ledger, SentBulk, Subject, TicketState } from './ledger.ts';
+
+/** A message of the bus; those of a subject in the order in which they were read. */
+export interface ReadMessage {
+  subject: Subject;
+  version: number;
+  isDeletion: boolean;
+  /** The agent that the change has given a ticket. */
+  agentId: number | undefined;
+}
+
+/** A ticket, as the API shows it. */
+export interface ShownTicket extends TicketState {
+  id: number;
+  /** The names of its tags, as a row writes them. */
+  tagNames: string;
+}
+
+/** A row of reporting. */
+export interface ShownRow {
+  id: number;
+  version: number;
+  status: string;
+  priority: string;
+  tagNames: string;
+}
+
+/** All that can be seen of the system at the end. */
+export interface Observed {
+  messages: readonly ReadMessage[];
+  tickets: readonly ShownTicket[];
+  /** The names of the tags by id. */
+  tags: ReadonlyMap<number, string>;
+  rows: readonly ShownRow[];
+}
+
+/** What became of what was acknowledged: numbers, and a sentence for each thing that is wrong. */
+export interface Verdict {
+  published: number;
+  delivered: number;
+  duplicates: number;
+  outOfOrder: string[];
+  lost: string[];
+  /** Events of changes that no ticket has made. */
+  unfounded: string[];
+  tornBulks: string[];
+  rowsThatDiffer: string[];
+  cameBack: string[];
+}
+
+/** Compares what was acknowledged with what can be seen. Source: guarantees.md section 1, E1 to E4, E7 and E9. */
+export function judge(ledger: Ledger, observed: Observed): Verdict {
+  const onBus = readBus(observed.messages);
+  const published = [...onBus.versions.values()].reduce((sum, versions) => sum + versions.size, 0);
+  const delivered = observed.messages.length;
+  const shown = new Map(observed.tickets.map((ticket) => [ticket.id, ticket]));
+  return {
+    published,
+    delivered,
+    duplicates: delivered - published,
+    outOfOrder: onBus.outOfOrder,
+    lost: [
+      ...ledger.madeTwice.map((what) => `${what} was acknowledged for two changes`),
+      ...missingEvents(ledger, onBus),
+      ...missingStates(ledger, observed, onBus),
+    ],
+    unfounded: observed.tickets.flatMap(({ id, version }) => {
+      const last = lastOf(onBus, `ticket ${id}`);
+      return last > version ? [`ticket ${id} is shown in version ${version}, and ${last} is on the bus`] : [];
+    }),
+    tornBulks: ledger.bulks.flatMap((bulk) => tornBulk(bulk, onBus)),
+    rowsThatDiffer: differingRows(observed.rows, shown, onBus),
+    cameBack: revived(ledger, observed, onBus),
+  };
+}
+
+/** Whether anything is wrong. */
+export function hasFailed(verdict: Verdict): boolean {
+  return findings(verdict).length > 0;
+}
+
+/** All that is wrong, a sentence each. */
+export function findings(verdict: Verdict): string[] {
+  const { outOfOrder, lost, unfounded, tornBulks, rowsThatDiffer, cameBack } = verdict;
+  return [...lost, ...outOfOrder, ...unfounded, ...tornBulks, ...rowsThatDiffer, ...cameBack];
+}
+
+interface Bus {
+  versions: Map<Subject, Set<number>>;
+  outOfOrder: string[];
+  /** The version in which a subject was deleted. */
+  deletedIn: Map<Subject, number>;
+  /** The tickets that got an agent, by agent. */
+  ticketsOfAgent: Map<number, Set<Subject>>;
+}
+
+function readBus(messages: readonly ReadMessage[]): Bus {
+  const bus: Bus = { versions: new Map(), outOfOrder: [], deletedIn: new Map(), ticketsOfAgent: new Map() };
+  const last = new Map<Subject, number>();
+  for (const { subject, version, isDeletion, agentId } of messages) {
+    const versions = bus.versions.get(subject) ?? new Set();
+    bus.versions.set(subject, versions);
+    if (isDeletion) bus.deletedIn.set(subject, version);
+    if (agentId !== undefined) {
+      bus.ticketsOfAgent.set(agentId, (bus.ticketsOfAgent.get(agentId) ?? new Set()).add(subject));
+    }
+    if (versions.has(version)) continue;
+    versions.add(version);
+    const before = last.get(subject) ?? 0;
+    last.set(subject, version);
+    if (version !== before + 1) bus.outOfOrder.push(`${subject}: version ${version} comes after ${before} on the bus`);
+  }
+  return bus;
+}
+
+function lastOf(bus: Bus, subject: Subject): number {
+  return Math.max(0, ...(bus.versions.get(subject) ?? []));
+}
+
+function missingEvents(ledger: Ledger, bus: Bus): string[] {
+  const lost: string[] = [];
+  for (const [subject, versions] of ledger.versions) {
+    for (const version of versions) {
+      if (!bus.versions.get(subject)?.has(version)) lost.push(`${subject} version ${version} is not on the bus`);
+    }
+  }
+  for (const [id, state] of ledger.deletions) {
+    if (state === 'acknowledged' && !bus.deletedIn.has(`ticket ${id}`)) {
+      lost.push(`ticket ${id}: its deletion is not on the bus`);
+    }
+  }
+  return lost;
+}
+
+function missingStates(ledger: Ledger, { tickets, tags }: Observed, bus: Bus): string[] {
+  const shown = new Map(tickets.map((ticket) => [ticket.id, ticket]));
+  const lost: string[] = [];
+  for (const [id, newest] of ledger.newest) {
+    const ticket = shown.get(id);
+    if (!ticket) {
+      if (!bus.deletedIn.has(`ticket ${id}`)) lost.push(`ticket ${id} is not shown, and was not deleted`);
+      else if (!ledger.deletions.has(id)) lost.push(`ticket ${id} was deleted by nobody`);
+    } else if (ticket.version < newest.version) {
+      lost.push(`ticket ${id} is shown in version ${ticket.version}, after ${newest.version} was acknowledged`);
+    } else if (ticket.version === newest.version && !isSame(ticket, newest)) {
+      lost.push(`ticket ${id} version ${ticket.version} shows ${told(ticket)}, acknowledged was ${told(newest)}`);
+    }
+  }
+  for (const { id, version } of tickets) {
+    const last = lastOf(bus, `ticket ${id}`);
+    if (last < version) lost.push(`ticket ${id} is shown in version ${version}, and only ${last} is on the bus`);
+  }
+  for (const [id, { acknowledged, since }] of ledger.tagNames) {
+    const name = tags.get(id);
+    if (name === undefined) lost.push(`tag ${id} is not shown`);
+    else if (name !== acknowledged && !since.includes(name)) {
+      lost.push(`tag ${id} shows the name ${name}, acknowledged was ${acknowledged}`);
+    }
+  }
+  return lost;
+}
+
+function isSame(left: TicketState, right: TicketState): boolean {
+  return left.status === right.status && left.priority === right.priority && left.tagIds === right.tagIds;
+}
+
+function told({ status, priority, tagIds }: TicketState): string {
+  return `${status}, ${priority}, tags [${tagIds}]`;
+}
+
+/** A ticket that was deleted has nothing to change. */
+function tornBulk({ agentId, ticketIds, outcome }: SentBulk, bus: Bus): string[] {
+  const changed = bus.ticketsOfAgent.get(agentId) ?? new Set();
+  const left = ticketIds.filter((id) => !changed.has(`ticket ${id}`) && !bus.deletedIn.has(`ticket ${id}`));
+  const which = `a bulk (${outcome}) on tickets ${ticketIds.join(', ')}, agent ${agentId}`;
+  if (outcome === 'refused') return changed.size > 0 ? [`${which} has changed ${[...changed].join(', ')}`] : [];
+  if (left.length === 0 || (outcome === 'unknown' && changed.size === 0)) return [];
+  return [`${which} has not changed ${left.join(', ')}`];
+}
+
+function differingRows(rows: readonly ShownRow[], shown: ReadonlyMap<number, ShownTicket>, bus: Bus): string[] {
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  const differing: string[] = [];
+  for (const ticket of shown.values()) {
+    const row = rowOf.get(ticket.id);
+    if (!row) {
+      differing.push(`ticket ${ticket.id} has no row`);
+      continue;
+    }
+    for (const column of ['version', 'status', 'priority', 'tagNames'] as const) {
+      if (row[column] === ticket[column]) continue;
+      differing.push(`the row of ticket ${ticket.id} has the ${column} ${row[column]}, not ${ticket[column]}`);
+      break;
+    }
+  }
+  for (const { id } of rows) {
+    if (!shown.has(id) && !bus.deletedIn.has(`ticket ${id}`)) differing.push(`row ${id} has no ticket`);
+  }
+  if (rowOf.size < rows.length) differing.push(`${rows.length - rowOf.size} rows stand twice`);
+  return differing;
+}
+
+function revived(ledger: Ledger, { tickets, rows }: Observed, bus: Bus): string[] {
+  const isDeleted = (id: number) => bus.deletedIn.has(`ticket ${id}`) || ledger.deletions.get(id) === 'acknowledged';
+  const deleted = (shown: readonly { id: number }[]) => shown.map(({ id }) => id).filter(isDeleted);
+  const late = [...bus.deletedIn].filter(([subject, version]) => lastOf(bus, subject) > version);
+  return [
+    ...deleted(tickets).map((id) => `ticket ${id} was deleted, and is shown`),
+    ...deleted(rows).map((id) => `ticket ${id} was deleted, and has a row`),
+    ...late.map(([subject, version]) => `${subject} was deleted in version ${version}, and changed afterwards`),
+  ];
+}
