@@ -11,6 +11,7 @@ export function environmentFile(dataDir: string): string {
 export function publishEnvironment(dataDir: string, environment: Environment): () => void {
   const file = environmentFile(dataDir);
   const ours = Object.entries(environment).filter(([name]) => name.startsWith('TICKETING_'));
+  rmSync(file, { force: true });
   writeFileSync(file, JSON.stringify(Object.fromEntries(ours), null, 2), { mode: 0o600 });
   return () => rmSync(file, { force: true });
 }

@@ -27,8 +27,12 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
   const bus = given.KAFKA_BROKERS
     ? { KAFKA_BROKERS: given.KAFKA_BROKERS, KAFKA_REPLICAS: '1' }
     : { EVENT_LOG_MONGODB_URI: layout.mongodbUri };
-  const storing = (service: string) =>
-    variablesOf(service, { INTERNAL_JWKS_FILE: keys.internalJwksFile, MONGODB_URI: layout.mongodbUri, ...bus });
+  const storing = (service: string) => {
+    const namesBus = Object.keys(variablesOf(service, { KAFKA_BROKERS: '', EVENT_LOG_MONGODB_URI: '' }));
+    const isGiven = namesBus.some((name) => given[name]);
+    const common = { INTERNAL_JWKS_FILE: keys.internalJwksFile, MONGODB_URI: layout.mongodbUri };
+    return variablesOf(service, { ...common, ...(isGiven ? {} : bus) });
+  };
   const listening = (service: string, http: number, internal: number, grpc?: number) =>
     variablesOf(service, {
       HOST: host,

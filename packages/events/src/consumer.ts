@@ -6,6 +6,7 @@ import type { Logger } from '@ticketing/service-kit/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/service-kit/trace.ts';
 import { aborted } from '@ticketing/service-kit/wakeful-loop.ts';
 import { isAway } from '@ticketing/store/database.ts';
+import { LRUCache } from 'lru-cache';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from './bus.ts';
 import { type ReceivedEvent, receivedEvent } from './envelope.ts';
 import type { Parking } from './parking.ts';
@@ -167,8 +168,9 @@ function oldestOf(messages: readonly IncomingMessage[]): number {
 export function messageHandler(
   options: Pick<ConsumerOptions, 'parking' | 'group' | 'handle' | 'log' | 'handlerTimeoutMs'>,
 ): (messages: readonly IncomingMessage[], signal: AbortSignal) => Promise<void> {
-  const { parking, group, handle, log, handlerTimeoutMs = 20_000 } = options;
-  const failures = new Map<string, number>();
+  const { parking, group, log } = options;
+  // Bounded: messages that failed and then went to another member are forgotten some time.
+  const failures = new LRUCache<string, number>({ max: 10_000 });
 
   async function handleAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     const topic = messages[0]?.topic ?? '';
@@ -185,14 +187,20 @@ export function messageHandler(
     const [first] = messages;
     if (!first) return;
     const oldest = await parking.next(group, first.topic, key);
-    if (oldest && Number(oldest.offset) >= Number(first.offset)) await replayKey(options, first.topic, key, signal);
+    if (!oldest || Number(oldest.offset) < Number(first.offset)) return;
+    try {
+      await replayKey(options, first.topic, key, signal);
+    } catch (error) {
+      // It is parked, and stays so: it comes again because its place was not kept when it was parked.
+      if (signal.aborted || isPassing(error)) throw error;
+    }
   }
 
   async function attempt(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     if (messages.length === 0) return;
     try {
-      await handleInTime(messages, signal);
-      for (const { key, offset } of messages) failures.delete(`${key}/${offset}`);
+      await handleInTime(options, messages, signal);
+      for (const message of messages) failures.delete(placeOf(message));
     } catch (error) {
       if (signal.aborted || isPassing(error)) throw error;
       if (!isPoisonous(messages)) throw error;
@@ -213,7 +221,7 @@ export function messageHandler(
       const text = reason instanceof Error ? reason.message : String(reason);
       log.error({ err: reason, group, key: message.key, topic: message.topic }, 'an event is parked');
       await parking.add(group, [message], text);
-      for (const { key, offset } of messages) failures.delete(`${key}/${offset}`);
+      for (const message of messages) failures.delete(placeOf(message));
       const followers = messages.slice(index + 1);
       if (followers.length > 0) await parking.add(group, followers, 'an earlier event of the same key is parked');
       return;
@@ -222,7 +230,7 @@ export function messageHandler(
 
   async function failureOf(message: IncomingMessage, signal: AbortSignal): Promise<unknown> {
     try {
-      await handleInTime([message], signal);
+      await handleInTime(options, [message], signal);
       return undefined;
     } catch (error) {
       if (signal.aborted || isPassing(error)) throw error;
@@ -230,30 +238,12 @@ export function messageHandler(
     }
   }
 
-  async function handleInTime(messages: readonly IncomingMessage[], given: AbortSignal): Promise<void> {
-    const events = messages.map(receivedEvent);
-    const late = new AbortController();
-    const signal = AbortSignal.any([given, late.signal]);
-    const trace = continueTrace(events[0]?.traceparent);
-    const timer = globalThis.setTimeout(() => late.abort(), handlerTimeoutMs);
-    try {
-      const context = { trace, log: log.child({ traceId: trace.traceId, group }), signal };
-      const work = servedBy(() => handle(events, context));
-      await Promise.race([work, rejectOnAbort(late.signal)]);
-    } finally {
-      clearTimeout(timer);
-    }
-    for (const { id, type, key, traceparent } of events) {
-      log.debug({ group, eventId: id, type, key, traceId: continueTrace(traceparent).traceId }, 'event handled');
-    }
-  }
-
   /** What fails may be something that passes, or an event that can not be handled: the third time says so. */
   function isPoisonous(messages: readonly IncomingMessage[]): boolean {
     let most = 0;
-    for (const { key, offset } of messages) {
-      const count = (failures.get(`${key}/${offset}`) ?? 0) + 1;
-      failures.set(`${key}/${offset}`, count);
+    for (const message of messages) {
+      const count = (failures.get(placeOf(message)) ?? 0) + 1;
+      failures.set(placeOf(message), count);
       most = Math.max(most, count);
     }
     return most >= maxFailures;
@@ -268,20 +258,46 @@ export function messageHandler(
  * Errors: that of the first that can not be handled; it stays parked.
  */
 export async function replayKey(
-  { parking, group, handle, log }: Pick<ConsumerOptions, 'parking' | 'group' | 'handle' | 'log'>,
+  options: Pick<ConsumerOptions, 'parking' | 'group' | 'handle' | 'log' | 'handlerTimeoutMs'>,
   topic: string,
   key: string,
   signal: AbortSignal,
 ): Promise<number> {
+  const { parking, group } = options;
   let count = 0;
   for (let next = await parking.next(group, topic, key); next; next = await parking.next(group, topic, key)) {
-    const event = receivedEvent(next);
-    const trace = continueTrace(event.traceparent);
-    await handle([event], { trace, log: log.child({ traceId: trace.traceId, group }), signal });
+    await handleInTime(options, [next], signal);
     await parking.remove(next.id);
     count += 1;
   }
   return count;
+}
+
+async function handleInTime(
+  options: Pick<ConsumerOptions, 'group' | 'handle' | 'log' | 'handlerTimeoutMs'>,
+  messages: readonly IncomingMessage[],
+  given: AbortSignal,
+): Promise<void> {
+  const { group, handle, log, handlerTimeoutMs = 20_000 } = options;
+  const events = messages.map(receivedEvent);
+  const late = new AbortController();
+  const signal = AbortSignal.any([given, late.signal]);
+  const trace = continueTrace(events[0]?.traceparent);
+  const timer = globalThis.setTimeout(() => late.abort(), handlerTimeoutMs);
+  try {
+    const context = { trace, log: log.child({ traceId: trace.traceId, group }), signal };
+    const work = servedBy(() => handle(events, context));
+    await Promise.race([work, rejectOnAbort(late.signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+  for (const { id, type, key, traceparent } of events) {
+    log.debug({ group, eventId: id, type, key, traceId: continueTrace(traceparent).traceId }, 'event handled');
+  }
+}
+
+function placeOf({ topic, partition, offset }: IncomingMessage): string {
+  return `${topic}/${partition}/${offset}`;
 }
 
 class HandlerTimeout extends Error {

@@ -59,6 +59,7 @@ const gatherMs = 100;
 /** How far the look for what others append reaches back: for longer than an append takes. */
 const overlapMs = 5_000;
 const removeOldEveryMs = 60_000;
+const openPatienceMs = 5_000;
 const chunksAtATime = 20;
 
 /**
@@ -290,9 +291,17 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
     return lags.reduce((sum, behind) => sum + behind, 0);
   }
 
+  async function openedInTime(): Promise<void> {
+    const done = new AbortController();
+    const late = setTimeout(openPatienceMs, 'late', { signal: done.signal }).catch(() => undefined);
+    const first = await Promise.race([opened, late]);
+    done.abort();
+    if (first === 'late') throw new DomainError('unavailable', 'bus_unavailable', 'The bus was never reached.');
+  }
+
   /** Waits for the store to be reached for the first time; one that is away later is the bus that is away. */
   async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
-    await opened;
+    await openedInTime();
     try {
       return await work();
     } catch (error) {

@@ -13,7 +13,7 @@ import {
 } from './bus.ts';
 
 // A CommonJS module, of which Node does not see all names.
-const { Kafka, KafkaJSError, logLevel } = kafkajs;
+const { Kafka, KafkaJSError, logLevel, Partitioners } = kafkajs;
 
 /** Where the brokers are, and what is said of them. */
 export interface KafkaOptions {
@@ -42,6 +42,8 @@ const heartbeatMs = 3_000;
 const maxBatch = { bytes: 1_000_000, messages: 10_000 };
 /** UNKNOWN_TOPIC_OR_PARTITION. */
 const unknownTopicCode = 3;
+/** MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_RECORD. */
+const refusedCodes = [10, 18, 87];
 
 /**
  * The bus of a cluster: Kafka. Every message is kept by all replicas before `publish` resolves; offsets are committed
@@ -65,7 +67,11 @@ export function kafkaBus(options: KafkaOptions): Bus {
         log(entry.level === logLevel.ERROR ? 'error' : 'warn', entry.log.message);
     },
   });
-  const producer = kafka.producer({ allowAutoTopicCreation: false, maxInFlightRequests: 1 });
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    maxInFlightRequests: 1,
+    createPartitioner: Partitioners.DefaultPartitioner,
+  });
   const admin = kafka.admin();
   const running = new Set<RunningSubscription>();
   const producing = connection(producer);
@@ -104,32 +110,65 @@ export function kafkaBus(options: KafkaOptions): Bus {
   }
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
-    const consumer = kafka.consumer({
-      groupId: prefix + subscription.group,
-      sessionTimeout: sessionTimeoutMs,
-      heartbeatInterval: heartbeatMs,
-      // Gathers a moment's messages: handling many at a time costs little more than one.
-      minBytes: 32_000,
-      maxWaitTimeInMs: 100,
-      allowAutoTopicCreation: false,
-      // Whatever has happened, a consumer that has crashed starts again: messages wait for it.
-      retry: { retries: Number.MAX_SAFE_INTEGER, maxRetryTime: 10_000, restartOnFailure: async () => true },
-    });
     const stopping = new AbortController();
     const failures = new Map<string, number>();
-    consumer.on(consumer.events.CRASH, ({ payload }) => subscription.onError(payload.error));
-    await consumer.connect();
-    await consumer.subscribe({ topics: subscription.topics.map((topic) => prefix + topic), fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: 8,
-      eachBatch: (payload) => handleBatch(consumer, { ...subscription, prefix }, payload, failures, stopping.signal),
-    });
+
+    async function join(): Promise<Consumer> {
+      const consumer = kafka.consumer({
+        groupId: prefix + subscription.group,
+        sessionTimeout: sessionTimeoutMs,
+        heartbeatInterval: heartbeatMs,
+        // Gathers a moment's messages: handling many at a time costs little more than one.
+        minBytes: 32_000,
+        maxWaitTimeInMs: 100,
+        allowAutoTopicCreation: false,
+        retry: {
+          retries: Number.MAX_SAFE_INTEGER,
+          maxRetryTime: 10_000,
+          restartOnFailure: async () => !stopping.signal.aborted,
+        },
+      });
+      consumer.on(consumer.events.CRASH, ({ payload }) => {
+        subscription.onError(payload.error);
+        // What the client does not take for passing ends it; messages wait for it all the same.
+        if (!payload.restart) joined = joined.then(() => rejoin(consumer));
+      });
+      try {
+        await consumer.connect();
+        const topics = subscription.topics.map((topic) => prefix + topic);
+        await consumer.subscribe({ topics, fromBeginning: true });
+        await consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: 8,
+          eachBatch: (payload) => handleBatch({ ...subscription, prefix }, payload, failures, stopping.signal),
+        });
+      } catch (error) {
+        await consumer.disconnect().catch(() => undefined);
+        throw error;
+      }
+      return consumer;
+    }
+
+    async function rejoin(crashed: Consumer): Promise<Consumer> {
+      await crashed.disconnect().catch(() => undefined);
+      for (let count = 0; !stopping.signal.aborted; count++) {
+        await setTimeout(retryDelayMs(count), undefined, { signal: stopping.signal }).catch(() => undefined);
+        try {
+          return await join();
+        } catch (error) {
+          subscription.onError(error);
+        }
+      }
+      return crashed;
+    }
+
+    let joined = Promise.resolve(await join());
     const part: RunningSubscription = {
       async stop() {
         running.delete(part);
         stopping.abort();
+        const consumer = await joined;
         await consumer.stop();
         await consumer.disconnect();
       },
@@ -176,7 +215,6 @@ export function kafkaBus(options: KafkaOptions): Bus {
 }
 
 async function handleBatch(
-  consumer: Consumer,
   subscription: Subscription & { prefix: string },
   payload: EachBatchPayload,
   failures: Map<string, number>,
@@ -214,7 +252,9 @@ async function handleBatch(
   }
   if (acknowledged === undefined) return;
   resolveOffset(String(acknowledged));
-  await consumer.commitOffsets([{ topic, partition, offset: String(acknowledged + 1n) }]);
+  // Not `consumer.commitOffsets`: it does nothing once the consumer is stopping, and hides that the group rebalances.
+  const partitions = [{ partition, offset: String(acknowledged + 1n) }];
+  await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
 }
 
 function incoming(topic: string, partition: number, message: KafkaMessage): IncomingMessage {
@@ -253,6 +293,10 @@ async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     if (hasCode(error, unknownTopicCode)) {
       throw new DomainError('not_found', 'unknown_topic', 'There is no such topic.', { cause: error });
+    }
+    const refused = refusedCodes.find((code) => hasCode(error, code));
+    if (refused !== undefined) {
+      throw new DomainError('failed_precondition', 'message_refused', 'The bus refuses a message.', { cause: error });
     }
     if (error instanceof KafkaJSError) {
       throw new DomainError('unavailable', 'bus_unavailable', 'The bus does not answer.', { cause: error });

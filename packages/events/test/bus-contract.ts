@@ -242,6 +242,8 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(handled).toBe(before);
       const later = await listen({ group });
       await until(() => keyed(later.got, 'a').includes('a:10'), 'the rest');
+      // What was acknowledged while it stopped is kept.
+      expect(keyed(later.got, 'a')[0]).toBe(`a:${before + 1}`);
       await later.part.stop();
     });
 

@@ -6,7 +6,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Bus, Subscription } from '../src/bus.ts';
-import { type Consumer, type HandleEvents, replayKey, startConsumer } from '../src/consumer.ts';
+import { type Consumer, type HandleEvents, messageHandler, replayKey, startConsumer } from '../src/consumer.ts';
 import { measureConsumers } from '../src/consumer-metrics.ts';
 import { embeddedLog } from '../src/embedded-log.ts';
 import { eventMessage } from '../src/envelope.ts';
@@ -99,6 +99,39 @@ test('E6: an event that can not be handled parks its key only, is visible, and c
   await publish('b');
   await expect.poll(() => handled.filter((one) => one.startsWith('b')).slice(-4)).toEqual(['b3', 'b4', 'b7', 'b9']);
   expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 0$/m);
+});
+
+test('an event that is parked and comes again holds up nobody', async () => {
+  const handled: string[] = [];
+  const { publish, parked, common, topic, group } = await bench(async (events) => {
+    if (events.some(({ key }) => key === 'b')) throw new TypeError('poison');
+    handled.push(...events.map(({ key }) => key));
+  });
+  await publish('a', 'b', 'b', 'c');
+  const messages = ['a', 'b', 'b', 'c'].map((key, index) => ({
+    ...{ topic, partition: 0, offset: String(index), key, value: Buffer.from(String(index)) },
+    headers: {
+      ...eventMessage(key, { id: `evt_${index}`, type: 't', source: 's', subject: key, time: 0 }, Buffer.from(''))
+        .headers,
+    },
+  }));
+  const handle = messageHandler(common);
+  const { signal } = new AbortController();
+  for (let delivery = 0; delivery < 2; delivery++) {
+    for (let failures = 0; ; failures++) {
+      expect(failures).toBeLessThan(5);
+      if (
+        await handle(messages, signal).then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
+    }
+    expect(await parked()).toEqual(['b1', 'b2']);
+  }
+  expect(new Set(handled)).toEqual(new Set(['a', 'c']));
+  expect(await parking.countKeys(group)).toBe(1);
 });
 
 test('what comes while a key is being replayed is handled too, whoever is first', async () => {

@@ -79,7 +79,7 @@ export async function registerRestFace<Call>(app: FastifyInstance, options: Rest
       registerRoute(app, options, { method, rule, url, answer: answererOf(rule), findMessage });
     };
     for (const [method, handler] of handlers) register(method, (rule) => messageAnswerer(method, rule, handler));
-    for (const [method, handler] of streams) register(method, () => streamAnswerer(handler));
+    for (const [method, handler] of streams) register(method, () => streamAnswerer(handler, options));
   }
   for (const [url, allowed] of verbsOfPath) refuseOtherVerbs(app, url, allowed);
 }
@@ -159,23 +159,36 @@ function messageAnswerer<Call>(
 type Part = Message & { body?: HttpBody };
 
 /** What fails before the first part is a problem document; what fails later breaks the answer off. */
-function streamAnswerer<Call>(handler: (call: Call, request: Message) => AsyncIterable<Message>): Answerer<Call> {
+function streamAnswerer<Call>(
+  handler: (call: Call, request: Message) => AsyncIterable<Message>,
+  { onServerError }: ProblemContext,
+): Answerer<Call> {
   return async (call, request, reply) => {
+    // The work is in the content, which nobody asks for here.
+    if (reply.request.method === 'HEAD') return reply.code(200).header('cache-control', 'no-store').send();
+    const failed = (error: unknown) => onServerError(toDomainError(error), 500, reply.request);
     const parts = (handler(call, request) as AsyncIterable<Part>)[Symbol.asyncIterator]();
     const first = await servedBy(() => parts.next());
     if (first.done || !first.value.body) throw new Error('an answer has no first part');
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
-    return reply.send(Readable.from(contentOf(data, parts), { objectMode: false }));
+    return reply.send(Readable.from(contentOf(data, parts, failed), { objectMode: false }));
   };
 }
 
-async function* contentOf(first: Uint8Array, rest: AsyncIterator<Part>): AsyncGenerator<Uint8Array> {
+async function* contentOf(
+  first: Uint8Array,
+  rest: AsyncIterator<Part>,
+  failed: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     if (first.length > 0) yield first;
     for (let next = await rest.next(); !next.done; next = await rest.next())
       if (next.value.body) yield next.value.body.data;
+  } catch (error) {
+    failed(error);
+    throw error;
   } finally {
     await rest.return?.();
   }

@@ -147,13 +147,16 @@ function demandValid(method: DescMethod, message: Message): void {
 async function* partsOf(
   method: DescMethod,
   request: Message,
+  call: Call,
   handle: () => AsyncIterable<Message>,
 ): AsyncGenerator<Message> {
   try {
     demandValid(method, request);
     yield* handle();
-  } catch (error) {
-    throw toConnectError(toDomainError(error));
+  } catch (thrown) {
+    const error = toDomainError(thrown);
+    reportServerError(error, toProblem(error, { instance: '', traceId: '' }).status, call.log);
+    throw toConnectError(error);
   }
 }
 
@@ -165,7 +168,7 @@ export function callRoutes(served: readonly Served<Call>[]): (router: ConnectRou
         router.rpc(method as DescMethodServerStreaming, (message, context) => {
           const call = context.values.get(callKey);
           if (!call) throw new Error(`${method.toString()} was not authorised`);
-          return partsOf(method, message, () => handler(call, message));
+          return partsOf(method, message, call, () => handler(call, message));
         });
       }
       for (const [method, handler] of handlers) {

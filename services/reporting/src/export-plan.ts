@@ -61,6 +61,8 @@ export function planExport(
       now,
       offset: request.offset ?? 0,
       limit: isAll ? undefined : (request.limit ?? defaultLimit),
+      columns: columns.map(({ name }) => name).filter((name) => name !== 'id' && name !== computedColumn),
+      maxTimeMs: undefined,
     },
   };
 }

@@ -1,7 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { fromBinary } from '@bufbuild/protobuf';
 import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/service-kit/wakeful-loop.ts';
+import { isAway } from '@ticketing/store/database.ts';
 import type { Context } from './context.ts';
 import { cellsOf, planExport } from './export-plan.ts';
 import type { ExportJob } from './store/export-store.ts';
@@ -9,6 +11,8 @@ import type { RowDocument } from './store/row-model.ts';
 
 const pollMs = 1_000;
 const advanceEveryMs = 1_000;
+/** An export that takes its process down with it is not begun for ever. */
+const maxAttempts = 5;
 
 /** The export is to be begun anew, or made by another. */
 class ExportLeft extends Error {
@@ -22,7 +26,8 @@ export function startExportWorker(context: Omit<Context, 'wakeExports'>, opened:
     after: opened,
     async run(signal) {
       const job = await context.exports.take();
-      if (job) await make(context, job, signal);
+      if (job && job.attempts > maxAttempts) await giveUp(context, job, new Error('it was begun too often'));
+      else if (job) await make(context, job, signal);
       return job !== undefined;
     },
     onError(error, failures) {
@@ -36,11 +41,9 @@ async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopp
   const left = new AbortController();
   const signal = AbortSignal.any([stopping, left.signal]);
   const progress = { rows: 0 };
-  const advance = async (total?: number) => {
-    const isMine = await context.exports.advance(job, {
-      rows: progress.rows,
-      ...(total === undefined ? {} : { total }),
-    });
+  let isFinished = false;
+  const advance = async () => {
+    const isMine = await context.exports.advance(job, { rows: progress.rows });
     if (!isMine) left.abort(new ExportLeft('it is not ours any more'));
   };
   const advancing = setInterval(() => void advance().catch(() => undefined), advanceEveryMs);
@@ -49,7 +52,11 @@ async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopp
     const settings = await context.settings();
     const plan = planExport({ ...request, format: job.format }, settings, context.now());
     const count = await context.rows.count(plan.rows);
-    await advance(Math.min(plan.rows.limit ?? count, Math.max(0, count - plan.rows.offset)));
+    await context.exports.advance(job, {
+      total: Math.min(plan.rows.limit ?? count, Math.max(0, count - plan.rows.offset)),
+      matches: count,
+      isPersonal: settings.reportingPrivacyLevel === 'none',
+    });
     const pages = recorded(context, job, context.rows.pages(plan.rows), progress);
     let bytes = 0;
     async function* counted() {
@@ -59,16 +66,22 @@ async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopp
       }
     }
     await pipeline(counted, context.exports.openFile(job), { signal });
-    await context.exports.finish(job, progress.rows, bytes);
+    isFinished = await context.exports.finish(job, progress.rows, bytes);
   } catch (error) {
-    if (signal.aborted) await context.exports.release(job).catch(() => undefined);
-    else await giveUp(context, job, error);
+    if (signal.aborted || (isPassing(error) && job.attempts < maxAttempts)) {
+      await context.exports.release(job).catch(() => undefined);
+    } else await giveUp(context, job, error);
   } finally {
     clearInterval(advancing);
+    // A ticket in it may have been deleted meanwhile, or another may have taken the export over.
+    if (!isFinished) await context.exports.discard(job).catch(() => undefined);
   }
 }
 
-/** A store that is away lets the lease run out, so that the export is begun anew; anything else is its end. */
+function isPassing(error: unknown): boolean {
+  return isAway(error) || (error instanceof DomainError && error.code === 'unavailable');
+}
+
 async function giveUp(context: Omit<Context, 'wakeExports'>, job: ExportJob, error: unknown): Promise<void> {
   context.log.error({ err: error, exportId: job.id }, 'an export could not be made');
   await context.exports.fail(job).catch(() => undefined);

@@ -73,7 +73,7 @@ async function carryOut({ name, key }: ReportingOperation, print: Print, on: Ope
       return 0;
     case 'rebuild': {
       const onProgress = (compared: number) => print(`${compared} tickets compared`);
-      print(`${await rebuild(context, { signal, onProgress })} tickets; the new rows are read now`);
+      print(`${await rebuild(context, { signal, graceMs, onProgress })} tickets; the new rows are read now`);
       return 0;
     }
     case 'reconcile': {

@@ -96,25 +96,31 @@ async function confirmed(
   const ids = suspects.map(({ id }) => id);
   const rows = await projection.rows.versions(options.generation, Math.min(...ids) - 1, Math.max(...ids));
   const rowOfId = new Map(rows.map((row) => [row.id, row]));
-  return suspects.filter(({ id, version, kind }) => {
+  const left = suspects.filter(({ id, version, kind }) => {
     const row = rowOfId.get(id);
     if (kind === 'surplus') return !row?.isErased;
     return !row?.isErased && (row?.version ?? 0) < version;
   });
+  const checked = await Promise.all(left.map(async (one) => one.isKnown || !(await exists(projection, one.id))));
+  return left.filter((_, index) => checked[index]);
+}
+
+/** A ticket may have been created after the others were listed. */
+async function exists(projection: Projection, id: number): Promise<boolean> {
+  const [ticket] = await projection.tickets.versions(id - 1);
+  return ticket?.ticketId === id;
 }
 
 /**
  * Makes all rows anew from the tickets, beside those that are read meanwhile, and then lets the new ones be read. One that
  * was broken off is gone on with.
  */
-export async function rebuild(
-  projection: Projection,
-  options: Pick<ReconcileOptions, 'signal' | 'onProgress'>,
-): Promise<number> {
+export async function rebuild(projection: Projection, options: Omit<ReconcileOptions, 'generation'>): Promise<number> {
   const generation = await projection.rows.startBuilding();
   let total = 0;
-  for (;;) {
-    const { missing, stale, surplus, compared } = await reconcile(projection, { ...options, generation, graceMs: 0 });
+  // At first all is missing; later only what is missing for longer than an event is on its way.
+  for (let graceMs = 0; ; graceMs = options.graceMs) {
+    const { missing, stale, surplus, compared } = await reconcile(projection, { ...options, generation, graceMs });
     options.signal.throwIfAborted();
     total = compared;
     if (missing + stale + surplus === 0) break;

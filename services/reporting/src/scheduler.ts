@@ -30,6 +30,7 @@ export function driftMeter(registry: Registry): DriftMeter {
 export function scheduledTasks(context: Context, meter: DriftMeter, signal: AbortSignal): ScheduledTask[] {
   return [
     { name: 'reconcile rows', everyMs: 60_000, run: () => reconcileNightly(context, meter, signal) },
+    { name: 'remove old rows', everyMs: 60_000, run: () => context.rows.removeOld() },
     {
       name: 'remove old exports',
       everyMs: 60_000,

@@ -3,7 +3,9 @@ import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export
 import { Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { parse } from 'csv-parse/sync';
 import exceljs from 'exceljs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import mongoose from 'mongoose';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { exportStore } from '../src/store/export-store.ts';
 import { type ReportingHarness, startHarness, startInstance } from './harness.ts';
 
 let reporting: ReportingHarness;
@@ -11,8 +13,12 @@ const path = '/export/reporting_tickets';
 const link = '=HYPERLINK("http://x","y")';
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 
+let connection: mongoose.Connection;
+
 beforeAll(async () => {
   reporting = await startHarness();
+  const dbName = reporting.environment.TICKETING_REPORTING_MONGODB_DATABASE ?? '';
+  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
   await reporting.putTag(1, link);
   await reporting.putTag(2, 'Übergabe', 1);
   const priorities = [Priority.LOW, Priority.URGENT, Priority.MEDIUM, Priority.HIGH];
@@ -29,7 +35,10 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => reporting.stop());
+afterAll(async () => {
+  await connection.close();
+  await reporting.stop();
+});
 afterEach(() => {
   reporting.settings.reportingPrivacyLevel = 'none';
   reporting.settings.defaultDateExportFormat = ExportFormat.XLSX;
@@ -168,6 +177,16 @@ describe('a request that is not right', () => {
     ]);
   });
 
+  test('HEAD makes no export', async () => {
+    const before = await reporting.database.collection('exports').countDocuments();
+    const answer = await reporting.request(`${path}?all=true`, {
+      method: 'HEAD',
+      headers: { prefer: 'respond-async' },
+    });
+    expect(answer.status).toBe(200);
+    expect(await reporting.database.collection('exports').countDocuments()).toBe(before);
+  });
+
   test('needs the right exportReporting, on every path', async () => {
     const id = randomUUID();
     for (const one of [path, `${path}/${id}`, `${path}/${id}/file`]) {
@@ -283,6 +302,57 @@ describe('an export that is made later', () => {
     ]);
     await later('format=json', 10);
     await exports.deleteMany({ requestedBy: 'user 9' });
+  });
+
+  test('one that tells of persons is no longer answered once exports may not', async () => {
+    const { json } = await later('format=json');
+    await finished(`${path}/${json.id}`);
+    reporting.settings.reportingPrivacyLevel = 'pseudonymized';
+    const answer = await reporting.request(`${path}/${json.id}/file`);
+    expect([answer.status, answer.json.code]).toEqual([404, 'export_withdrawn']);
+    const other = await later('format=json');
+    await finished(`${path}/${other.json.id}`);
+    expect((await reporting.request(`${path}/${other.json.id}/file`)).text).not.toContain('ada@example.org');
+  });
+
+  test('the total of a file is that of all rows that match', async () => {
+    const { json } = await later('format=json&limit=2');
+    await finished(`${path}/${json.id}`);
+    const file = await reporting.request(`${path}/${json.id}/file`);
+    expect([file.json.length, file.headers.get('x-total-count')]).toEqual([2, String((await reporting.rows()).length)]);
+  });
+
+  test('one that takes its process down with it again and again fails at last', async () => {
+    const { json } = await later('format=json');
+    await finished(`${path}/${json.id}`);
+    const exports = reporting.database.collection<{ _id: string }>('exports');
+    await exports.updateOne(
+      { _id: json.id },
+      { $set: { status: 2, lease: 'dead', leasedUntil: new Date(0), attempts: 5 } },
+    );
+    await expect
+      .poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status, { timeout: 10_000 })
+      .toBe('failed');
+  });
+
+  test('what is left of an attempt that nobody knows any more is removed, and so are old exports', async () => {
+    const { json } = await later('format=json');
+    await finished(`${path}/${json.id}`);
+    const orphan = randomUUID();
+    const chunks = reporting.database.collection<{ files_id: string; n: number }>('exportFiles.chunks');
+    await chunks.insertOne({ files_id: orphan, n: 0 });
+    const tickets = reporting.database.collection<{ fileId: string }>('exportTickets');
+    await tickets.insertOne({ fileId: orphan });
+    const store = exportStore(connection);
+    await store.removeOlder(new Date(Date.now() - 3_600_000));
+    expect([
+      await chunks.countDocuments({ files_id: orphan }),
+      await tickets.countDocuments({ fileId: orphan }),
+    ]).toEqual([0, 0]);
+    expect((await reporting.request(`${path}/${json.id}/file`)).status).toBe(200);
+    await store.removeOlder(new Date());
+    expect((await reporting.request(`${path}/${json.id}`)).status).toBe(404);
+    expect([await chunks.countDocuments({}), await tickets.countDocuments({})]).toEqual([0, 0]);
   });
 
   test('is withdrawn when a ticket in it is deleted; others stay', async () => {

@@ -16,6 +16,8 @@ import { attachment, headOf, pieceOf } from './http-body.ts';
 
 /** The exports of one person that may be under way. */
 const mostAtOnce = 5;
+/** How long rows are looked for while the caller waits. */
+const maxTimeMs = 10_000;
 const encodeExport = messageEncoder(ReportingExportSchema);
 
 /**
@@ -38,13 +40,14 @@ export async function* exportReportingTickets(
     const detail = 'takes a header Prefer: respond-async';
     throw invalidInput([{ pointer: '#/all', code: 'not_allowed', detail }]);
   }
-  const total = await context.rows.count(plan.rows);
+  const rows = { ...plan.rows, maxTimeMs };
+  const total = await context.rows.count(rows);
   const headers = {
     ...attachment(plan.writer.fileEnding, new Date(plan.rows.now * 1000)),
     'x-total-count': String(total),
   };
   yield part(headOf(plan.writer.contentType, headers));
-  const cells = cellsOf(plan, context.rows.pages(plan.rows));
+  const cells = cellsOf(plan, context.rows.pages(rows));
   for await (const piece of plan.writer.write(plan.columns, cells)) yield part(pieceOf(piece));
 }
 

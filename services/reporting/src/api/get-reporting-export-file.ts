@@ -28,11 +28,16 @@ export async function* getReportingExportFile(
   if (job.status !== ExportStatus.FINISHED) {
     throw new DomainError('failed_precondition', 'export_not_finished', 'The export is not finished.');
   }
+  const { reportingPrivacyLevel } = await context.settings();
+  if (job.isPersonal && reportingPrivacyLevel === 'pseudonymized') {
+    const detail = 'The file tells of persons, which exports may no longer do; ask for a new export.';
+    throw new DomainError('not_found', 'export_withdrawn', detail);
+  }
   const writer = writerOf(job.format);
   const headers = {
     ...attachment(writer.fileEnding, job.createdAt),
     'content-length': String(job.fileBytes),
-    'x-total-count': String(job.total ?? job.rows),
+    'x-total-count': String(job.matches ?? job.rows),
   };
   yield {
     $typeName: 'ticketing.reporting.v1.GetReportingExportFileResponse',

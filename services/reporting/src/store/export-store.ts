@@ -19,6 +19,12 @@ export interface ExportJob {
   /** The file, from when it is begun. */
   fileId: string | null;
   fileBytes: number;
+  /** How many rows matched, of which `total` were asked for. */
+  matches: number | null;
+  /** Whether the file tells of persons. */
+  isPersonal: boolean;
+  /** How often it was begun. */
+  attempts: number;
   lease: string | null;
 }
 
@@ -30,19 +36,24 @@ export interface ExportStore {
   /** Leases the oldest export that nobody makes. What is left of an earlier attempt is removed. */
   take(): Promise<ExportJob | undefined>;
   /** Notes how far it is, and prolongs the lease; answers false if it has to be left. */
-  advance(job: ExportJob, progress: Partial<Pick<ExportJob, 'rows' | 'total'>>): Promise<boolean>;
+  advance(
+    job: ExportJob,
+    progress: Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>,
+  ): Promise<boolean>;
   /** Notes which tickets are in the file, before they are. */
   addTickets(job: ExportJob, ticketIds: readonly number[]): Promise<void>;
   /** Where the file is written; it is there when `finish` says so. */
   openFile(job: ExportJob): NodeJS.WritableStream;
   finish(job: ExportJob, rows: number, fileBytes: number): Promise<boolean>;
   fail(job: ExportJob): Promise<void>;
+  /** Removes what an attempt has written that did not come to its end. */
+  discard(job: ExportJob): Promise<void>;
   /** Gives an export back, to be made by another from the start. */
   release(job: ExportJob): Promise<void>;
   readFile(job: ExportJob): NodeJS.ReadableStream;
   /** Removes the files that hold a ticket; one that is being made is begun anew. */
   withdrawWith(ticketId: number): Promise<void>;
-  /** Removes exports and files that were asked for before a time. */
+  /** Removes exports and files that were asked for before a time, and files of no export. */
   removeOlder(than: Date): Promise<void>;
 }
 
@@ -56,6 +67,7 @@ interface ExportDocument extends Omit<ExportJob, 'id' | 'request'> {
 interface ExportTicketsDocument {
   _id: string;
   exportId: string;
+  fileId: string;
   ids: number[];
 }
 
@@ -75,10 +87,11 @@ export function exportStore(connection: Connection): ExportStore {
   const idOf = (fileId: string) => fileId as unknown as mongo.ObjectId;
   const held = ({ id, lease }: ExportJob) => ({ _id: id, lease, status: ExportStatus.RUNNING });
 
-  async function removeFile(id: string, fileId: string | null): Promise<void> {
+  async function removeFile(fileId: string | null): Promise<void> {
+    if (fileId === null) return;
     // Of a file that was not finished there are chunks only; they are removed before the error.
-    if (fileId !== null) await files().delete(idOf(fileId)).catch(passOverMissing);
-    await tickets.deleteMany({ exportId: id });
+    await files().delete(idOf(fileId)).catch(passOverMissing);
+    await tickets.deleteMany({ fileId });
   }
 
   async function update(filter: object, set: object): Promise<boolean> {
@@ -93,7 +106,15 @@ export function exportStore(connection: Connection): ExportStore {
         const document: ExportDocument = {
           ...{ _id: randomUUID(), requestedBy, request: new mongo.Binary(request), format },
           ...{ status: ExportStatus.WAITING, rows: 0, total: null, createdAt: new Date(), finishedAt: null },
-          ...{ fileId: null, fileBytes: 0, lease: null, leasedUntil: null },
+          ...{
+            fileId: null,
+            fileBytes: 0,
+            matches: null,
+            isPersonal: true,
+            attempts: 0,
+            lease: null,
+            leasedUntil: null,
+          },
         };
         await jobs.insertOne(document);
         return jobOf(document);
@@ -114,11 +135,12 @@ export function exportStore(connection: Connection): ExportStore {
               ...{ status: ExportStatus.RUNNING, lease: randomUUID(), rows: 0 },
               leasedUntil: new Date(now.getTime() + leaseMs),
             },
+            $inc: { attempts: 1 },
           },
           { sort: { createdAt: 1 }, returnDocument: 'after' },
         );
         if (!found) return undefined;
-        await removeFile(found._id, found.fileId);
+        await removeFile(found.fileId);
         const fileId = randomUUID();
         const isMine = await update(held(jobOf(found)), { fileId });
         return isMine ? jobOf({ ...found, fileId }) : undefined;
@@ -126,38 +148,43 @@ export function exportStore(connection: Connection): ExportStore {
     advance: (job, progress) => update(held(job), { ...progress, leasedUntil: new Date(Date.now() + leaseMs) }),
     addTickets: (job, ids) =>
       reachable(async () => {
-        await tickets.insertOne({ _id: randomUUID(), exportId: job.id, ids: [...ids] });
+        await tickets.insertOne({ _id: randomUUID(), exportId: job.id, fileId: job.fileId ?? '', ids: [...ids] });
       }),
     openFile: (job) => files().openUploadStreamWithId(idOf(job.fileId ?? ''), job.id),
     finish: (job, rows, fileBytes) =>
       update(held(job), { status: ExportStatus.FINISHED, rows, fileBytes, finishedAt: new Date(), lease: null }),
     async fail(job) {
-      await reachable(() => removeFile(job.id, job.fileId));
       await update(held(job), { status: ExportStatus.FAILED, finishedAt: new Date(), fileId: null, lease: null });
     },
+    discard: (job) => reachable(() => removeFile(job.fileId)),
     async release(job) {
       await update(held(job), { status: ExportStatus.WAITING, lease: null });
     },
     readFile: (job) => files().openDownloadStream(idOf(job.fileId ?? '')),
     withdrawWith: (ticketId) =>
       reachable(async () => {
-        const holding = await tickets.distinct('exportId', { ids: ticketId });
-        for (const id of holding) {
-          const begun = { _id: id, status: { $in: unfinished } };
-          await jobs.updateOne(begun, { $set: { status: ExportStatus.WAITING, lease: null } });
-          const finished = { _id: id, status: ExportStatus.FINISHED };
-          await jobs.updateOne(finished, { $set: { status: ExportStatus.WITHDRAWN } });
-          const job = await jobs.findOne({ _id: id });
-          if (job?.status !== ExportStatus.RUNNING) await removeFile(id, job?.fileId ?? null);
+        const holding = await tickets.find({ ids: ticketId }, { projection: { exportId: 1, fileId: 1 } }).toArray();
+        for (const { exportId, fileId } of holding) {
+          const begun = { _id: exportId, fileId, status: { $in: unfinished } };
+          await jobs.updateOne(begun, { $set: { status: ExportStatus.WAITING, lease: null, fileId: null } });
+          const finished = { _id: exportId, fileId, status: ExportStatus.FINISHED };
+          await jobs.updateOne(finished, { $set: { status: ExportStatus.WITHDRAWN, fileId: null } });
+          // Who is writing it yet discards the rest.
+          await removeFile(fileId);
         }
       }),
     removeOlder: (than) =>
       reachable(async () => {
         const old = await jobs.find({ createdAt: { $lt: than } }, { projection: { fileId: 1 } }).toArray();
         for (const { _id, fileId } of old) {
-          await removeFile(_id, fileId);
           await jobs.deleteOne({ _id });
+          await removeFile(fileId);
         }
+        // What a process has written that died, or was too late to learn that the export is another's.
+        const chunks = connection.collection('exportFiles.chunks') as unknown as mongo.Collection<{ files_id: string }>;
+        const written = [...(await chunks.distinct('files_id')), ...(await tickets.distinct('fileId'))];
+        const known = new Set(await jobs.distinct('fileId'));
+        for (const fileId of new Set(written)) if (!known.has(fileId)) await removeFile(fileId);
       }),
   };
 }
@@ -167,7 +194,8 @@ export async function buildExportIndexes(connection: Connection): Promise<void> 
   await connection.collection('exports').createIndex({ status: 1, createdAt: 1 });
   await connection.collection('exports').createIndex({ requestedBy: 1, status: 1 });
   await connection.collection('exports').createIndex({ createdAt: 1 });
-  await connection.collection('exportTickets').createIndex({ exportId: 1 });
+  await connection.collection('exportTickets').createIndex({ fileId: 1 });
+  await connection.collection('exportTickets').createIndex({ ids: 1 });
   await connection.collection('exportFiles.chunks').createIndex({ files_id: 1, n: 1 }, { unique: true });
 }
 

@@ -1,7 +1,8 @@
+import { DomainError } from '@ticketing/rest/domain-error.ts';
 import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
-import type { Connection, mongo } from 'mongoose';
+import { type Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { computedColumn, rowColumns } from '../domain/row-columns.ts';
 import { buildRowIndexes, documentOf, type RowDocument, rowCollection } from './row-model.ts';
@@ -26,7 +27,7 @@ export interface RowStore {
   withTag(tagId: number, afterId: number, limit: number): Promise<number[]>;
   /** Those of some ids that were erased. */
   erasedAmong(ids: readonly number[]): Promise<Set<number>>;
-  count(request: Pick<RowRequest, 'queries' | 'now'>): Promise<number>;
+  count(request: Pick<RowRequest, 'queries' | 'now' | 'maxTimeMs'>): Promise<number>;
   /** Reads rows in pages of some hundred. */
   pages(request: RowRequest): AsyncIterable<RowDocument[]>;
   /** The versions in a generation from one id on to another. */
@@ -36,6 +37,8 @@ export interface RowStore {
   startBuilding(): Promise<number>;
   /** Lets the generation that was built be read, and drops the other. */
   finishBuilding(generation: number): Promise<void>;
+  /** Drops generations that are neither read nor built: what was written late to one, or left by a crash. */
+  removeOld(): Promise<void>;
 }
 
 /** Which rows to read. Units: `now` in Unix seconds. */
@@ -47,6 +50,10 @@ export interface RowRequest {
   offset: number;
   /** Undefined: all. */
   limit: number | undefined;
+  /** The columns that are read. */
+  columns: readonly string[];
+  /** How long the server may look for rows, in ms; undefined: as long as it takes. */
+  maxTimeMs: number | undefined;
 }
 
 /** The version of a row. */
@@ -90,6 +97,16 @@ export function rowStore(connection: Connection): RowStore {
     return rowCollection(connection, (await generations()).active);
   }
 
+  async function dropOld(): Promise<void> {
+    const collections = await connection.listCollections();
+    // After the list: a generation that is begun now is not in it.
+    const { active, building } = await generations();
+    for (const { name } of collections) {
+      const generation = Number(/^rows(\d+)$/.exec(name)?.[1] ?? Number.NaN);
+      if (generation < active && generation !== building) await connection.dropCollection(name);
+    }
+  }
+
   return {
     put: (rows, tagRevision) =>
       reachable(async () => {
@@ -126,8 +143,10 @@ export function rowStore(connection: Connection): RowStore {
     count: (request) =>
       reachable(async () => {
         const stages = [...matching(request), { $count: 'count' }];
-        const [found] = await (await read()).aggregate<{ count: number }>(stages).toArray();
-        return found?.count ?? 0;
+        return inTime(async () => {
+          const [found] = await (await read()).aggregate<{ count: number }>(stages, limitOf(request)).toArray();
+          return found?.count ?? 0;
+        });
       }),
     async *pages(request) {
       yield* pagesOf(await reachable(read), request);
@@ -155,14 +174,15 @@ export function rowStore(connection: Connection): RowStore {
         );
         return building;
       }),
+    removeOld: () => reachable(dropOld),
     finishBuilding: (generation) =>
       reachable(async () => {
         const { active } = await generations();
-        await projections.updateOne(
-          { _id: generationsId, building: generation },
+        const switched = await projections.updateOne(
+          { _id: generationsId, active, building: generation },
           { $set: { active: generation, building: null } },
         );
-        if (active !== generation) await connection.dropCollection(`rows${active}`).catch(() => undefined);
+        if (switched.matchedCount === 1) await dropOld();
       }),
   };
 }
@@ -248,11 +268,17 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
       { $sort: range.sort },
       ...(offset > 0 ? [{ $skip: offset }] : []),
       ...(Number.isFinite(left) ? [{ $limit: left }] : []),
+      { $project: Object.fromEntries(request.columns.map((name) => [name, 1])) },
     ];
-    const cursor = collection.aggregate<RowDocument>([...stages, ...part], { allowDiskUse: true, batchSize: pageSize });
+    const cursor = collection.aggregate<RowDocument>([...stages, ...part], {
+      allowDiskUse: true,
+      batchSize: pageSize,
+      ...limitOf(request),
+    });
     let count = 0;
     try {
-      for (let page = await nextPage(cursor); page.length > 0; page = await nextPage(cursor)) {
+      const next = () => inTime(() => nextPage(cursor));
+      for (let page = await next(); page.length > 0; page = await next()) {
         count += page.length;
         yield page;
       }
@@ -265,17 +291,26 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
   }
 }
 
+function limitOf({ maxTimeMs }: Pick<RowRequest, 'maxTimeMs'>): { maxTimeMS?: number } {
+  return maxTimeMs === undefined ? {} : { maxTimeMS: maxTimeMs };
+}
+
+/** What the server sends at a time: some hundred rows, or fewer large ones. */
 async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
-  return reachable(async () => {
-    const page: RowDocument[] = [];
-    while (page.length < pageSize && (await cursor.hasNext())) {
-      page.push(...cursor.readBufferedDocuments(pageSize - page.length));
-    }
-    return page;
-  });
+  return reachable(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }
 
 async function countOf(collection: mongo.Collection<RowDocument>, stages: readonly Query[]): Promise<number> {
   const [found] = await collection.aggregate<{ count: number }>([...stages, { $count: 'count' }]).toArray();
   return found?.count ?? 0;
+}
+
+async function inTime<Result>(operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (!(error instanceof mongo.MongoServerError) || error.code !== 50) throw error;
+    const detail = 'This export takes too long. Narrow it by filters, or ask for it by Prefer: respond-async.';
+    throw new DomainError('deadline_exceeded', 'search_too_slow', detail, { cause: error });
+  }
 }

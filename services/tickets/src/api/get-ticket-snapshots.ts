@@ -1,33 +1,67 @@
+import { setImmediate } from 'node:timers/promises';
 import type {
   GetTicketSnapshotsRequest,
   GetTicketSnapshotsResponse,
+  TicketSnapshot,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { DomainError } from '@ticketing/rest/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call.ts';
+import type { StoredTicket } from '../store/ticket-store.ts';
 import type { Context } from './context.ts';
 import { tagMessages } from './tag-message.ts';
 import { fullTickets } from './ticket-message.ts';
 
-/** Answers tickets as they are now, for services that keep a share of them. */
+const atOnce = 5;
+const maxTextLength = 16 * 1024 * 1024;
+
+/**
+ * Answers tickets as they are now, for services that keep a share of them.
+ *
+ * Errors: too_large, if their texts together are; one ticket alone never is.
+ */
 export async function getTicketSnapshots(
   context: Context,
   call: Call,
   { ticketIds }: GetTicketSnapshotsRequest,
 ): Promise<GetTicketSnapshotsResponse> {
-  const stored = await context.tickets.findAll(ticketIds);
-  // After the tickets, so that it knows each of their tags that still exists.
+  const snapshots: TicketSnapshot[] = [];
+  const carried = new Set<number>();
+  let length = 0;
+  let tagRevision = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < ticketIds.length; at += atOnce) {
+    const stored = await context.tickets.findAll(ticketIds.slice(at, at + atOnce));
+    for (const { ticket } of stored) {
+      length += lengthOf(ticket);
+      for (const id of ticket.tagIds) carried.add(id);
+    }
+    if (length > maxTextLength && ticketIds.length > 1) {
+      throw new DomainError('resource_exhausted', 'too_large', 'These tickets are too large to be answered together.');
+    }
+    // After the tickets, so that it knows each of their tags that still exists.
+    const tree = await context.tags.tree();
+    tagRevision = Math.min(tagRevision, tree.revision);
+    const tickets = await fullTickets(context, stored, { caller: call.caller, withRawData: true, tree });
+    snapshots.push(...tickets.map((ticket, index) => snapshotOf(ticket, stored[index])));
+    // Other requests are served meanwhile.
+    await setImmediate();
+  }
   const tree = await context.tags.tree();
-  const tickets = await fullTickets(context, stored, { caller: call.caller, withRawData: true, tree });
-  const tagIds = new Set(
-    stored.flatMap(({ ticket }) => ticket.tagIds.flatMap((id) => tree.lineOf(id).map((tag) => tag.id))),
-  );
+  const tagIds = new Set([...carried].flatMap((id) => tree.lineOf(id).map((tag) => tag.id)));
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketSnapshotsResponse',
-    snapshots: tickets.map((ticket, index) => ({
-      $typeName: 'ticketing.tickets.v1.TicketSnapshot',
-      ticket,
-      manualWorkEntries: stored[index]?.manualWorkEntries ?? 0,
-    })),
+    snapshots,
     tags: tagMessages([...tagIds], tree),
-    tagRevision: BigInt(tree.revision),
+    // Some of what is told may be newer, and none older.
+    tagRevision: BigInt(Math.min(tagRevision, tree.revision)),
   };
+}
+
+function snapshotOf(ticket: Ticket, stored: StoredTicket | undefined): TicketSnapshot {
+  const manualWorkEntries = stored?.manualWorkEntries ?? 0;
+  return { $typeName: 'ticketing.tickets.v1.TicketSnapshot', ticket, manualWorkEntries };
+}
+
+function lengthOf({ body, bodyPlain, bodyClean, rawData }: StoredTicket['ticket']): number {
+  return [body, bodyPlain, bodyClean, rawData].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
