@@ -65,6 +65,11 @@ export interface Delivery {
 
 /** A part taken in a group. */
 export interface RunningSubscription {
+  /**
+   * How many messages of the partitions that fell to this part are not acknowledged yet; undefined while it has not
+   * joined the group.
+   */
+  lag(): Promise<number | undefined>;
   /** Resolves when nothing is being handled any more, and what was acknowledged is kept. */
   stop(): Promise<void>;
 }

@@ -50,7 +50,7 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-/** How far a consumer is behind. */
+/** How far a consumer is behind, in the partitions that fell to it. */
 export interface ConsumerState {
   lagMessages: number;
   /** Since when the oldest event waits, as far as this process knows. */
@@ -91,6 +91,10 @@ export function startConsumer(options: ConsumerOptions): Consumer {
         delivery.acknowledge(last);
         progressedAt = Date.now();
       }
+    } catch (error) {
+      // It is not stuck, only what it needs is away.
+      if (isPassing(error)) progressedAt = Date.now();
+      throw error;
     } finally {
       inHand.delete(hand);
     }
@@ -119,9 +123,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await pause(checkEveryMs);
-      const lag = bus.lag(group, topics).catch(() => lagMessages);
-      lagMessages = (await Promise.race([lag, aborted(stopping.signal)])) ?? lagMessages;
-      if (lagMessages === 0) progressedAt = Date.now();
+      const lag = running?.lag().catch(() => lagMessages);
+      const found = await Promise.race([lag, aborted(stopping.signal)]);
+      lagMessages = found ?? 0;
+      // One that has not joined its group yet may be stuck in that.
+      if (found === 0) progressedAt = Date.now();
       if (stopping.signal.aborted || Date.now() - progressedAt < stuckAfterMs) continue;
       log.error({ group, lagMessages }, 'the consumer is stuck; it is started again');
       restarts += 1;

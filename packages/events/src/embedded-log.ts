@@ -159,6 +159,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
       },
     );
     const part: RunningSubscription = {
+      lag: () => answered(() => lagOf(subscription.group, member.held())),
       async stop() {
         running.delete(part);
         await member.stop();
@@ -286,7 +287,10 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   }
 
   async function lag(group: string, names: readonly string[]): Promise<number> {
-    const all = (await Promise.all(names.map(placesOf))).flat();
+    return lagOf(group, (await Promise.all(names.map(placesOf))).flat());
+  }
+
+  async function lagOf(group: string, all: readonly string[]): Promise<number> {
     const lags = await Promise.all(all.map((place) => messagesBehind(group, place)));
     return lags.reduce((sum, behind) => sum + behind, 0);
   }

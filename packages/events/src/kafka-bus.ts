@@ -112,6 +112,8 @@ export function kafkaBus(options: KafkaOptions): Bus {
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
     const stopping = new AbortController();
     const failures = new Map<string, number>();
+    /** The partitions of each topic that fell to this consumer; undefined before it has joined. */
+    let assigned: Readonly<Record<string, readonly number[]>> | undefined;
 
     async function join(): Promise<Consumer> {
       const consumer = kafka.consumer({
@@ -128,8 +130,12 @@ export function kafkaBus(options: KafkaOptions): Bus {
           restartOnFailure: async () => !stopping.signal.aborted,
         },
       });
+      consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+        assigned = payload.memberAssignment;
+      });
       consumer.on(consumer.events.CRASH, ({ payload }) => {
         subscription.onError(payload.error);
+        assigned = undefined;
         // What the client does not take for passing ends it; messages wait for it all the same.
         if (!payload.restart) joined = joined.then(() => rejoin(consumer));
       });
@@ -165,6 +171,18 @@ export function kafkaBus(options: KafkaOptions): Bus {
 
     let joined = Promise.resolve(await join());
     const part: RunningSubscription = {
+      lag: () =>
+        answered(async () => {
+          const mine = assigned;
+          return (
+            mine &&
+            lag(
+              subscription.group,
+              subscription.topics,
+              (topic, partition) => mine[topic]?.includes(partition) ?? false,
+            )
+          );
+        }),
       async stop() {
         running.delete(part);
         stopping.abort();
@@ -177,7 +195,11 @@ export function kafkaBus(options: KafkaOptions): Bus {
     return part;
   }
 
-  async function lag(group: string, topics: readonly string[]): Promise<number> {
+  async function lag(
+    group: string,
+    topics: readonly string[],
+    counts: (topic: string, partition: number) => boolean,
+  ): Promise<number> {
     await administering.open();
     const reached = await admin.fetchOffsets({
       groupId: prefix + group,
@@ -186,7 +208,8 @@ export function kafkaBus(options: KafkaOptions): Bus {
     const lags = await Promise.all(
       reached.map(async ({ topic, partitions }) => {
         const ends = await admin.fetchTopicOffsets(topic);
-        return ends.map(({ partition, low, high }) => {
+        const counted = ends.filter(({ partition }) => counts(topic, partition));
+        return counted.map(({ partition, low, high }) => {
           const at = Number(partitions.find((place) => place.partition === partition)?.offset ?? -1);
           // Below 0: the group has acknowledged nothing there yet.
           return Number(high) - (at < 0 ? Number(low) : at);
@@ -200,7 +223,7 @@ export function kafkaBus(options: KafkaOptions): Bus {
     setUp: (topics) => answered(() => setUp(topics)),
     publish: (topic, messages) => answered(() => publish(topic, messages)),
     subscribe: (subscription) => answered(() => subscribe(subscription)),
-    lag: (group, topics) => answered(() => lag(group, topics)),
+    lag: (group, topics) => answered(() => lag(group, topics, () => true)),
     check: () =>
       answered(async () => {
         await administering.open();

@@ -33,8 +33,8 @@ export interface SharedWork<Lease extends LeaseDocument> {
 
 /** A member of a group, at work. */
 export interface Member {
-  /** The owner in the leases that this member holds. */
-  id: string;
+  /** The parts that this member holds. */
+  held(): string[];
   /** Resolves when all parts are given back. */
   stop(): Promise<void>;
 }
@@ -155,7 +155,7 @@ export function shareWork<Lease extends LeaseDocument>(
 
   const ended = run();
   return {
-    id,
+    held: () => [...held.keys()],
     async stop() {
       stopping.abort();
       await ended;

@@ -187,6 +187,8 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(await bus.lag(group, [topic])).toBe(15);
       const { part, got } = await listen({ group });
       await until(() => got.length === 15, 'all messages');
+      for (const end = Date.now() + 10_000; (await part.lag()) !== 0; await setTimeout(50))
+        expect(Date.now()).toBeLessThan(end);
       await part.stop();
       expect(await bus.lag(group, [topic])).toBe(0);
       await publish(numbered('a', 3, 11));

@@ -227,10 +227,10 @@ test('E10: a consumer that gets nothing while messages wait is started again', a
   let waiting = 5;
   const stalled: Bus = {
     ...bus,
-    lag: async () => waiting,
     async subscribe(subscription) {
       subscriptions.push(subscription);
       return {
+        lag: async () => waiting,
         // A client that has stalled may not even stop.
         stop: () => (++stopped === 1 ? new Promise(() => undefined) : Promise.resolve()),
       };
