@@ -103,7 +103,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   async function subscribe(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; failures++) {
       try {
-        const subscribed = bus.subscribe({ group, topics, handle, onError: (error) => reportPassing(error) });
+        const subscribed = bus.subscribe({ group, topics, handle, onError: reportPassing });
         // A bus that was never reached would hold up the stop.
         running = (await Promise.race([subscribed, aborted(stopping.signal)])) ?? undefined;
         if (!running) subscribed.then((late) => late.stop()).catch(() => undefined);
@@ -208,8 +208,7 @@ export function messageHandler(
       await handleInTime(options, messages, signal);
       for (const message of messages) failures.delete(placeOf(message));
     } catch (error) {
-      if (signal.aborted || isPassing(error)) throw error;
-      if (!isPoisonous(messages)) throw error;
+      if (signal.aborted || isPassing(error) || !isPoisonous(messages)) throw error;
       await narrow(messages, error, signal);
     }
   }
@@ -227,7 +226,7 @@ export function messageHandler(
       const text = reason instanceof Error ? reason.message : String(reason);
       log.error({ err: reason, group, key: message.key, topic: message.topic }, 'an event is parked');
       await parking.add(group, [message], text);
-      for (const message of messages) failures.delete(placeOf(message));
+      for (const one of messages) failures.delete(placeOf(one));
       const followers = messages.slice(index + 1);
       if (followers.length > 0) await parking.add(group, followers, 'an earlier event of the same key is parked');
       return;

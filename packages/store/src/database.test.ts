@@ -1,6 +1,6 @@
 import mongoose, { mongo } from 'mongoose';
 import { describe, expect, test } from 'vitest';
-import { duplicatesIn, isDuplicateKey, reachable, upserted } from './database.ts';
+import { duplicatesIn, inTime, isDuplicateKey, reachable, upserted } from './database.ts';
 
 const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
 /** As the driver wraps what a bulk write fails with. */
@@ -71,4 +71,11 @@ test('of a bulk write, only failures that are all duplicate keys count as such',
   expect(duplicatesIn(failed(11_000, 121))).toBeUndefined();
   expect(duplicatesIn(bulkError(new mongo.MongoNetworkError('reset')))).toBeUndefined();
   expect(duplicatesIn(serverError(11_000))).toBeUndefined();
+});
+
+test('a read that takes too long says so, with what helps; any other failure stays what it is', async () => {
+  const slow = { code: 'deadline_exceeded', reason: 'search_too_slow', message: 'Narrow it.' };
+  await expect(inTime('Narrow it.', () => Promise.reject(serverError(50)))).rejects.toMatchObject(slow);
+  await expect(inTime('Narrow it.', () => Promise.reject(serverError(51)))).rejects.toMatchObject({ code: 51 });
+  expect(await inTime('Narrow it.', async () => 7)).toBe(7);
 });

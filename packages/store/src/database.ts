@@ -13,6 +13,7 @@ export interface Database {
 }
 
 const retryMs = 500;
+const maxTimeExpired = 50;
 
 /**
  * Opens a database; what is written is acknowledged by a majority and in its journal, unless the URI says otherwise (a
@@ -93,6 +94,16 @@ export async function upserted<Result>(upsert: () => Promise<Result>): Promise<R
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     return await upsert();
+  }
+}
+
+/** Runs a read with a limit of time; one that takes longer becomes `search_too_slow`, with `advice` for the caller. */
+export async function inTime<Result>(advice: string, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (!(error instanceof mongo.MongoServerError) || error.code !== maxTimeExpired) throw error;
+    throw new DomainError('deadline_exceeded', 'search_too_slow', advice, { cause: error });
   }
 }
 

@@ -1,8 +1,7 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { duplicatesIn, inTime, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
-import { type Connection, mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { computedColumn, rowColumns } from '../domain/row-columns.ts';
 import { buildRowIndexes, documentOf, type RowDocument, rowCollection } from './row-model.ts';
@@ -75,6 +74,7 @@ interface GenerationDocument extends Generations {
 
 const generationsId = 'rows';
 const pageSize = 200;
+const tooSlow = 'This export takes too long. Narrow it by filters, or ask for it by Prefer: respond-async.';
 const isAlive: Query = { erasedAt: null };
 const alwaysSet = new Set(['_id', ...rowColumns.filter((column) => column.isAlwaysSet).map(({ name }) => name)]);
 
@@ -142,11 +142,8 @@ export function rowStore(connection: Connection): RowStore {
       }),
     count: (request) =>
       reachable(async () => {
-        const stages = [...matching(request), { $count: 'count' }];
-        return inTime(async () => {
-          const [found] = await (await read()).aggregate<{ count: number }>(stages, limitOf(request)).toArray();
-          return found?.count ?? 0;
-        });
+        const collection = await read();
+        return inTime(tooSlow, () => countOf(collection, matching(request), limitOf(request)));
       }),
     async *pages(request) {
       yield* pagesOf(await reachable(read), request);
@@ -277,7 +274,7 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
     });
     let count = 0;
     try {
-      const next = () => inTime(() => nextPage(cursor));
+      const next = () => inTime(tooSlow, () => nextPage(cursor));
       for (let page = await next(); page.length > 0; page = await next()) {
         count += page.length;
         yield page;
@@ -287,7 +284,8 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
     }
     left -= count;
     if (count > 0) offset = 0;
-    else if (offset > 0) offset = Math.max(0, offset - (await countOf(collection, stages)));
+    else if (offset > 0)
+      offset = Math.max(0, offset - (await inTime(tooSlow, () => countOf(collection, stages, limitOf(request)))));
   }
 }
 
@@ -300,17 +298,11 @@ async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<R
   return reachable(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }
 
-async function countOf(collection: mongo.Collection<RowDocument>, stages: readonly Query[]): Promise<number> {
-  const [found] = await collection.aggregate<{ count: number }>([...stages, { $count: 'count' }]).toArray();
+async function countOf(
+  collection: mongo.Collection<RowDocument>,
+  stages: readonly Query[],
+  limit: { maxTimeMS?: number },
+): Promise<number> {
+  const [found] = await collection.aggregate<{ count: number }>([...stages, { $count: 'count' }], limit).toArray();
   return found?.count ?? 0;
-}
-
-async function inTime<Result>(operation: () => Promise<Result>): Promise<Result> {
-  try {
-    return await operation();
-  } catch (error) {
-    if (!(error instanceof mongo.MongoServerError) || error.code !== 50) throw error;
-    const detail = 'This export takes too long. Narrow it by filters, or ask for it by Prefer: respond-async.';
-    throw new DomainError('deadline_exceeded', 'search_too_slow', detail, { cause: error });
-  }
 }

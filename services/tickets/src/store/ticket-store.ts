@@ -1,7 +1,6 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox.ts';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { reachable } from '@ticketing/store/database.ts';
+import { inTime, reachable } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
@@ -131,6 +130,7 @@ interface ExternalIdDocument {
 /** The services that keep a share of tickets, which each erases by itself. */
 const ownersOfShares = ['tickets', 'reporting'];
 const maxQueryMs = 10_000;
+const tooSlow = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
 const keptEffects = 1000;
 const keptEffectsMs = 24 * 60 * 60 * 1000;
 const keptWorklog = 1000;
@@ -240,10 +240,10 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
         const found = await tickets.find(isDue, { _id: 1 }).sort({ dueBy: 1 }).limit(limit).lean();
         return found.map(({ _id }) => _id);
       }),
-    page: (request) => reachable(() => inTime(() => readPage(native, request))),
+    page: (request) => reachable(() => inTime(tooSlow, () => readPage(native, request))),
     count: (query, matchesUnset) =>
       reachable(() =>
-        inTime(async () => {
+        inTime(tooSlow, async () => {
           const all = await tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs });
           if (!matchesUnset) return all;
           return Math.max(
@@ -252,7 +252,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
           );
         }),
       ),
-    firstInQueue: (request) => reachable(() => inTime(() => readFirstInQueue(native, request))),
+    firstInQueue: (request) => reachable(() => inTime(tooSlow, () => readFirstInQueue(native, request))),
     claimExternalId: (externalTicketId, proposed) =>
       reachable(async () => {
         for (;;) {
@@ -403,16 +403,4 @@ async function readPage(tickets: mongo.Collection<TicketDocument>, request: Page
 
 function positionOf(document: TicketDocument, range: Range): Position {
   return { segment: range.segment, value: document[range.field], id: document._id };
-}
-
-async function inTime<Result>(operation: () => Promise<Result>): Promise<Result> {
-  try {
-    return await operation();
-  } catch (error) {
-    if (error instanceof mongo.MongoServerError && error.code === 50) {
-      const detail = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
-      throw new DomainError('deadline_exceeded', 'search_too_slow', detail, { cause: error });
-    }
-    throw error;
-  }
 }
