@@ -7,8 +7,15 @@ import { startBare } from './bare-process.ts';
 import { fill, tagCount } from './dataset.ts';
 import { measureEvents } from './events.ts';
 import { type Measured, measure } from './load.ts';
-import { bareSearch, type OperationName, operationNames, operations, readCursors } from './operations.ts';
-import { startSystem } from './system.ts';
+import {
+  bareSearch,
+  type LoadedSet,
+  type OperationName,
+  operationNames,
+  operations,
+  readCursors,
+} from './operations.ts';
+import { type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
 
 const usage = `Measures the system against bare routes that do the same work, on the same data and engine, in one run:
@@ -44,18 +51,30 @@ await runDevelopmentScript(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ticketing-bench-'));
   const stops: (() => Promise<void>)[] = [];
   const stopAll = async () => {
-    for (const stop of stops.reverse()) await stop();
+    await close();
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
-  try {
-    const system = await startSystem(folder, values.profile ? results : undefined);
+  const open = async (options: SystemOptions): Promise<Sides> => {
+    const system = await startSystem(folder, options);
     stops.push(system.stop);
-    for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
     const bare = await startBare(system.mongodbUri, system.enginePid);
     stops.push(bare.stop);
-    const plan = { seconds: Number(values.seconds), only: values.only.split(',') };
-    const figures = await run({ system, bare }, { ...plan, large: Number(values.tickets) });
+    return { system, bare };
+  };
+  const close = async () => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+  };
+  try {
+    progress('the first start, which compiles');
+    const { system } = await open({});
+    for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
+    await close();
+    const plan = { seconds: Number(values.seconds), only: values.only.split(','), large: Number(values.tickets) };
+    const profiles = values.profile ? results : undefined;
+    const figures = await compare(await open({ profiles, ticketsRoles: 'api' }), plan);
+    await close();
+    if (plan.only.includes('events')) figures.push(...(await follow(await open({ profiles }), plan)));
     process.stdout.write(`\n${printTable(figures)}\n`);
     const file = join(results, `${new Date().toISOString().slice(0, 10)}.json`);
     writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
@@ -75,7 +94,10 @@ interface Plan {
   only: readonly string[];
 }
 
-async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Promise<Figure[]> {
+/** What the API alone does, in processes that do nothing else. */
+async function compare(sides: Sides, plan: Plan): Promise<Figure[]> {
+  const { system } = sides;
+  const { seconds, large, only } = plan;
   const figures: Figure[] = [];
   const pages = new Map<string, Measured>();
   for (const count of [small, large]) {
@@ -87,12 +109,7 @@ async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Pro
     }
     if (count !== large) continue;
     for (const name of operationNames.filter((candidate) => only.includes(candidate))) {
-      progress(`${name}, ${count} tickets, the system`);
-      const ours = await measure(system, operations[name](set), { seconds, connections: 16 });
-      progress(`${name}, ${count} tickets, the bare route`);
-      const shots = name === 'search' ? bareSearch(set) : operations[name](set);
-      const theirs = await measure(bare, shots, { seconds, connections: 16, rate: ours.fixedRate });
-      figures.push(...compared(name, ours, theirs));
+      figures.push(...(await compareOne(sides, name, set, plan)));
     }
     for (const [name, bytes] of Object.entries(system.memory())) {
       figures.push({ name: `resident memory of ${name} under load, MB`, value: bytes / 1e6, goal: { atMost: 200 } });
@@ -107,9 +124,27 @@ async function run({ system, bare }: Sides, { seconds, large, only }: Plan): Pro
     { name: `first page with its exact total, p95, ${sizes}`, value: ratio('firstPage') },
     { name: `page at an offset of half the matches, p95, ${sizes}`, value: ratio('offsetPage') },
   );
-  if (only.includes('events')) figures.push(...(await measureEvents(system, { seconds, rows: large, progress })));
   for (const [name, { latency }] of pages) figures.push({ name: `${name} tickets: p95, ms`, value: latency.p95 });
   return figures;
+}
+
+/** What becomes of changes, and what a change costs while relay and reporting take their share of the same machine. */
+async function follow(sides: Sides, plan: Plan): Promise<Figure[]> {
+  const { system } = sides;
+  const followed = await measureEvents(system, { seconds: plan.seconds, rows: plan.large, progress });
+  if (!plan.only.includes('patch')) return followed;
+  const [ratio] = await compareOne(sides, 'patch', { count: plan.large, cursors: [] }, plan);
+  if (!ratio) return followed;
+  return [...followed, { name: 'patch beside relay and reporting: most per s, system / bare', value: ratio.value }];
+}
+
+async function compareOne({ system, bare }: Sides, name: OperationName, set: LoadedSet, { seconds }: Plan) {
+  progress(`${name}, ${set.count} tickets, the system`);
+  const ours = await measure(system, operations[name](set), { seconds, connections: 16 });
+  progress(`${name}, ${set.count} tickets, the bare route`);
+  const shots = name === 'search' ? bareSearch(set) : operations[name](set);
+  const theirs = await measure(bare, shots, { seconds, connections: 16, rate: ours.fixedRate });
+  return compared(name, ours, theirs);
 }
 
 function compared(name: OperationName, ours: Measured, theirs: Measured): Figure[] {

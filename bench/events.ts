@@ -6,6 +6,7 @@ import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { freePort } from '../scripts/development/ports.ts';
+import { nodeFlags } from '../scripts/development/services.ts';
 import { waitUntilReady } from '../scripts/development/wait-until-ready.ts';
 import { idOf } from './dataset.ts';
 import { measure, type Target } from './load.ts';
@@ -35,6 +36,9 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
   const reporting = connection.getClient().db('ticketing_reporting');
   const onKafka = system.services.tickets.environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
   try {
+    plan.progress('the rows follow what has been changed before');
+    await untilNone(tickets.collection<{ _id: number }>('tickets'));
+    await settled(system);
     plan.progress('changes become visible in the rows');
     const freshness = await measureFreshness(system, reporting, plan);
     plan.progress('patches with and without those who follow them');
@@ -191,7 +195,7 @@ async function measureCost(system: BenchSystem, { seconds }: EventPlan) {
 async function startAlone(environment: ReadonlyMap<string, string>) {
   const [http, grpc, internal] = [String(await freePort()), String(await freePort()), String(await freePort())];
   const program = join(import.meta.dirname, '..', 'services/tickets/src/main.ts');
-  const child: ChildProcess = spawn(process.execPath, [program], {
+  const child: ChildProcess = spawn(process.execPath, [...nodeFlags.tickets, program], {
     stdio: 'inherit',
     env: {
       ...Object.fromEntries(environment),

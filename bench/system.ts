@@ -36,13 +36,25 @@ const caller = {
   skills: { tagIds: [3, 4], excludedTagIds: [], restricted: true },
 };
 
-/** Starts the system on a data folder; CPU profiles of its services go to a folder if one is named. */
-export async function startSystem(folder: string, profiles: string | undefined): Promise<BenchSystem> {
+/** How the system is started. */
+export interface SystemOptions {
+  /** The folder to which CPU profiles of its services go. */
+  profiles?: string | undefined;
+  /** The roles that the tickets service has; all if undefined. In production each role runs in processes of its own. */
+  ticketsRoles?: string;
+}
+
+/** Starts the system on a data folder. */
+export async function startSystem(
+  folder: string,
+  { profiles, ticketsRoles }: SystemOptions = {},
+): Promise<BenchSystem> {
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
       TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
+      ...(ticketsRoles === undefined ? {} : { TICKETING_TICKETS_ROLES: ticketsRoles }),
       ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
     },
   });

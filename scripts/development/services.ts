@@ -1,3 +1,4 @@
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
 import { runChild, superviseChild } from './child-service.ts';
@@ -12,7 +13,10 @@ export interface RunningServices {
   stop(): Promise<void>;
 }
 
-const services = join(import.meta.dirname, '..', '..', 'services');
+const root = join(import.meta.dirname, '..', '..');
+const services = join(root, 'services');
+/** Where Node keeps code that it has compiled, types stripped; image builds fill one of their own. */
+const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Starts every service in this process. */
 export async function startTogether(environment: Environment): Promise<RunningServices> {
@@ -38,6 +42,7 @@ export async function startTogether(environment: Environment): Promise<RunningSe
 
 /** Loads the services; also ahead of time, while something else is waited for. */
 export async function importServices() {
+  enableCompileCache(compileCache);
   const [ticketsSetUp, tickets, reportingSetUp, reporting, gateway] = await Promise.all([
     import('@ticketing/tickets/set-up.ts'),
     import('@ticketing/tickets/service.ts'),
@@ -56,10 +61,20 @@ export async function importServices() {
  * The heap of each service, as in production: the gateway passes on what it is sent, the tickets service takes bodies of
  * 40 MiB apart. Without a limit Node lets garbage pile up by the size of the machine.
  */
-const nodeFlags = {
+export const nodeFlags = {
   gateway: ['--max-semi-space-size=8', '--max-old-space-size=512'],
-  tickets: ['--max-semi-space-size=32', '--max-old-space-size=1024'],
+  tickets: ['--max-semi-space-size=16', '--max-old-space-size=512'],
   reporting: ['--max-semi-space-size=8', '--max-old-space-size=512'],
+};
+
+/**
+ * What services need to run in less memory and start in less time: the code that was compiled the last time, and a C
+ * library that gives back what was freed.
+ */
+const processEnvironment = {
+  NODE_COMPILE_CACHE: compileCache,
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
 /** Those that have something to be set up, in the order of their start; the gateway comes last. */
@@ -67,7 +82,8 @@ const names = ['tickets', 'reporting', 'gateway'] as const;
 const withStore = ['tickets', 'reporting'] as const;
 
 /** Starts each service as a process of its own, from the same program as in production. */
-export async function startApart(environment: Environment): Promise<RunningServices> {
+export async function startApart(given: Environment): Promise<RunningServices> {
+  const environment = { ...processEnvironment, ...given };
   const children = names.map((name) => {
     const program = [...nodeFlags[name], join(services, name, 'src/main.ts')];
     return superviseChild(name, program, environment);

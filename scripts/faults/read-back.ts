@@ -44,7 +44,7 @@ type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   const ofBus = Object.entries(environment).filter(([name]) => /^TICKETING_TICKETS_(KAFKA|EVENT_LOG)_/.test(name));
   const config = readConfig(Object.fromEntries(ofBus), prefix, readBusConfig);
-  const bus = openBus(config, 'faults', createLogger('faults', 'silent'));
+  const bus = await openBus(config, 'faults', createLogger('faults', 'silent'));
   const topics = [ticketChangedTopic.name, tagChangedTopic.name];
   const group = `faults-${randomUUID()}`;
   // By their places: a message that comes twice to this group is still one on the bus.

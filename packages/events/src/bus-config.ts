@@ -4,7 +4,7 @@ import { openDatabase } from '@ticketing/store/database.ts';
 import { mongodbUriRule } from '@ticketing/store/store-config.ts';
 import type { Bus } from './bus.ts';
 import { embeddedLog } from './embedded-log.ts';
-import { type KafkaCredentials, kafkaBus } from './kafka-bus.ts';
+import type { KafkaCredentials } from './kafka-bus.ts';
 
 /** Which bus a service uses: Kafka, or the log in a MongoDB that all services share. */
 export type BusConfig =
@@ -50,9 +50,11 @@ function readCredentials(from: ConfigReader): KafkaCredentials | undefined {
   return username === undefined || password === undefined ? undefined : { mechanism, username, password };
 }
 
-/** Opens the bus; does not wait for it. */
-export function openBus(config: BusConfig, service: string, log: Logger): Bus {
+/** Opens the bus; does not wait until it is reached. */
+export async function openBus(config: BusConfig, service: string, log: Logger): Promise<Bus> {
   if (config.kind === 'kafka') {
+    // Loaded where it is used: its client takes some MB.
+    const { kafkaBus } = await import('./kafka-bus.ts');
     return kafkaBus({
       ...config,
       clientId: `ticketing-${service}`,

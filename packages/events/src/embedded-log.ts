@@ -55,12 +55,11 @@ const pollMs = 100;
 const idleMs = 2_000;
 /** After fewer messages than this, more are gathered for a moment: handling many at a time costs little more than one. */
 const largeBatch = 100;
-const gatherMs = 100;
-/** How far the look for what others append reaches back: for longer than an append takes. */
-const overlapMs = 5_000;
+const gatherMs = 200;
 const removeOldEveryMs = 60_000;
 const openPatienceMs = 5_000;
 const chunksAtATime = 20;
+const newsAtATime = 1000;
 
 /**
  * The bus of one machine: a log that is kept in the store. Messages that are appended together are one document, whose
@@ -77,6 +76,8 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   const appends = new Map<string, number>();
   const known = new Map<string, number>();
   const queues = new Map<string, Promise<unknown>>();
+  /** The last chunk of a partition that this process knows of; another process may have appended more. */
+  const lastKnown = new Map<string, number>();
   const running = new Set<RunningSubscription>();
   const oldRemovedAt = new Map<string, number>();
   const closing = new AbortController();
@@ -111,15 +112,21 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   async function appendChunk(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
     const kept = messages.map(({ key, value, headers }) => ({ key, value: new mongo.Binary(value), headers }));
+    const place = `${topic}/${partition}`;
+    let last = lastKnown.get(place);
     for (let attempt = 0; attempt < maxAppendAttempts; attempt++) {
-      const sequence = (await lastSequence(topic, partition)) + 1;
+      last ??= await lastSequence(topic, partition);
+      const sequence = last + 1;
       const _id = chunkId(topic, partition, sequence);
       try {
         await chunks().insertOne({ _id, topic, partition, sequence, appendedAt: new Date(), messages: kept });
-        tellOf(`${topic}/${partition}`);
+        lastKnown.set(place, sequence);
+        tellOf(place);
         return;
       } catch (error) {
+        lastKnown.delete(place);
         if (!isDuplicateKey(error)) throw error;
+        last = undefined;
       }
     }
     throw new Error(`${topic}/${partition} is appended to by too many at a time`);
@@ -217,24 +224,37 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
     await Promise.allSettled(news);
   }
 
-  /** Looks for what other processes append: one small read for all partitions. */
+  /** Looks for what other processes append: one small read for all partitions that are read here. */
   async function watch(): Promise<void> {
     const seen = new Map<string, number>();
     while (!closing.signal.aborted) {
-      if (running.size > 0) {
-        const since = new Date(Date.now() - overlapMs);
-        const found = await chunks()
-          .find({ appendedAt: { $gt: since } }, { projection: { topic: 1, partition: 1, sequence: 1 } })
-          .toArray()
-          .catch(() => []);
-        for (const { topic, partition, sequence } of found) {
-          const place = `${topic}/${partition}`;
-          if ((seen.get(place) ?? 0) >= sequence) continue;
-          seen.set(place, sequence);
-          tellOf(place);
-        }
-      }
+      await lookForNews(seen).catch(() => undefined);
       await setTimeout(pollMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
+
+  async function lookForNews(seen: Map<string, number>): Promise<void> {
+    const watched = [...appended.eventNames()].map(String);
+    if (watched.length === 0) return;
+    for (const place of watched) {
+      if (seen.has(place)) continue;
+      const { topic, partition } = parsePlace(place);
+      seen.set(place, await lastSequence(topic, partition));
+      tellOf(place);
+    }
+    const ranges = watched.map((place) => {
+      const { topic, partition } = parsePlace(place);
+      const next = chunkId(topic, partition, (seen.get(place) ?? 0) + 1);
+      return { _id: { $gte: next, $lt: chunkId(topic, partition, maxSequence) } };
+    });
+    // Their ids are read from the index alone.
+    const found = await chunks()
+      .find({ $or: ranges }, { projection: { _id: 1 }, sort: { _id: 1 }, limit: newsAtATime })
+      .toArray();
+    for (const { _id } of found) {
+      const { place, sequence } = parseChunkId(_id);
+      seen.set(place, sequence);
+      tellOf(place);
     }
   }
 
@@ -266,7 +286,6 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   }
 
   async function setUp(wanted: readonly Topic[]): Promise<void> {
-    await chunks().createIndex({ appendedAt: 1 });
     for (const { name, partitions, retentionMs } of wanted) {
       await topics().updateOne(
         { _id: name },
@@ -333,6 +352,11 @@ const maxSequence = 10 ** 12 - 1;
 function parsePlace(place: string): { topic: string; partition: number } {
   const slash = place.lastIndexOf('/');
   return { topic: place.slice(0, slash), partition: Number(place.slice(slash + 1)) };
+}
+
+function parseChunkId(id: string): { place: string; sequence: number } {
+  const slash = id.lastIndexOf('/');
+  return { place: id.slice(0, slash), sequence: Number(id.slice(slash + 1)) };
 }
 
 function chunkId(topic: string, partition: number, sequence: number): string {

@@ -28,7 +28,7 @@ const maxDocuments = 500;
 /** How often a relay looks for what other processes have put into an outbox. */
 const pollMs = 200;
 /** What is put in within this time after a round goes with the next one. */
-const gatherMs = 50;
+const gatherMs = 150;
 
 /**
  * Sends the events of outboxes to the bus, those of a document in the order of their versions, at least once; what was

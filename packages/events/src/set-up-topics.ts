@@ -14,7 +14,7 @@ export async function setUpTopics(
   topics: readonly Topic[],
   log: Logger,
 ): Promise<void> {
-  const bus = openBus(config, service, log);
+  const bus = await openBus(config, service, log);
   const giveUpAt = Date.now() + patienceMs;
   const tooLate = setTimeout(patienceMs, undefined, { ref: false }).then(() => {
     throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not answer.`);

@@ -87,7 +87,7 @@ async function carryOut({ name, key }: ReportingOperation, print: Print, on: Ope
 }
 
 async function drain({ config, context }: Operated, print: Print): Promise<void> {
-  const bus = openBus(config.bus, 'reporting', context.log);
+  const bus = await openBus(config.bus, 'reporting', context.log);
   try {
     await waitForNone('events are not handled yet', () => bus.lag(consumerGroup, consumedTopics), print);
     await waitForNone('tags do not show in all rows yet', () => context.tagRefreshes.left(), print);

@@ -1,5 +1,4 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import type { Bus } from '@ticketing/events/bus.ts';
 import { openBus } from '@ticketing/events/bus-config.ts';
 import { type Consumer, startConsumer } from '@ticketing/events/consumer.ts';
 import { measureConsumers } from '@ticketing/events/consumer-metrics.ts';
@@ -76,7 +75,7 @@ export async function startReporting(
     await release();
     throw error;
   });
-  const consuming = config.roles.includes('consumer') ? consume(config, database, context) : undefined;
+  const consuming = config.roles.includes('consumer') ? await consume(config, database, context) : undefined;
   if (consuming) measureConsumers([consuming.consumer], openParking(database.connection), metrics.registry);
   if (config.roles.includes('scheduler')) exporter = startExportWorker(context, database.opened);
   const stopping = new AbortController();
@@ -118,8 +117,8 @@ interface Consuming {
   stop(): Promise<void>;
 }
 
-function consume(config: ReportingConfig, database: Database, context: Context): Consuming {
-  const bus: Bus = openBus(config.bus, 'reporting', context.log);
+async function consume(config: ReportingConfig, database: Database, context: Context): Promise<Consuming> {
+  const bus = await openBus(config.bus, 'reporting', context.log);
   const refresher = startTagRefresher(context, database.opened, context.log);
   const consumer = startConsumer({
     bus,

@@ -112,7 +112,7 @@ export async function startHarness(variables: Record<string, string> = {}): Prom
     ...variables,
   };
   const named = Object.entries(environment).filter(([variable]) => /KAFKA|EVENT_LOG/.test(variable));
-  const bus = openBus(
+  const bus = await openBus(
     readConfig(Object.fromEntries(named), 'TICKETING_REPORTING_', readBusConfig),
     'test',
     createLogger('test', 'silent'),

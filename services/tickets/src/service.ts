@@ -96,7 +96,7 @@ export async function startTickets(
     await release();
     throw error;
   });
-  const bus = config.roles.includes('relay') ? openBus(config.bus, 'tickets', log) : undefined;
+  const bus = config.roles.includes('relay') ? await openBus(config.bus, 'tickets', log) : undefined;
   if (bus) relay = startRelay({ database, outboxes, bus, log });
   const tasks = config.roles.includes('scheduler') ? scheduledTasks(context) : [];
   const schedule = startSchedule(tasks, () => health.isReady(), log);

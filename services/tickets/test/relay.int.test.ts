@@ -18,7 +18,11 @@ beforeAll(async () => {
   tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api,relay' });
   const prefix = 'TICKETING_TICKETS_';
   const named = Object.entries(tickets.environment).filter(([name]) => /KAFKA|EVENT_LOG/.test(name));
-  bus = openBus(readConfig(Object.fromEntries(named), prefix, readBusConfig), 'test', createLogger('test', 'silent'));
+  bus = await openBus(
+    readConfig(Object.fromEntries(named), prefix, readBusConfig),
+    'test',
+    createLogger('test', 'silent'),
+  );
   await bus.subscribe({
     group: 'test',
     topics: [ticketChangedTopic.name, tagChangedTopic.name],

@@ -54,10 +54,10 @@ export async function searchTickets(
     }),
   ]);
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
-  const end = page.end && { now, total, offset: offset + page.tickets.length, ...page.end };
+  const end = page.end && { now, total, offset: offset + page.count, ...page.end };
   return {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
-    tickets: await compactTickets(context, page.tickets, form),
+    tickets: await compactTickets(context, page.tickets(), form),
     total,
     offset,
     limit,

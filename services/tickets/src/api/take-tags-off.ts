@@ -16,7 +16,7 @@ const atOnce = 10;
 export async function takeTagsOff(context: Context, gone: readonly DeletedTag[], signal?: AbortSignal): Promise<void> {
   const query = { tagIds: { $in: gone.map(({ id }) => id) } };
   while (!signal?.aborted) {
-    const { tickets } = await context.tickets.page({
+    const page = await context.tickets.page({
       query,
       order: { key: 't.id', direction: 1 },
       now: context.now(),
@@ -25,8 +25,8 @@ export async function takeTagsOff(context: Context, gone: readonly DeletedTag[],
       behind: undefined,
       withRawData: false,
     });
-    if (tickets.length === 0) return;
-    await Promise.all(tickets.map(({ ticket }) => takeOff(context, ticket.id, gone).catch(passOverDeleted)));
+    if (page.count === 0) return;
+    await Promise.all(page.tickets().map(({ ticket }) => takeOff(context, ticket.id, gone).catch(passOverDeleted)));
   }
 }
 

@@ -26,9 +26,13 @@ export interface ProfileStore {
 }
 
 const trustMs = 5_000;
+const longestTrustMs = 60_000;
 const maxCached = 10_000;
 
-/** Opens the profiles on a connection. What was read is used for 5 seconds. */
+/**
+ * Opens the profiles on a connection. What was read is used for 5 seconds, and after that, for a minute at most, until it
+ * has been read anew: a list of tickets that waits for names is a list that is held in memory.
+ */
 export function profileStore(connection: Connection, now: () => number = Date.now): ProfileStore {
   const schema = new Schema<ProfileDocument>(
     { _id: Number, firstName: String, lastName: String, email: String },
@@ -43,9 +47,9 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     cache.set(profile.id, { profile, readAt: now() });
   }
 
-  function fresh(id: number): Profile | undefined {
+  function kept(id: number, forMs: number): Profile | undefined {
     const known = cache.get(id);
-    return known && now() - known.readAt <= trustMs ? known.profile : undefined;
+    return known && now() - known.readAt <= forMs ? known.profile : undefined;
   }
 
   async function read(ids: readonly number[]): Promise<Profile[]> {
@@ -55,6 +59,30 @@ export function profileStore(connection: Connection, now: () => number = Date.no
       const { firstName = null, lastName = null, email = null } = found.get(id) ?? {};
       return { id, firstName, lastName, email };
     });
+  }
+
+  /** Reads profiles and keeps them, unless a token has said something newer meanwhile. */
+  async function renew(ids: readonly number[]): Promise<Profile[]> {
+    const startedAt = now();
+    const found = await read(ids);
+    return found.map((profile) => {
+      const known = cache.get(profile.id);
+      if (known && known.readAt >= startedAt) return known.profile;
+      keep(profile);
+      return profile;
+    });
+  }
+
+  let isRenewing = false;
+  /** What can not be read now is tried again by the next request that asks for it. */
+  function renewSoon(ids: readonly number[]): void {
+    if (ids.length === 0 || isRenewing) return;
+    isRenewing = true;
+    renew(ids)
+      .catch(() => undefined)
+      .finally(() => {
+        isRenewing = false;
+      });
   }
 
   return {
@@ -80,18 +108,16 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     find: (ids) =>
       reachable(async () => {
         const known = new Map<number, Profile>();
+        const old: number[] = [];
         const missing: number[] = [];
         for (const id of new Set(ids)) {
-          const profile = fresh(id);
-          if (profile) known.set(id, profile);
-          else missing.push(id);
+          const profile = kept(id, longestTrustMs);
+          if (!profile) missing.push(id);
+          else known.set(id, profile);
+          if (profile && !kept(id, trustMs)) old.push(id);
         }
-        for (const profile of missing.length > 0 ? await read(missing) : []) {
-          // What a token has said meanwhile is newer than what was read.
-          const newer = fresh(profile.id);
-          if (!newer) keep(profile);
-          known.set(profile.id, newer ?? profile);
-        }
+        renewSoon(old);
+        for (const profile of missing.length > 0 ? await renew(missing) : []) known.set(profile.id, profile);
         return known;
       }),
   };

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import mongoose, { type Connection } from 'mongoose';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { buildInboxIndex, openInbox } from '../src/inbox.ts';
+
+let connection: Connection;
+
+beforeAll(async () => {
+  const dbName = `test_${randomUUID().slice(0, 8)}`;
+  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
+  await buildInboxIndex(connection);
+});
+afterAll(async () => {
+  await connection.dropDatabase();
+  await connection.close();
+});
+
+const newEvent = () => ({ id: `evt_${randomUUID()}` });
+
+test('an event has its effect once, however often it comes', async () => {
+  const event = newEvent();
+  let effects = 0;
+  const effect = async () => void effects++;
+  const inbox = openInbox(connection, 'mail');
+  expect(await inbox.once(event, effect)).toBe(true);
+  for (let time = 0; time < 3; time++) expect(await inbox.once(event, effect)).toBe(false);
+  expect(await openInbox(connection, 'mail').once(event, effect)).toBe(false);
+  expect(effects).toBe(1);
+});
+
+test('each group has its own effect of an event', async () => {
+  const event = newEvent();
+  const had: string[] = [];
+  for (const group of ['mail', 'webhook', 'mail']) {
+    await openInbox(connection, group).once(event, async () => void had.push(group));
+  }
+  expect(had).toEqual(['mail', 'webhook']);
+});
+
+test('of many that run an effect at the same time one does, and the others are told to come again', async () => {
+  const event = newEvent();
+  let effects = 0;
+  const effect = async () => {
+    effects += 1;
+    await setTimeout(100);
+  };
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, () => openInbox(connection, 'mail').once(event, effect)),
+  );
+  expect(effects).toBe(1);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ reason: 'event_in_hand' });
+  }
+});
+
+test('an effect that fails may be run again at once', async () => {
+  const event = newEvent();
+  const inbox = openInbox(connection, 'mail');
+  await expect(inbox.once(event, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(await inbox.once(event, async () => undefined)).toBe(true);
+});
+
+test('an effect whose process died runs again when the lease has ended, and not before', async () => {
+  const event = newEvent();
+  let now = Date.now();
+  let effects = 0;
+  const effect = async () => void effects++;
+  const begun = Promise.withResolvers<void>();
+  void openInbox(connection, 'mail', () => now).once(event, () => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  });
+  await begun.promise;
+  const other = openInbox(connection, 'mail', () => now);
+  now += 59_000;
+  await expect(other.once(event, effect)).rejects.toMatchObject({ reason: 'event_in_hand' });
+  now += 2_000;
+  expect(await other.once(event, effect)).toBe(true);
+  expect(await other.once(event, effect)).toBe(false);
+  expect(effects).toBe(1);
+});
+
+test('an effect that outlived its lease and failed leaves the next one its place', async () => {
+  const event = newEvent();
+  let now = Date.now();
+  const failing = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const late = openInbox(connection, 'mail', () => now).once(event, () => {
+    begun.resolve();
+    return failing.promise;
+  });
+  await begun.promise;
+  now += 61_000;
+  const inbox = openInbox(connection, 'mail', () => now);
+  expect(await inbox.once(event, async () => undefined)).toBe(true);
+  failing.reject(new Error('too late'));
+  await expect(late).rejects.toThrow('too late');
+  expect(await inbox.once(event, async () => undefined)).toBe(false);
+});
+
+test('what has had its effect is forgotten after 30 days', async () => {
+  const indexes = await connection.collection('inbox').indexes();
+  expect(indexes).toContainEqual(expect.objectContaining({ key: { doneAt: 1 }, expireAfterSeconds: 2_592_000 }));
+});
