@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runDevelopmentScript } from '../scripts/development/run-script.ts';
 import { startBare } from './bare-process.ts';
+import { embeddedBus, kafkaBus, measureBusAway } from './bus-away.ts';
 import { fill, tagCount } from './dataset.ts';
 import { measureEvents } from './events.ts';
 import { type Measured, measure } from './load.ts';
@@ -26,6 +27,8 @@ const usage = `Measures the system against bare routes that do the same work, on
   --seconds 4        how long each load lasts
   --only get,search  the operations to compare: ${operationNames.join(', ')}, events
   --profile          writes CPU profiles of gateway and tickets to bench/results
+  --servers COMMAND  what kills and starts a Kafka broker, as in npm run faults; without it only the embedded log is taken
+                     away
 `;
 
 const small = 1000;
@@ -40,6 +43,7 @@ await runDevelopmentScript(async () => {
       seconds: { type: 'string', default: '4' },
       only: { type: 'string', default: [...operationNames, 'events'].join(',') },
       profile: { type: 'boolean', default: false },
+      servers: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -62,6 +66,17 @@ await runDevelopmentScript(async () => {
     stops.push(bare.stop);
     return { system, bare };
   };
+  /** The embedded log can be away by itself; a broker only where a command handles it. */
+  const withoutBus = async (servers: string | undefined): Promise<Figure[]> => {
+    const onKafka = Boolean(process.env.KAFKA_BROKERS);
+    if (onKafka && servers === undefined) return [];
+    if (!onKafka && servers !== undefined) throw new Error('--servers is for a broker that KAFKA_BROKERS names.');
+    const bus = servers === undefined ? await embeddedBus(join(folder, 'bus')) : kafkaBus(servers);
+    stops.push(bus.close);
+    const { system } = await open({ environment: bus.environment });
+    progress(`${bus.name} is away for a minute`);
+    return measureBusAway(system, bus, Number(values.tickets));
+  };
   const close = async () => {
     for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
   };
@@ -74,7 +89,13 @@ await runDevelopmentScript(async () => {
     const profiles = values.profile ? results : undefined;
     const figures = await compare(await open({ profiles, ticketsRoles: 'api' }), plan);
     await close();
-    if (plan.only.includes('events')) figures.push(...(await follow(await open({ profiles }), plan)));
+    if (plan.only.includes('events')) {
+      const { system: whole } = await open({ profiles });
+      const { seconds, large: rows } = plan;
+      figures.push(...(await measureEvents(whole, { seconds, rows, progress })));
+      await close();
+      figures.push(...(await withoutBus(values.servers)));
+    }
     process.stdout.write(`\n${printTable(figures)}\n`);
     const file = join(results, `${new Date().toISOString().slice(0, 10)}.json`);
     writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
@@ -112,7 +133,11 @@ async function compare(sides: Sides, plan: Plan): Promise<Figure[]> {
       figures.push(...(await compareOne(sides, name, set, plan)));
     }
     for (const [name, bytes] of Object.entries(system.memory())) {
-      figures.push({ name: `resident memory of ${name} under load, MB`, value: bytes / 1e6, goal: { atMost: 200 } });
+      figures.push({
+        name: `resident memory of ${name} under load, each in processes of its own, MB`,
+        value: bytes / 1e6,
+        goal: { atMost: 200 },
+      });
     }
   }
   const p95 = (name: string, count: number) => pages.get(`${name} ${count}`)?.latency.p95 ?? Number.NaN;
@@ -126,16 +151,6 @@ async function compare(sides: Sides, plan: Plan): Promise<Figure[]> {
   );
   for (const [name, { latency }] of pages) figures.push({ name: `${name} tickets: p95, ms`, value: latency.p95 });
   return figures;
-}
-
-/** What becomes of changes, and what a change costs while relay and reporting take their share of the same machine. */
-async function follow(sides: Sides, plan: Plan): Promise<Figure[]> {
-  const { system } = sides;
-  const followed = await measureEvents(system, { seconds: plan.seconds, rows: plan.large, progress });
-  if (!plan.only.includes('patch')) return followed;
-  const [ratio] = await compareOne(sides, 'patch', { count: plan.large, cursors: [] }, plan);
-  if (!ratio) return followed;
-  return [...followed, { name: 'patch beside relay and reporting: most per s, system / bare', value: ratio.value }];
 }
 
 async function compareOne({ system, bare }: Sides, name: OperationName, set: LoadedSet, { seconds }: Plan) {

@@ -8,6 +8,7 @@ import mongoose from 'mongoose';
 import { freePort } from '../scripts/development/ports.ts';
 import { nodeFlags } from '../scripts/development/services.ts';
 import { waitUntilReady } from '../scripts/development/wait-until-ready.ts';
+import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
 import { measure, type Target } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
@@ -25,9 +26,7 @@ export interface EventPlan {
 type Database = mongoose.mongo.Db;
 type Documents = mongoose.mongo.Collection<{ _id: number }>;
 
-const changesPerSecond = 50;
 const backlog = 20_000;
-const statuses = ['open', 'closed'];
 
 /** Measures what becomes of a change: when its row shows it, what sending costs, and what exports of the rows take. */
 export async function measureEvents(system: BenchSystem, plan: EventPlan): Promise<Figure[]> {
@@ -37,8 +36,7 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
   const onKafka = system.services.tickets.environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
   try {
     plan.progress('the rows follow what has been changed before');
-    await untilNone(tickets.collection<{ _id: number }>('tickets'));
-    await settled(system);
+    await followed(system, tickets);
     plan.progress('changes become visible in the rows');
     const freshness = await measureFreshness(system, reporting, plan);
     plan.progress('patches with and without those who follow them');
@@ -67,53 +65,20 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
   }
 }
 
-async function measureFreshness(system: BenchSystem, reporting: Database, { seconds }: EventPlan) {
-  const rows = reporting.collection<{ _id: number; version: number }>('rows1');
-  const waiting = new Map<number, { version: number; at: number }>();
-  const times: number[] = [];
-  const count = changesPerSecond * Math.max(10, seconds);
-  let isOver = false;
-  const watching = (async () => {
-    while (!isOver || waiting.size > 0) {
-      const found = await rows.find({ _id: { $in: [...waiting.keys()] } }, { projection: { version: 1 } }).toArray();
-      for (const { _id, version } of found) {
-        const change = waiting.get(_id);
-        if (!change || version < change.version) continue;
-        times.push(performance.now() - change.at);
-        waiting.delete(_id);
-      }
-      await setTimeout(10);
-    }
-  })();
-  const startedAt = performance.now();
-  const changes: Promise<void>[] = [];
-  for (let index = 0; index < count; index++) {
-    await setTimeout(Math.max(0, startedAt + (index * 1000) / changesPerSecond - performance.now()));
-    changes.push(
-      change(system, idOf(index), statuses[index % 2] ?? 'open').then(
-        (version) => void waiting.set(idOf(index), { version, at: performance.now() }),
-      ),
-    );
-  }
-  await Promise.all(changes);
-  isOver = true;
-  await watching;
-  times.sort((left, right) => left - right);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
-  return { value: at(0.99), details: { p50: at(0.5), p95: at(0.95) } };
+async function measureFreshness(system: BenchSystem, reporting: Database, { seconds, rows: tickets }: EventPlan) {
+  const rows = watchRows(reporting);
+  await changeSteadily(system, { seconds: Math.max(10, seconds), tickets }, rows.expect);
+  const times = await rows.finished();
+  return { value: quantile(times, 0.99), details: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) } };
 }
 
-async function change(system: BenchSystem, id: number, status: string): Promise<number> {
-  const response = await fetch(`${system.url}/ticket/${id}`, {
-    method: 'PATCH',
-    headers: { ...system.headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ status }),
-  });
-  const { ticket } = (await response.json()) as { ticket: { version: number } };
-  return ticket.version;
+/** Waits until all events have been sent and handled. */
+export async function followed(system: BenchSystem, tickets: Database): Promise<void> {
+  await untilNone(tickets.collection<{ _id: number }>('tickets'));
+  await settled(system);
 }
 
-/** Waits until the rows have followed all changes. */
+/** Waits until the rows have followed all that was sent. */
 async function settled({ services: { reporting } }: BenchSystem): Promise<void> {
   const port = reporting.environment.get('TICKETING_REPORTING_INTERNAL_PORT');
   for (let quiet = 0; quiet < 2; ) {
@@ -123,7 +88,7 @@ async function settled({ services: { reporting } }: BenchSystem): Promise<void> 
   }
 }
 
-/** Events per second from when the first of a backlog is sent until the last is. */
+/** Events per second from when the relay may begin until the last of a backlog is sent. */
 async function measureRelay(system: BenchSystem, tickets: Documents): Promise<number> {
   const { tickets: relaying, reporting } = system.services;
   await untilNone(tickets);
@@ -149,7 +114,6 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
       },
     ]);
     process.kill(relaying.pid, 'SIGCONT');
-    while ((await pendingOf(tickets)) === backlog) await setTimeout(2);
     const startedAt = performance.now();
     await untilNone(tickets);
     return backlog / ((performance.now() - startedAt) / 1000);
@@ -159,10 +123,9 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
   }
 }
 
-const pendingOf = (tickets: Documents) => tickets.countDocuments({ outboxSince: { $exists: true } });
-
 async function untilNone(tickets: Documents): Promise<void> {
-  while ((await pendingOf(tickets)) > 0) await setTimeout(20);
+  // One is looked for, not counted: to count a backlog costs as much as to send a part of it.
+  while (await tickets.findOne({ outboxSince: { $exists: true } }, { projection: { _id: 1 } })) await setTimeout(20);
 }
 
 /** The same load on the service as it runs, and on one that only serves, while all that follows the changes stands still. */

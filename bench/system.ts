@@ -42,17 +42,20 @@ export interface SystemOptions {
   profiles?: string | undefined;
   /** The roles that the tickets service has; all if undefined. In production each role runs in processes of its own. */
   ticketsRoles?: string;
+  /** Further variables of its services. */
+  environment?: Record<string, string>;
 }
 
 /** Starts the system on a data folder. */
 export async function startSystem(
   folder: string,
-  { profiles, ticketsRoles }: SystemOptions = {},
+  { profiles, ticketsRoles, environment = {} }: SystemOptions = {},
 ): Promise<BenchSystem> {
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
+      ...environment,
       TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
       ...(ticketsRoles === undefined ? {} : { TICKETING_TICKETS_ROLES: ticketsRoles }),
       ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),

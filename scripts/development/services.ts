@@ -15,7 +15,7 @@ export interface RunningServices {
 
 const root = join(import.meta.dirname, '..', '..');
 const services = join(root, 'services');
-/** Where Node keeps code that it has compiled, types stripped; image builds fill one of their own. */
+/** Where Node keeps code that it has compiled, types stripped. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Starts every service in this process. */
@@ -58,7 +58,7 @@ export async function importServices() {
 }
 
 /**
- * The heap of each service, as in production: the gateway passes on what it is sent, the tickets service takes bodies of
+ * The heap of each service: the gateway passes on what it is sent, the tickets service takes bodies of
  * 40 MiB apart. Without a limit Node lets garbage pile up by the size of the machine.
  */
 export const nodeFlags = {

@@ -60,6 +60,8 @@ const removeOldEveryMs = 60_000;
 const openPatienceMs = 5_000;
 const chunksAtATime = 20;
 const newsAtATime = 1000;
+/** For how long a process relies on what it has appended itself; far shorter than any retention. */
+const rememberedMs = 5_000;
 
 /**
  * The bus of one machine: a log that is kept in the store. Messages that are appended together are one document, whose
@@ -76,8 +78,8 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   const appends = new Map<string, number>();
   const known = new Map<string, number>();
   const queues = new Map<string, Promise<unknown>>();
-  /** The last chunk of a partition that this process knows of; another process may have appended more. */
-  const lastKnown = new Map<string, number>();
+  /** The last chunk of a partition that this process has appended, and when; another process may have appended more. */
+  const lastAppended = new Map<string, { sequence: number; at: number }>();
   const running = new Set<RunningSubscription>();
   const oldRemovedAt = new Map<string, number>();
   const closing = new AbortController();
@@ -113,23 +115,29 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   async function appendChunk(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
     const kept = messages.map(({ key, value, headers }) => ({ key, value: new mongo.Binary(value), headers }));
     const place = `${topic}/${partition}`;
-    let last = lastKnown.get(place);
+    let last = lastOf(place);
     for (let attempt = 0; attempt < maxAppendAttempts; attempt++) {
       last ??= await lastSequence(topic, partition);
       const sequence = last + 1;
       const _id = chunkId(topic, partition, sequence);
       try {
         await chunks().insertOne({ _id, topic, partition, sequence, appendedAt: new Date(), messages: kept });
-        lastKnown.set(place, sequence);
+        lastAppended.set(place, { sequence, at: performance.now() });
         tellOf(place);
         return;
       } catch (error) {
-        lastKnown.delete(place);
+        lastAppended.delete(place);
         if (!isDuplicateKey(error)) throw error;
         last = undefined;
       }
     }
     throw new Error(`${topic}/${partition} is appended to by too many at a time`);
+  }
+
+  /** Not for long: what others have appended since may have been removed again, and its place would look free. */
+  function lastOf(place: string): number | undefined {
+    const known = lastAppended.get(place);
+    return known && performance.now() - known.at < rememberedMs ? known.sequence : undefined;
   }
 
   async function lastSequence(topic: string, partition: number): Promise<number> {

@@ -9,8 +9,9 @@ import type { ReceivedEvent } from './envelope.ts';
  */
 export interface Inbox {
   /**
-   * Runs the effect of an event, unless the event has had it, and answers whether it ran. If the process dies before that
-   * is noted, the effect runs again when the event comes again: what is made there is to be keyed by the id of the event.
+   * Runs the effect of an event, unless the event has had it, and answers whether it ran. If that can not be noted,
+   * because the process dies or the store is away, the effect runs again when the event comes again a minute later: what
+   * it makes is to be keyed by the id of the event.
    *
    * Errors: event_in_hand, while another runs the effect, which passes; store_unavailable; what the effect throws, and
    * then the event may come again at once.
@@ -24,8 +25,9 @@ interface InboxDocument {
   /** Who runs the effect, and until when nobody else does. */
   owner?: string;
   leaseUntil?: Date;
-  /** When the event had had its effect. */
-  doneAt?: Date;
+  isDone?: boolean;
+  /** When it was claimed, or done. */
+  at: Date;
 }
 
 /** Longer than a handler may take. */
@@ -42,16 +44,17 @@ export function openInbox(connection: Connection, group: string, now: () => numb
 
   /** Answers false if the event has had its effect. */
   async function claim(_id: string, owner: string): Promise<boolean> {
-    const isFree = { _id, doneAt: { $exists: false }, leaseUntil: { $lte: new Date(now()) } };
+    const at = new Date(now());
+    const isFree = { _id, isDone: { $exists: false }, leaseUntil: { $lte: at } };
     const leaseUntil = new Date(now() + leaseMs);
     try {
-      await inbox.updateOne(isFree, { $set: { owner, leaseUntil } }, { upsert: true });
+      await inbox.updateOne(isFree, { $set: { owner, leaseUntil, at } }, { upsert: true });
       return true;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
     const known = await inbox.findOne({ _id });
-    if (known?.doneAt) return false;
+    if (known?.isDone) return false;
     throw new DomainError('unavailable', 'event_in_hand', 'The effect of this event is being run.');
   }
 
@@ -67,7 +70,7 @@ export function openInbox(connection: Connection, group: string, now: () => numb
         await inbox.deleteOne({ _id, owner }).catch(() => undefined);
         throw error;
       }
-      const done = { $set: { doneAt: new Date(now()) }, $unset: { owner: 1, leaseUntil: 1 } } as const;
+      const done = { $set: { isDone: true, at: new Date(now()) }, $unset: { owner: 1, leaseUntil: 1 } } as const;
       await reachable(() => inbox.updateOne({ _id }, done, { upsert: true }));
       return true;
     },
@@ -76,5 +79,5 @@ export function openInbox(connection: Connection, group: string, now: () => numb
 
 /** Builds the index by which an inbox forgets, after 30 days. */
 export async function buildInboxIndex(connection: Connection): Promise<void> {
-  await inboxOf(connection).createIndex({ doneAt: 1 }, { expireAfterSeconds: keptSeconds });
+  await inboxOf(connection).createIndex({ at: 1 }, { expireAfterSeconds: keptSeconds });
 }

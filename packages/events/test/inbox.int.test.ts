@@ -102,5 +102,5 @@ test('an effect that outlived its lease and failed leaves the next one its place
 
 test('what has had its effect is forgotten after 30 days', async () => {
   const indexes = await connection.collection('inbox').indexes();
-  expect(indexes).toContainEqual(expect.objectContaining({ key: { doneAt: 1 }, expireAfterSeconds: 2_592_000 }));
+  expect(indexes).toContainEqual(expect.objectContaining({ key: { at: 1 }, expireAfterSeconds: 2_592_000 }));
 });

@@ -120,6 +120,21 @@ test('sends a long outbox piece by piece', async () => {
   expect(versionsOf(1)).toEqual(events.map(({ version }) => version));
 });
 
+test('takes out what was sent of many documents, and leaves what was put in meanwhile', async () => {
+  const { outbox, things, create, change } = await bench();
+  const ids = Array.from({ length: 300 }, (_, index) => index + 1);
+  await Promise.all(ids.map(create));
+  const all = Array.from({ length: rangeCount }, (_, range) => range);
+  const pending = await outbox.pending(all, 500);
+  expect(pending).toHaveLength(300);
+  await Promise.all(ids.filter((id) => id % 3 === 0).map((id) => change(id)));
+  await outbox.remove(pending);
+  const left = await things.find({ 'outbox.0': { $exists: true } }).toArray();
+  expect(left).toHaveLength(100);
+  for (const { _id, outbox: events } of left) expect([_id % 3, events]).toEqual([0, [{ version: 2 }]]);
+  expect(await things.countDocuments({ outboxSince: { $exists: true } })).toBe(100);
+});
+
 test('is woken at once, and finds by itself what other processes put in', async () => {
   const { outbox, bus, create, change, published, drained } = await bench();
   const { wake } = relay(outbox, bus, await connect('woken'));

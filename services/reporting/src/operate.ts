@@ -72,8 +72,8 @@ async function carryOut({ name, key }: ReportingOperation, print: Print, on: Ope
       await drain(on, print);
       return 0;
     case 'rebuild': {
-      const onProgress = (compared: number) => print(`${compared} tickets compared`);
-      print(`${await rebuild(context, { signal, graceMs, onProgress })} tickets; the new rows are read now`);
+      const onPage = (compared: number) => print(`${compared} tickets compared`);
+      print(`${await rebuild(context, { signal, graceMs, onPage })} tickets; the new rows are read now`);
       return 0;
     }
     case 'reconcile': {

@@ -21,7 +21,7 @@ export interface ReconcileOptions {
   graceMs: number;
   signal: AbortSignal;
   /** Told after each page. */
-  onProgress?: (compared: number) => void;
+  onPage?: (compared: number) => Promise<void> | void;
 }
 
 interface Suspect {
@@ -55,7 +55,7 @@ export async function reconcile(projection: Projection, options: ReconcileOption
       else await projection.rows.remove(id, version);
     }
     drift.compared += tickets.length;
-    options.onProgress?.(drift.compared);
+    await options.onPage?.(drift.compared);
     if (tickets.length === 0) return drift;
     afterId = upToId;
   }

@@ -39,12 +39,26 @@ export function scheduledTasks(context: Context, meter: DriftMeter, signal: Abor
   ];
 }
 
+/** What is broken off is begun again: at once if the process stops, after some minutes if it dies or something fails. */
 async function reconcileNightly(context: Context, meter: DriftMeter, signal: AbortSignal): Promise<void> {
+  const { nights, log } = context;
   const now = new Date();
-  if (now.getUTCHours() < nightHour || !(await context.claimNight(now.toISOString().slice(0, 10)))) return;
-  const { active } = await context.rows.generations();
-  const drift = await reconcile(context, { generation: active, graceMs, signal });
-  meter(drift);
-  const { missing, stale, surplus } = drift;
-  if (missing + stale + surplus > 0) context.log.warn(drift, 'rows had drifted from their tickets; they are repaired');
+  const day = now.toISOString().slice(0, 10);
+  if (now.getUTCHours() < nightHour || !(await nights.claim(day))) return;
+  const taken = new AbortController();
+  const onPage = async () => {
+    if (!(await nights.extend())) taken.abort();
+  };
+  try {
+    const { active } = await context.rows.generations();
+    const options = { generation: active, graceMs, signal: AbortSignal.any([signal, taken.signal]), onPage };
+    const drift = await reconcile(context, options);
+    if (options.signal.aborted) return;
+    await nights.finish(day);
+    meter(drift);
+    const { missing, stale, surplus } = drift;
+    if (missing + stale + surplus > 0) log.warn(drift, 'rows had drifted from their tickets; they are repaired');
+  } finally {
+    if (signal.aborted) await nights.release();
+  }
 }

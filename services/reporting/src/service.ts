@@ -1,4 +1,5 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Bus } from '@ticketing/events/bus.ts';
 import { openBus } from '@ticketing/events/bus-config.ts';
 import { type Consumer, startConsumer } from '@ticketing/events/consumer.ts';
 import { measureConsumers } from '@ticketing/events/consumer-metrics.ts';
@@ -19,14 +20,14 @@ import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { exportReportingTickets } from './api/export-reporting-tickets.ts';
 import { getReportingExport } from './api/get-reporting-export.ts';
 import { getReportingExportFile } from './api/get-reporting-export-file.ts';
-import { type ReportingConfig, readReportingConfig } from './config.ts';
+import { readReportingConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { consumedTopics, consumerGroup, eventHandler } from './events/consume.ts';
 import { startExportWorker } from './export-worker.ts';
 import { driftMeter, scheduledTasks } from './scheduler.ts';
 import { defaultSettings, type ReadSettings } from './settings.ts';
 import { exportStore } from './store/export-store.ts';
-import { claimNight } from './store/night-store.ts';
+import { nightStore } from './store/night-store.ts';
 import { rowStore } from './store/row-store.ts';
 import { tagRefreshStore } from './store/tag-refresh-store.ts';
 import { startTagRefresher } from './tag-refresher.ts';
@@ -45,6 +46,7 @@ export async function startReporting(
 ): Promise<RunningReporting> {
   const config = readReportingConfig(environment);
   const log = createLogger('reporting', config.logLevel);
+  const bus = config.roles.includes('consumer') ? await openBus(config.bus, 'reporting', log) : undefined;
   const issuer = openIssuer(config.issuer, log);
   const authenticator = openAuthenticator('reporting', issuer, config.internalJwksFile);
   const tokens = await internalTokens('reporting', config.signingKeyFile);
@@ -57,6 +59,7 @@ export async function startReporting(
   let exporter: WakefulLoop | undefined;
   const context = reportingContext(database, { tickets, settings, log, wakeExports: () => exporter?.wake() });
   const release = async () => {
+    await bus?.close();
     health.close();
     issuer.keys.close();
     tickets.close();
@@ -75,7 +78,7 @@ export async function startReporting(
     await release();
     throw error;
   });
-  const consuming = config.roles.includes('consumer') ? await consume(config, database, context) : undefined;
+  const consuming = bus && consume(bus, database, context);
   if (consuming) measureConsumers([consuming.consumer], openParking(database.connection), metrics.registry);
   if (config.roles.includes('scheduler')) exporter = startExportWorker(context, database.opened);
   const stopping = new AbortController();
@@ -107,7 +110,7 @@ export function reportingContext(
     rows: rowStore(connection),
     tagRefreshes: tagRefreshStore(connection),
     exports: exportStore(connection),
-    claimNight: (day) => claimNight(connection, day),
+    nights: nightStore(connection),
     now: () => Math.floor(Date.now() / 1000),
   };
 }
@@ -117,8 +120,7 @@ interface Consuming {
   stop(): Promise<void>;
 }
 
-async function consume(config: ReportingConfig, database: Database, context: Context): Promise<Consuming> {
-  const bus = await openBus(config.bus, 'reporting', context.log);
+function consume(bus: Bus, database: Database, context: Context): Consuming {
   const refresher = startTagRefresher(context, database.opened, context.log);
   const consumer = startConsumer({
     bus,
@@ -133,7 +135,6 @@ async function consume(config: ReportingConfig, database: Database, context: Con
     async stop() {
       await consumer.stop();
       await refresher.stop();
-      await bus.close();
     },
   };
 }

@@ -18,6 +18,7 @@ import { rebuild, reconcile } from '../src/reconciliation.ts';
 import { reportingContext } from '../src/service.ts';
 import { setUpStore } from '../src/set-up.ts';
 import { defaultSettings } from '../src/settings.ts';
+import { nightStore } from '../src/store/night-store.ts';
 import { documentOf } from '../src/store/row-model.ts';
 import { ticketChanged } from './harness.ts';
 import { TicketModel } from './stub-tickets.ts';
@@ -300,7 +301,7 @@ test('a rebuild makes all rows anew beside those that are read, follows changes 
   const compared = await rebuild(context, {
     signal,
     graceMs: 0,
-    onProgress: () => void (round < 8 && pending.push(change())),
+    onPage: () => void (round < 8 && pending.push(change())),
   });
   await Promise.all(pending);
   expect(compared).toBe(12);
@@ -319,7 +320,7 @@ test('a rebuild that was broken off is gone on with', async () => {
   const first = rebuild(context, {
     signal: broken.signal,
     graceMs: 0,
-    onProgress: () => broken.abort(new Error('killed')),
+    onPage: () => broken.abort(new Error('killed')),
   });
   await expect(first).rejects.toThrow('killed');
   expect(await context.rows.generations()).toEqual({ active: 1, building: 2 });
@@ -328,10 +329,43 @@ test('a rebuild that was broken off is gone on with', async () => {
   expect(await rows(2)).toEqual(expectedRows(model));
 });
 
-test('the nightly work is claimed once a day, however many replicas there are', async () => {
+test('E7: a row that is written at the moment of its erasure is erased', async () => {
+  const { context, model, rows } = await bench();
+  const ids = Array.from({ length: 200 }, (_, index) => index + 1);
+  for (const id of ids) model.put(id);
+  const written = model.snapshots(ids).snapshots.map((snapshot) => rowOf(snapshot, new Map()));
+  await Promise.all(
+    written.flatMap((row) => [context.rows.put([row], 1), context.rows.erase(row.id, row.version + 1)]),
+  );
+  expect((await rows()).filter((row) => !('erasedAt' in row))).toEqual([]);
+});
+
+test('the nightly work is done once a day, however many replicas there are', async () => {
   const { context } = await bench();
-  const claims = await Promise.all(Array.from({ length: 8 }, () => context.claimNight('2026-03-01')));
+  const { nights } = context;
+  const claims = await Promise.all(Array.from({ length: 8 }, () => nights.claim('2026-03-01')));
   expect(claims.filter(Boolean)).toHaveLength(1);
-  expect(await context.claimNight('2026-03-01')).toBe(false);
-  expect(await context.claimNight('2026-03-02')).toBe(true);
+  await nights.finish('2026-03-01');
+  expect(await nights.claim('2026-03-01')).toBe(false);
+  expect(await nights.claim('2026-03-02')).toBe(true);
+});
+
+test('nightly work that broke off is begun again by another, which work that goes on is not', async () => {
+  const { connection } = await bench();
+  let now = Date.now();
+  const [first, second] = [nightStore(connection, () => now), nightStore(connection, () => now)];
+  expect(await first.claim('2026-03-01')).toBe(true);
+  now += 4 * 60_000;
+  await first.extend();
+  now += 4 * 60_000;
+  expect(await second.claim('2026-03-01')).toBe(false);
+  now += 2 * 60_000;
+  expect(await second.claim('2026-03-01')).toBe(true);
+  expect(await first.extend()).toBe(false);
+  await first.finish('2026-03-01');
+  await second.release();
+  expect(await first.claim('2026-03-01')).toBe(true);
+  await first.finish('2026-03-01');
+  now += 10 * 60_000;
+  expect(await second.claim('2026-03-01')).toBe(false);
 });

@@ -63,6 +63,7 @@ export async function startTickets(
 ): Promise<RunningTickets> {
   const config = readTicketsConfig(environment);
   const log = createLogger('tickets', config.logLevel);
+  const bus = config.roles.includes('relay') ? await openBus(config.bus, 'tickets', log) : undefined;
   const issuer = openIssuer(config.issuer, log);
   const authenticator = openAuthenticator('tickets', issuer, config.internalJwksFile);
   const database = openDatabase(config.store.mongodbUri, config.store.database, (error) =>
@@ -76,6 +77,7 @@ export async function startTickets(
   measureOutboxes(outboxes, metrics.registry);
   measureErasures(context.tickets, metrics.registry);
   const release = async () => {
+    await bus?.close();
     health.close();
     issuer.keys.close();
     await database.close();
@@ -96,7 +98,6 @@ export async function startTickets(
     await release();
     throw error;
   });
-  const bus = config.roles.includes('relay') ? await openBus(config.bus, 'tickets', log) : undefined;
   if (bus) relay = startRelay({ database, outboxes, bus, log });
   const tasks = config.roles.includes('scheduler') ? scheduledTasks(context) : [];
   const schedule = startSchedule(tasks, () => health.isReady(), log);
@@ -108,7 +109,6 @@ export async function startTickets(
       await server.close(config.drainMs);
       await schedule.stop();
       await relay?.stop();
-      await bus?.close();
       await release();
     },
   };

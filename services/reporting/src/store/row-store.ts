@@ -225,11 +225,16 @@ async function putInto(
 async function eraseFrom(collection: mongo.Collection<RowDocument>, id: number, version: number): Promise<void> {
   const replacement = { version, tagRevision: 0, erasedAt: new Date() };
   const filter = { _id: id, version: { $lte: version }, erasedAt: null };
-  try {
-    await collection.replaceOne(filter as never, replacement as never, { upsert: true });
-  } catch (error) {
-    // It was erased before.
-    if (!isDuplicateKey(error)) throw error;
+  for (;;) {
+    try {
+      await collection.replaceOne(filter as never, replacement as never, { upsert: true });
+      return;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const stored = await collection.findOne({ _id: id }, { projection: { version: 1, erasedAt: 1 } });
+    // Else it is a row that was written while it was looked for.
+    if (stored?.erasedAt !== undefined || (stored?.version ?? 0) > version) return;
   }
 }
 

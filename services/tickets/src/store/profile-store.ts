@@ -42,9 +42,9 @@ export function profileStore(connection: Connection, now: () => number = Date.no
   const cache = new Map<number, { profile: Profile; readAt: number }>();
   const remembered = new Map<number, string>();
 
-  function keep(profile: Profile): void {
+  function keep(profile: Profile, readAt = now()): void {
     if (cache.size >= maxCached) cache.clear();
-    cache.set(profile.id, { profile, readAt: now() });
+    cache.set(profile.id, { profile, readAt });
   }
 
   function kept(id: number, forMs: number): Profile | undefined {
@@ -67,8 +67,8 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     const found = await read(ids);
     return found.map((profile) => {
       const known = cache.get(profile.id);
-      if (known && known.readAt >= startedAt) return known.profile;
-      keep(profile);
+      if (known && known.readAt > startedAt) return known.profile;
+      keep(profile, startedAt);
       return profile;
     });
   }

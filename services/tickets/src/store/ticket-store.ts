@@ -231,7 +231,8 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
         return found.map(({ _id, ...rest }) => ({ service: _id, ...rest }));
       }),
     async reserve(id, version, bulkId) {
-      const free = { _id: id, ...(version === undefined ? isLive : { version }), reservedBy: { $in: [null, bulkId] } };
+      const stands = version === undefined ? isLive : { ...isLive, version };
+      const free = { _id: id, ...stands, reservedBy: { $in: [null, bulkId] } };
       if (await updateOne(free, { $set: { reservedBy: bulkId } })) return 'reserved';
       const found = await findOne({ _id: id });
       return found && (version === undefined || found.ticket.version === version) ? 'taken' : 'moved_on';

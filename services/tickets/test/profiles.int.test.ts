@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import mongoose, { type Connection } from 'mongoose';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { profileStore } from '../src/store/profile-store.ts';
+
+let connection: Connection;
+
+beforeAll(async () => {
+  const dbName = `test_${randomUUID().slice(0, 8)}`;
+  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
+});
+afterAll(async () => {
+  await connection.dropDatabase();
+  await connection.close();
+});
+
+const profiles = () => connection.collection<{ _id: number; firstName: string }>('profiles');
+
+/** Stores of two processes would be two connections; what they share is the collection. */
+function replica(clock: { now: number }) {
+  connection.deleteModel(/Profile/);
+  return profileStore(connection, () => clock.now);
+}
+
+test('a profile that another replica has changed is shown within five seconds and one request', async () => {
+  const clock = { now: 1_000_000 };
+  const store = replica(clock);
+  const name = async () => (await store.find([7])).get(7)?.firstName;
+  await store.remember(testCaller({ profileId: 7, firstName: 'Kim' }));
+  await profiles().updateOne({ _id: 7 }, { $set: { firstName: 'Kimberly' } });
+  clock.now += 5_000;
+  expect(await name()).toBe('Kim');
+  clock.now += 1;
+  // What is known is answered at once, and read anew meanwhile.
+  expect(await name()).toBe('Kim');
+  await expect.poll(name).toBe('Kimberly');
+});
+
+test('what was read a minute ago is not used any more', async () => {
+  const clock = { now: 1_000_000 };
+  const store = replica(clock);
+  await profiles().insertOne({ _id: 8, firstName: 'Sam' });
+  expect((await store.find([8])).get(8)?.firstName).toBe('Sam');
+  await profiles().updateOne({ _id: 8 }, { $set: { firstName: 'Samuel' } });
+  clock.now += 60_001;
+  expect((await store.find([8])).get(8)?.firstName).toBe('Samuel');
+});
+
+test('a profile that never called has no name', async () => {
+  const store = replica({ now: 0 });
+  expect((await store.find([9])).get(9)).toEqual({ id: 9, firstName: null, lastName: null, email: null });
+});
