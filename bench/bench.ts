@@ -73,7 +73,8 @@ await runDevelopmentScript(async () => {
     if (!onKafka && servers !== undefined) throw new Error('--servers is for a broker that KAFKA_BROKERS names.');
     const bus = servers === undefined ? await embeddedBus(join(folder, 'bus')) : kafkaBus(servers);
     stops.push(bus.close);
-    const { system } = await open({ environment: bus.environment });
+    const system = await startSystem(folder, { environment: bus.environment });
+    stops.push(system.stop);
     progress(`${bus.name} is away for a minute`);
     return measureBusAway(system, bus, Number(values.tickets));
   };
@@ -87,7 +88,7 @@ await runDevelopmentScript(async () => {
     await close();
     const plan = { seconds: Number(values.seconds), only: values.only.split(','), large: Number(values.tickets) };
     const profiles = values.profile ? results : undefined;
-    const figures = await compare(await open({ profiles, ticketsRoles: 'api' }), plan);
+    const figures = await compare(await open({ profiles, environment: { TICKETING_TICKETS_ROLES: 'api' } }), plan);
     await close();
     if (plan.only.includes('events')) {
       const { system: whole } = await open({ profiles });

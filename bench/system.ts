@@ -40,8 +40,6 @@ const caller = {
 export interface SystemOptions {
   /** The folder to which CPU profiles of its services go. */
   profiles?: string | undefined;
-  /** The roles that the tickets service has; all if undefined. In production each role runs in processes of its own. */
-  ticketsRoles?: string;
   /** Further variables of its services. */
   environment?: Record<string, string>;
 }
@@ -49,15 +47,14 @@ export interface SystemOptions {
 /** Starts the system on a data folder. */
 export async function startSystem(
   folder: string,
-  { profiles, ticketsRoles, environment = {} }: SystemOptions = {},
+  { profiles, environment: further = {} }: SystemOptions = {},
 ): Promise<BenchSystem> {
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
-      ...environment,
+      ...further,
       TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
-      ...(ticketsRoles === undefined ? {} : { TICKETING_TICKETS_ROLES: ticketsRoles }),
       ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
     },
   });

@@ -100,7 +100,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   /** Appends of one process to one partition follow one another, in the order of their calls. */
   function append(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
-    const name = `${topic}/${partition}`;
+    const name = placeOf(topic, partition);
     const turn = (queues.get(name) ?? Promise.resolve()).then(async () => {
       for (const part of batchesOf(messages, maxChunk)) await appendChunk(topic, partition, part);
     });
@@ -114,7 +114,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   async function appendChunk(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
     const kept = messages.map(({ key, value, headers }) => ({ key, value: new mongo.Binary(value), headers }));
-    const place = `${topic}/${partition}`;
+    const place = placeOf(topic, partition);
     let last = lastOf(place);
     for (let attempt = 0; attempt < maxAppendAttempts; attempt++) {
       last ??= await lastSequence(topic, partition);
@@ -185,7 +185,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   }
 
   async function placesOf(topic: string): Promise<string[]> {
-    return Array.from({ length: await partitionsOf(topic) }, (_, partition) => `${topic}/${partition}`);
+    return Array.from({ length: await partitionsOf(topic) }, (_, partition) => placeOf(topic, partition));
   }
 
   /** Reads a partition on from an offset, until it goes to another. */
@@ -356,6 +356,10 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 }
 
 const maxSequence = 10 ** 12 - 1;
+
+function placeOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`;
+}
 
 function parsePlace(place: string): { topic: string; partition: number } {
   const slash = place.lastIndexOf('/');
