@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type ConsumerOptions, replayKey } from './consumer.ts';
+import { type HandlerOptions, replayKey } from './message-handler.ts';
 import type { Outbox } from './outbox.ts';
 import type { Parking } from './parking.ts';
 
@@ -34,11 +34,7 @@ export async function printUndeliverable(outboxes: readonly Outbox[], print: Pri
 }
 
 /** Handles parked events again, key by key, all or those of one key. Answers how many keys are parked still. */
-export async function replayParked(
-  consumer: Pick<ConsumerOptions, 'parking' | 'group' | 'handle' | 'log'>,
-  key: string | undefined,
-  print: Print,
-): Promise<number> {
+export async function replayParked(consumer: HandlerOptions, key: string | undefined, print: Print): Promise<number> {
   const parked = (await consumer.parking.list(mostListed)).filter((one) => one.group === consumer.group);
   const keys = new Map(parked.map((one) => [`${one.topic} ${one.key}`, one]));
   let left = 0;

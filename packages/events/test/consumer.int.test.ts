@@ -5,11 +5,12 @@ import { createLogger } from '@ticketing/service-kit/logger.ts';
 import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import type { Bus, Subscription } from '../src/bus.ts';
-import { type Consumer, type HandleEvents, messageHandler, replayKey, startConsumer } from '../src/consumer.ts';
+import type { Bus, IncomingMessage, Subscription } from '../src/bus.ts';
+import { type Consumer, startConsumer } from '../src/consumer.ts';
 import { measureConsumers } from '../src/consumer-metrics.ts';
 import { embeddedLog } from '../src/embedded-log.ts';
 import { eventMessage } from '../src/envelope.ts';
+import { type HandleEvents, messageHandler, replayKey } from '../src/message-handler.ts';
 import { buildParkingIndex, openParking, type Parking } from '../src/parking.ts';
 
 const log = createLogger('test', 'silent');
@@ -108,13 +109,7 @@ test('an event that is parked and comes again holds up nobody', async () => {
     handled.push(...events.map(({ key }) => key));
   });
   await publish('a', 'b', 'b', 'c');
-  const messages = ['a', 'b', 'b', 'c'].map((key, index) => ({
-    ...{ topic, partition: 0, offset: String(index), key, value: Buffer.from(String(index)) },
-    headers: {
-      ...eventMessage(key, { id: `evt_${index}`, type: 't', source: 's', subject: key, time: 0 }, Buffer.from(''))
-        .headers,
-    },
-  }));
+  const messages = messagesOf(topic, 'abbc');
   const handle = messageHandler(common);
   const { signal } = new AbortController();
   for (let delivery = 0; delivery < 2; delivery++) {
@@ -132,6 +127,79 @@ test('an event that is parked and comes again holds up nobody', async () => {
   }
   expect(new Set(handled)).toEqual(new Set(['a', 'c']));
   expect(await parking.countKeys(group)).toBe(1);
+});
+
+/** The messages of a partition, one of each key. */
+function messagesOf(topic: string, keys: string): IncomingMessage[] {
+  return [...keys].map((key, index) => {
+    const envelope = { id: `evt_${index}`, type: 't', source: 's', subject: key, time: 0 };
+    const offset = String(key.charCodeAt(0) * 10 + index);
+    return { ...eventMessage(key, envelope, Buffer.from(String(index))), topic, partition: 0, offset };
+  });
+}
+
+/** A handler that is late with some keys, and what is delivered to it. */
+async function lateBench(keys: string) {
+  let late = '';
+  const handled = new Set<string>();
+  const calls: string[] = [];
+  const { common, topic, parked } = await bench(async (events) => {
+    calls.push(events.map(({ key }) => key).join(''));
+    if (events.some(({ key }) => late.includes(key))) throw new DomainError('deadline_exceeded', 'timeout', 'late');
+    for (const { key } of events) handled.add(key);
+  });
+  const handle = messageHandler(common);
+  const { signal } = new AbortController();
+  return {
+    ...{ handled, calls, parked, common, topic },
+    /** Delivers messages of these keys until they need not come again, `most` times at most. */
+    async deliver(lateKeys: string, most: number, delivered = keys) {
+      late = lateKeys;
+      for (let times = 1; times <= most; times++) {
+        const isDone = await handle(messagesOf(topic, delivered), signal).then(
+          () => true,
+          (error: DomainError) => error.code !== 'deadline_exceeded',
+        );
+        if (isDone) return true;
+      }
+      return false;
+    },
+  };
+}
+
+test('an event whose handling is always late is parked, while those of other keys are handled', async () => {
+  const { deliver, handled, parked } = await lateBench('abcdef');
+  expect(await deliver('abc', 20)).toBe(true);
+  expect(await parked()).toEqual(['a0', 'b1', 'c2']);
+  expect(handled).toEqual(new Set('def'));
+});
+
+test('while everything is late, nothing is parked, and a delivery ends soon', async () => {
+  const { deliver, handled, parked, calls } = await lateBench('abcdef');
+  expect(await deliver('abcdef', 20)).toBe(false);
+  // One call for all of them, and then two keys.
+  expect(calls.length).toBeLessThanOrEqual(20 * 3);
+  // What was handled once meanwhile says nothing about the others.
+  expect(await deliver('', 1, 'z')).toBe(true);
+  expect(await deliver('abcdef', 20)).toBe(false);
+  expect(await parked()).toEqual([]);
+  expect(await deliver('', 1)).toBe(true);
+  expect(handled).toEqual(new Set('abcdefz'));
+});
+
+test('an event that is late and the only one is parked as soon as others come', async () => {
+  const { deliver, parked } = await lateBench('a');
+  expect(await deliver('a', 20)).toBe(false);
+  expect(await parked()).toEqual([]);
+  expect(await deliver('a', 20, 'ab')).toBe(true);
+  expect(await parked()).toEqual(['a0']);
+});
+
+test('what is late when it is replayed stays parked, and holds up nobody', async () => {
+  const { deliver, parked, common, topic } = await lateBench('ab');
+  await parking.add(common.group, messagesOf(topic, 'a'), 'test');
+  expect(await deliver('a', 1)).toBe(true);
+  expect(await parked()).toEqual(['a0']);
 });
 
 test('what comes while a key is being replayed is handled too, whoever is first', async () => {
@@ -189,7 +257,9 @@ test('what fails once or twice and then no more is not parked', async () => {
   expect(await parked()).toEqual([]);
 });
 
-test('an event that its handler never ends with is parked after some tries', { timeout: 30_000 }, async () => {
+test('an event that its handler never ends with is parked after some tries, as others are handled', {
+  timeout: 30_000,
+}, async () => {
   const handled: string[] = [];
   const { start, publish, parked } = await bench(
     async (events, { signal }) => {
@@ -199,8 +269,12 @@ test('an event that its handler never ends with is parked after some tries', { t
     { handlerTimeoutMs: 50 },
   );
   start();
-  await publish('a', 'b');
-  await expect.poll(parked, { timeout: 20_000 }).toEqual(['a1']);
+  await publish('a');
+  const parkedMeanwhile = async () => {
+    await publish('b');
+    return await parked();
+  };
+  await expect.poll(parkedMeanwhile, { timeout: 20_000, interval: 200 }).toEqual(['a1']);
   await expect.poll(() => handled).toContain('2');
 });
 

@@ -1,8 +1,8 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer.ts';
 import type { ReceivedEvent } from '@ticketing/events/envelope.ts';
+import type { HandleEvents, HandlerContext } from '@ticketing/events/message-handler.ts';
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/events/topics.ts';
 import { erase, type Projection, project } from '../projection.ts';
 
