@@ -6,9 +6,10 @@ import { type Order, type Position, type Range, rangesBehind } from '@ticketing/
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
+import { documentReader } from './document-reader.ts';
 import { gatheredInsert } from './gathered-insert.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
-import { type TicketFieldName, type TicketState, ticketFields } from './ticket-fields.ts';
+import { type TicketFieldName, type TicketState, ticketFieldNames, ticketFields } from './ticket-fields.ts';
 import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
@@ -159,7 +160,8 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
   // Deleted ones are passed over here: MongoDB finds by one field alone in two thirds of the time.
   const findOne = (query: Query) =>
     reachable(async () => {
-      const document = await native.findOne(query, { projection: leftOutOfReads });
+      const bytes = (await native.findOne(query, { projection: leftOutOfReads, raw: true })) as Uint8Array | null;
+      const document = bytes && readDocument(bytes);
       return document && document.deletedAt === undefined ? storedTicket(document) : undefined;
     });
   const told = (isWritten: boolean) => {
@@ -173,10 +175,9 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
     find: (id) => findOne({ _id: id }),
     findAll: (ids) =>
       reachable(async () => {
-        const found = await native
-          .find({ _id: { $in: [...ids] }, ...isLive }, { projection: leftOutOfReads })
-          .toArray();
-        return found.map(storedTicket);
+        const options = { projection: leftOutOfReads, raw: true };
+        const found = await native.find({ _id: { $in: [...ids] }, ...isLive }, options).toArray();
+        return found.map((bytes) => storedTicket(readDocument(bytes as unknown as Uint8Array)));
       }),
     versionsAfter: (id, limit) =>
       reachable(async () => {
@@ -402,15 +403,16 @@ async function readPage(tickets: mongo.Collection<TicketDocument>, request: Page
   const last = found.length > request.limit ? shown.at(-1) : undefined;
   return {
     count: shown.length,
-    end: last && positionOf(decoded(last.bytes), last.range),
+    end: last && positionOf(readDocument(last.bytes), last.range),
     // Each document is let go before the next is decoded.
-    tickets: () => shown.map(({ bytes }) => storedTicket(decoded(bytes))),
+    tickets: () => shown.map(({ bytes }) => storedTicket(readDocument(bytes))),
   };
 }
 
-function decoded(bytes: Uint8Array): TicketDocument {
-  return mongo.BSON.deserialize(bytes) as TicketDocument;
-}
+const readDocument = documentReader<TicketDocument>([
+  ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
+  ...['workedOn', 'manualWorkEntries', 'effects', 'reservedBy', 'deletedAt'],
+]);
 
 function positionOf(document: TicketDocument, range: Range): Position {
   return { segment: range.segment, value: document[range.field], id: document._id };
