@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { freePort } from '../scripts/development/ports.ts';
-import { nodeFlags } from '../scripts/development/services.ts';
+import { serviceProgram } from '../scripts/development/services.ts';
 import { waitUntilReady } from '../scripts/development/wait-until-ready.ts';
 import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
@@ -157,8 +156,7 @@ async function measureCost(system: BenchSystem, { seconds }: EventPlan) {
 
 async function startAlone(environment: ReadonlyMap<string, string>) {
   const [http, grpc, internal] = [String(await freePort()), String(await freePort()), String(await freePort())];
-  const program = join(import.meta.dirname, '..', 'services/tickets/src/main.ts');
-  const child: ChildProcess = spawn(process.execPath, [...nodeFlags.tickets, program], {
+  const child: ChildProcess = spawn(process.execPath, await serviceProgram('tickets'), {
     stdio: 'inherit',
     env: {
       ...Object.fromEntries(environment),

@@ -66,9 +66,9 @@ export async function startSystem(
     return found;
   };
   const [gateway, tickets, reporting, engine] = [
-    find('services/gateway'),
-    find('services/tickets/src/main'),
-    find('services/reporting/src/main'),
+    find('/gateway/main.mjs'),
+    find('/tickets/main.mjs'),
+    find('/reporting/main.mjs'),
     find('embedded-mongo'),
   ];
   const keys = developmentKeys(folder);

@@ -1,4 +1,5 @@
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { currentBuild } from './build.ts';
 import { systemEnvironment } from './development/environment.ts';
 import { publishEnvironment } from './development/environment-file.ts';
 import { greeting } from './development/greeting.ts';
@@ -34,8 +35,8 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
   const keys = developmentKeys(dataDir);
-  // Loading takes as long as opening the store does, in another process.
-  if (!options.isSplit) importServices().catch(() => undefined);
+  // Loading, or building, takes as long as opening the store does, in another process.
+  (options.isSplit ? currentBuild() : importServices()).catch(() => undefined);
   const store = await openStore(dataDir, process.env.MONGODB_URI);
   let isStopping = false;
   stops.push(async () => {

@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { currentBuild, programIn, type ServiceName, serviceNames } from '../build.ts';
 import { runChild, superviseChild } from './child-service.ts';
 
 /** The services of the system, started; their stores' indexes are built. */
@@ -14,7 +15,6 @@ export interface RunningServices {
 }
 
 const root = join(import.meta.dirname, '..', '..');
-const services = join(root, 'services');
 /** Where Node keeps code that it has compiled, types stripped. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
@@ -61,7 +61,7 @@ export async function importServices() {
  * The heap of each service: the gateway passes on what it is sent, the tickets service takes bodies of
  * 40 MiB apart. Without a limit Node lets garbage pile up by the size of the machine.
  */
-export const nodeFlags = {
+const nodeFlags: Record<ServiceName, readonly string[]> = {
   gateway: ['--max-semi-space-size=8', '--max-old-space-size=512'],
   tickets: ['--max-semi-space-size=16', '--max-old-space-size=512'],
   reporting: ['--max-semi-space-size=8', '--max-old-space-size=512'],
@@ -77,23 +77,25 @@ const processEnvironment = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-/** Those that have something to be set up, in the order of their start; the gateway comes last. */
-const names = ['tickets', 'reporting', 'gateway'] as const;
 const withStore = ['tickets', 'reporting'] as const;
+
+/** What Node is given to run a service as in production: flags, and the program that was built of it. */
+export async function serviceProgram(service: ServiceName): Promise<string[]> {
+  return [...nodeFlags[service], programIn(await currentBuild(), service)];
+}
 
 /** Starts each service as a process of its own, from the same program as in production. */
 export async function startApart(given: Environment): Promise<RunningServices> {
   const environment = { ...processEnvironment, ...given };
-  const children = names.map((name) => {
-    const program = [...nodeFlags[name], join(services, name, 'src/main.ts')];
-    return superviseChild(name, program, environment);
-  });
+  const folder = await currentBuild();
+  const programs = await Promise.all(serviceNames.map(serviceProgram));
+  const children = programs.map((program, index) => superviseChild(serviceNames[index] ?? '', program, environment));
   const stop = async () => {
     for (const child of children.toReversed()) await child.stop();
   };
   try {
-    const setUp = (name: string) =>
-      runChild(`The set-up of ${name}`, [join(services, name, 'src/set-up.ts')], environment);
+    const setUp = (name: ServiceName) =>
+      runChild(`The set-up of ${name}`, [programIn(folder, name, 'set-up')], environment);
     await Promise.all(withStore.map(setUp));
   } catch (error) {
     await stop();

@@ -15,9 +15,9 @@ export const replicaName = 'TICKETING_TEST_FAULTS_REPLICA';
 /** The programs of the system, by a part of their command lines. */
 const programs: readonly (readonly [part: string, role: string])[] = [
   ['scripts/start.ts', 'starter'],
-  ['services/gateway/src/main.ts', 'gateway'],
-  ['services/tickets/src/main.ts', 'tickets'],
-  ['services/reporting/src/main.ts', 'reporting'],
+  ['/gateway/main.mjs', 'gateway'],
+  ['/tickets/main.mjs', 'tickets'],
+  ['/reporting/main.mjs', 'reporting'],
   ['embedded-mongo/src/host.ts', 'store'],
 ];
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { serviceProgram } from '../development/services.ts';
 import type { SystemLog } from './log.ts';
 import { replicaName } from './processes.ts';
 
@@ -12,16 +12,16 @@ export interface Replicas {
   stop(): void;
 }
 
-const services = join(import.meta.dirname, '..', '..', 'services');
 const rolesOf = { tickets: 'relay,scheduler', reporting: 'consumer,scheduler' };
 const restartMs = 1_000;
 
 /** Keeps a second relay and a second consumer running beside a system, with further variables. */
-export function keepReplicas(
+export async function keepReplicas(
   variables: Environment,
   readEnvironment: () => Environment,
   log: Pick<SystemLog, 'listen'>,
-): Replicas {
+): Promise<Replicas> {
+  const programs = { tickets: await serviceProgram('tickets'), reporting: await serviceProgram('reporting') };
   const children = new Set<ChildProcess>();
   let generation = 0;
 
@@ -31,7 +31,7 @@ export function keepReplicas(
       ['HTTP_PORT', 'INTERNAL_PORT', 'GRPC_PORT'].map((name) => [`TICKETING_${service.toUpperCase()}_${name}`, '0']),
     );
     const roles = { [`TICKETING_${service.toUpperCase()}_ROLES`]: rolesOf[service] };
-    const child = spawn(process.execPath, [join(services, service, 'src/main.ts')], {
+    const child = spawn(process.execPath, programs[service], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
       env: { ...process.env, ...readEnvironment(), ...variables, ...ports, ...roles, [replicaName]: 'true' },

@@ -44,14 +44,14 @@ const noticeMs = 1_000;
 export async function startSystem(dataDir: string, hasReplicas: boolean): Promise<System> {
   const mark = randomUUID();
   const log = keepLog(join(dataDir, 'faults.log'));
+  const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
+  const replicas = hasReplicas ? await keepReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   let port = '0';
   let isStopping = false;
   let starter = spawnStarter();
   let isReady = true;
-  const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
-  const replicas = hasReplicas ? keepReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
 
   function spawnStarter(): ChildProcess {
     const child = spawn(process.execPath, [starterProgram, '--split', '--port', port, '--data', dataDir], {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
 export interface EmbeddedMongoOptions {
   /** Made if it does not exist; one process at a time. */
@@ -59,8 +58,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
 }
 
 function spawnHost({ dataDir, port = 0, cacheSizeMb }: EmbeddedMongoOptions): ChildProcess {
-  // The sibling in the same form: `host.ts` in the sources, `host.js` in a build.
-  const entry = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url));
+  const entry = join(import.meta.dirname, 'host.ts');
   const cacheArguments = cacheSizeMb === undefined ? [] : ['--cache-mb', String(cacheSizeMb)];
   return spawn(process.execPath, [entry, '--data', dataDir, '--port', String(port), ...cacheArguments], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
