@@ -116,6 +116,11 @@ describe('npm start', () => {
 
   it('with --split starts a dead service again, and leaves nothing behind when it is killed', async () => {
     const { child, url, complaints } = await start('--split');
+    const described = async () => {
+      const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+      return Object.keys(document.paths);
+    };
+    await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
     const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
     process.kill(gateway?.pid ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));

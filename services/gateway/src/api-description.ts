@@ -6,7 +6,10 @@ import type { UpstreamAgent } from './upstream-agent.ts';
 export interface ApiDescription {
   /** What is known of it now. */
   latest(): OpenApiDocument;
-  /** Asks the services again if what is known is older than a minute, or incomplete and older than a few seconds. */
+  /**
+   * Asks the services again if what is known is older than a minute; than a few seconds, if one did not answer; at once,
+   * if one has never been seen, as everything starts.
+   */
   refresh(): Promise<void>;
 }
 
@@ -24,6 +27,7 @@ export interface ApiDescriptionOptions {
 
 const freshMs = 60_000;
 const retryMs = 5_000;
+const unseenMs = 250;
 const fetchTimeoutMs = 2_000;
 
 /** Describes the API. The part of a service that is away is its last one; one never seen is left out. */
@@ -58,7 +62,8 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   return {
     latest: () => latest,
     async refresh() {
-      if (options.now() - askedAt < (isComplete ? freshMs : retryMs)) return running;
+      const keptMs = isComplete ? freshMs : parts.size < options.upstreamUrls.size ? unseenMs : retryMs;
+      if (options.now() - askedAt < keptMs) return running;
       running ??= load().finally(() => {
         running = undefined;
       });
