@@ -1,9 +1,23 @@
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import type { Plugin } from 'rolldown';
 
 /** The services that can be built, in the order of their start; the gateway comes last. */
 export const serviceNames = ['tickets', 'reporting', 'gateway'] as const;
+
+/** A service that can be built. */
 export type ServiceName = (typeof serviceNames)[number];
 
 /** What a service can run. A gateway has nothing to set up. */
@@ -12,7 +26,24 @@ export type Program = 'main' | 'set-up';
 const root = join(import.meta.dirname, '..');
 /** Builds of the sources as they are now and were lately, for systems that start from them. */
 const recentBuilds = join(root, 'node_modules', '.cache', 'services');
-const keptMs = 24 * 3_600_000;
+/** Since a system was last started from it: it may run that long, and start its processes again. */
+const keptMs = 30 * 24 * 3_600_000;
+/** A single character beyond ASCII makes Node keep a whole file in two bytes a character. */
+const asciiOnly: Plugin = {
+  name: 'ascii-only',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error('A raw template can not be escaped.');
+      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
+    }
+  },
+};
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** It serves files from its own folder. */
 const external = ['@fastify/swagger-ui'];
 
@@ -32,6 +63,7 @@ export async function build(folder: string): Promise<void> {
       input: Object.fromEntries(programs.map((file) => [file.replace('.ts', ''), join(sources, file)])),
       platform: 'node',
       external,
+      plugins: [asciiOnly],
       logLevel: 'warn',
     });
     // The ending says that it is a module, wherever it lies.
@@ -56,25 +88,38 @@ export function currentBuild(): Promise<string> {
 }
 
 async function buildRecent(): Promise<string> {
-  const folder = join(recentBuilds, hashOfSources());
-  if (statSync(folder, { throwIfNoEntry: false })) return folder;
+  const hash = hashOfSources();
+  const folder = join(recentBuilds, hash);
   mkdirSync(recentBuilds, { recursive: true });
-  removeOldBuilds();
-  const unfinished = mkdtempSync(`${folder}-`);
-  await build(unfinished);
-  try {
-    renameSync(unfinished, folder);
-  } catch (error) {
-    // Another has built the same meanwhile.
-    rmSync(unfinished, { recursive: true });
-    if (!statSync(folder, { throwIfNoEntry: false })) throw error;
+  if (!existsSync(folder)) {
+    removeOldBuilds();
+    const unfinished = mkdtempSync(`${folder}-`);
+    try {
+      await build(unfinished);
+      // A file that was saved meanwhile may be in it, or not.
+      if (hashOfSources() !== hash) return await buildRecent();
+      renameSync(unfinished, folder);
+    } catch (error) {
+      // Another may have built the same meanwhile.
+      if (!existsSync(folder)) throw error;
+    } finally {
+      rmSync(unfinished, { recursive: true, force: true });
+    }
   }
+  const now = new Date();
+  utimesSync(folder, now, now);
   return folder;
 }
 
 function hashOfSources(): string {
   const hash = createHash('sha256').update(process.version);
-  const files = globSync(['{services,packages}/*/src/**/*.ts', 'package-lock.json', 'scripts/build.ts'], { cwd: root });
+  const files = globSync(
+    [
+      '{services,packages}/*/{package.json,src/**/*.ts}',
+      ...['package-lock.json', 'tsconfig*.json', 'scripts/build.ts'],
+    ],
+    { cwd: root },
+  );
   for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 16);
 }
@@ -82,8 +127,13 @@ function hashOfSources(): string {
 function removeOldBuilds(): void {
   for (const name of readdirSync(recentBuilds)) {
     const folder = join(recentBuilds, name);
-    if (statSync(folder).mtimeMs < Date.now() - keptMs) rmSync(folder, { recursive: true });
+    const usedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (usedAt < Date.now() - keptMs) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) await build(join(root, 'dist'));
+if (import.meta.main) {
+  const folder = join(root, 'dist');
+  rmSync(folder, { recursive: true, force: true });
+  await build(folder);
+}

@@ -15,7 +15,7 @@ export interface RunningServices {
 }
 
 const root = join(import.meta.dirname, '..', '..');
-/** Where Node keeps code that it has compiled, types stripped. */
+/** Where Node keeps sources that it has compiled, types stripped. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Starts every service in this process. */
@@ -58,21 +58,15 @@ export async function importServices() {
 }
 
 /**
- * The heap of each service: the gateway passes on what it is sent, the tickets service takes bodies of
- * 40 MiB apart. Without a limit Node lets garbage pile up by the size of the machine.
+ * The heap of a service: one that takes bodies of 40 MiB apart needs the most. Without a limit Node lets garbage pile up by
+ * the size of the machine.
  */
-const nodeFlags: Record<ServiceName, readonly string[]> = {
-  gateway: ['--max-semi-space-size=8', '--max-old-space-size=512'],
-  tickets: ['--max-semi-space-size=16', '--max-old-space-size=512'],
-  reporting: ['--max-semi-space-size=8', '--max-old-space-size=512'],
-};
+const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
 /**
- * What services need to run in less memory and start in less time: the code that was compiled the last time, and a C
- * library that gives back what was freed.
+ * What services need to run in less memory: a C library that gives back what was freed.
  */
 const processEnvironment = {
-  NODE_COMPILE_CACHE: compileCache,
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
@@ -81,13 +75,13 @@ const withStore = ['tickets', 'reporting'] as const;
 
 /** What Node is given to run a service as in production: flags, and the program that was built of it. */
 export async function serviceProgram(service: ServiceName): Promise<string[]> {
-  return [...nodeFlags[service], programIn(await currentBuild(), service)];
+  return [...nodeFlags, programIn(await currentBuild(), service)];
 }
 
 /** Starts each service as a process of its own, from the same program as in production. */
 export async function startApart(given: Environment): Promise<RunningServices> {
-  const environment = { ...processEnvironment, ...given };
   const folder = await currentBuild();
+  const environment = { ...processEnvironment, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...given };
   const programs = await Promise.all(serviceNames.map(serviceProgram));
   const children = programs.map((program, index) => superviseChild(serviceNames[index] ?? '', program, environment));
   const stop = async () => {

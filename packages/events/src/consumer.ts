@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/service-kit/wakeful-loop.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from './bus.ts';
-import { type HandlerOptions, messageHandler } from './message-handler.ts';
+import { type HandlerOptions, isPassing, messageHandler } from './message-handler.ts';
 
 /** What a group of consumers does with the events of its topics. */
 export interface ConsumerOptions extends HandlerOptions {
@@ -31,6 +31,14 @@ export interface ConsumerState {
 const maxEvents = 100;
 const quietFailures = 5;
 const stopPatienceMs = 5_000;
+const forgetMs = 60_000;
+
+/** Messages of a partition that are being handled or come again. Units: Unix ms. */
+interface Waiting {
+  /** When the oldest was sent. */
+  since: number;
+  failedAt: number | undefined;
+}
 
 /**
  * Takes part in a group, and handles what comes, each key in its order, at least once.
@@ -41,7 +49,7 @@ const stopPatienceMs = 5_000;
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000 } = options;
   const stopping = new AbortController();
-  const inHand = new Map<object, number>();
+  const waiting = new Map<string, Waiting>();
   let running: RunningSubscription | undefined;
   let lagMessages = 0;
   let restarts = 0;
@@ -51,20 +59,24 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   });
 
   async function handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void> {
-    const hand = {};
-    try {
-      for (let at = 0; at < messages.length && !delivery.signal.aborted; at += maxEvents) {
-        const part = messages.slice(at, at + maxEvents);
-        const last = part.at(-1);
-        if (!last) return;
-        inHand.set(hand, oldestOf(part));
+    for (let at = 0; at < messages.length && !delivery.signal.aborted; at += maxEvents) {
+      const part = messages.slice(at, at + maxEvents);
+      const last = part.at(-1);
+      if (!last) return;
+      const place = `${last.topic}/${last.partition}`;
+      const since = oldestOf(part);
+      waiting.set(place, { since, failedAt: undefined });
+      try {
         await handleMessages(part, delivery.signal);
         delivery.acknowledge(last);
+        waiting.delete(place);
+        progressedAt = Date.now();
+      } catch (error) {
+        waiting.set(place, { since, failedAt: Date.now() });
+        // It is not stuck, only what it needs is away.
+        if (isPassing(error)) progressedAt = Date.now();
+        throw error;
       }
-    } finally {
-      // Whether it was handled or failed: what is stuck would not have come so far.
-      progressedAt = Date.now();
-      inHand.delete(hand);
     }
   }
 
@@ -122,7 +134,12 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     group,
     state() {
       const now = Date.now();
-      const waitingSince = inHand.size > 0 ? Math.min(...inHand.values()) : lagMessages > 0 ? progressedAt : now;
+      // What has failed comes again soon; later it is another's.
+      const inHand = [...waiting.values()].filter(
+        ({ failedAt }) => failedAt === undefined || failedAt > now - forgetMs,
+      );
+      const since = inHand.map((one) => one.since);
+      const waitingSince = since.length > 0 ? Math.min(...since) : lagMessages > 0 ? progressedAt : now;
       return { lagMessages, lagSeconds: Math.max(0, (now - waitingSince) / 1000), restarts };
     },
     async stop() {

@@ -37,25 +37,33 @@ export interface HandlerContext {
 }
 
 const maxFailures = 3;
-/** How many keys of one delivery may be late: each takes as long as a handler may. */
+/** How many keys of one delivery may be late, each for as long as a handler may take. */
 const maxLateKeys = 2;
 const behind = 'an earlier event of the same key is parked';
 
+/** What has become of the messages of one delivery. */
+interface Progress {
+  signal: AbortSignal;
+  handledKeys: number;
+  lateKeys: number;
+  /** Why messages have to come again. */
+  open: unknown[];
+}
+
 /**
  * Makes what handles a few messages of a partition, so that afterwards each is handled or parked (guarantees.md section 1,
- * E6). `onAttempt` is called whenever the handler has ended, or has not in its time.
+ * E6; docs/decisions/0019). `onHandled` is called whenever some have been handled.
  *
  * Errors: what a handler failed with that may pass; all messages have to come again.
  */
 export function messageHandler(
   options: HandlerOptions,
-  onAttempt: () => void = () => undefined,
+  onHandled: () => void = () => undefined,
 ): (messages: readonly IncomingMessage[], signal: AbortSignal) => Promise<void> {
   const { parking, group, log } = options;
   // Bounded: messages that failed and then went to another member are forgotten some time.
   const failures = new LRUCache<string, number>({ max: 10_000 });
-  const lateness = new LRUCache<string, { times: number; handledBefore: number }>({ max: 10_000 });
-  let handledCount = 0;
+  const lateness = new LRUCache<string, number>({ max: 10_000 });
 
   async function handleAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     const topic = messages[0]?.topic ?? '';
@@ -68,78 +76,85 @@ export function messageHandler(
       if (parkedKeys.has(ofKey[0]?.key ?? '')) return 'held';
       return ofKey.some((message) => lateness.has(placeOf(message))) ? 'suspected' : 'free';
     });
-    await attemptAll(free.flat(), signal);
-    await attemptEach(suspected, signal);
+    const progress: Progress = { signal, handledKeys: 0, lateKeys: 0, open: [] };
+    await attemptTogether(free, progress);
+    await attemptEach(suspected, progress);
     for (const ofKey of held) await parkBehind(ofKey, signal);
+    if (progress.open.length > 0) throw progress.open[0];
   }
 
   /** What fails may be something that passes, or an event that can not be handled: the third time says so. */
-  async function attemptAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
-    if (messages.length === 0) return;
-    const error = await failureOf(messages, signal);
-    if (error === undefined) return;
-    const counts = messages.map((message) => (failures.get(placeOf(message)) ?? 0) + 1);
-    messages.forEach((message, index) => void failures.set(placeOf(message), counts[index] ?? 1));
-    if (Math.max(...counts) < maxFailures) throw error;
-    await attemptEach(byKey(messages), signal);
+  async function attemptTogether(keys: readonly IncomingMessage[][], progress: Progress): Promise<void> {
+    if (keys.length === 0) return;
+    const messages = keys.flat();
+    const error = await failureOf(messages, progress.signal);
+    if (error === undefined) {
+      progress.handledKeys += keys.length;
+    } else if (isLate(error) || Math.max(...messages.map(countFailure)) >= maxFailures) {
+      await attemptEach(keys, progress);
+    } else {
+      progress.open.push(error);
+    }
   }
 
-  /** Handles key by key; those that have been late before come last. */
-  async function attemptEach(keys: readonly IncomingMessage[][], signal: AbortSignal): Promise<void> {
+  /** Handles key by key; those that have been late most come last. */
+  async function attemptEach(keys: readonly IncomingMessage[][], progress: Progress): Promise<void> {
     const timesLate = (ofKey: IncomingMessage[]) =>
-      Math.max(...ofKey.map((message) => lateness.get(placeOf(message))?.times ?? 0));
-    const late: unknown[] = [];
+      Math.max(...ofKey.map((message) => lateness.get(placeOf(message)) ?? -1));
     for (const ofKey of keys.toSorted((first, second) => timesLate(first) - timesLate(second))) {
-      const error = await attemptKey(ofKey, signal);
-      if (error !== undefined) late.push(error);
-      if (late.length === maxLateKeys) break;
+      if (progress.lateKeys >= maxLateKeys) progress.open.push(new HandlerTimeout('too many events take too long'));
+      else await attemptKey(ofKey, progress);
     }
-    if (late.length > 0) throw late[0];
   }
 
-  /** Handles the messages of a key, and parks from the first that can not be handled; answers what it is late with. */
-  async function attemptKey(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<unknown> {
-    const error = await failureOf(messages, signal);
-    if (error === undefined) return undefined;
+  /** Handles the messages of a key one by one, and parks from the first that can not be handled. */
+  async function attemptKey(messages: readonly IncomingMessage[], progress: Progress): Promise<void> {
     for (const [index, message] of messages.entries()) {
-      const reason = messages.length === 1 ? error : await failureOf([message], signal);
-      if (reason === undefined) continue;
-      if (isLate(reason) && !isLateAlone(message)) return reason;
-      log.error({ err: reason, group, key: message.key, topic: message.topic }, 'an event is parked');
-      await parking.add(group, [message], reason instanceof Error ? reason.message : String(reason));
-      const followers = messages.slice(index + 1);
-      if (followers.length > 0) await parking.add(group, followers, behind);
-      for (const one of messages) forget(one);
-      return undefined;
+      const error = await failureOf([message], progress.signal);
+      if (error === undefined) continue;
+      const isItsOwn = isLate(error) ? isLateAlone(message, progress) : countFailure(message) >= maxFailures;
+      if (isItsOwn) await park(message, messages.slice(index + 1), error);
+      else progress.open.push(error);
+      return;
     }
-    return undefined;
+    progress.handledKeys += 1;
+  }
+
+  async function park(message: IncomingMessage, followers: readonly IncomingMessage[], error: unknown): Promise<void> {
+    log.error({ err: error, group, key: message.key, topic: message.topic }, 'an event is parked');
+    await parking.add(group, [message], error instanceof Error ? error.message : String(error));
+    if (followers.length > 0) await parking.add(group, followers, behind);
+    for (const one of [message, ...followers]) forget(one);
   }
 
   /**
-   * Whether it is this message that takes too long: again and again, while others are handled. If none is, then what
-   * the handler needs hangs, and nothing is said about the message.
+   * Whether it is this message that takes too long: for the third time, while other keys of its delivery were handled. If
+   * none was, then what the handler needs hangs, and nothing is said about the message.
    */
-  function isLateAlone(message: IncomingMessage): boolean {
-    const known = lateness.get(placeOf(message));
-    if (known?.handledBefore === handledCount) return false;
-    const times = (known?.times ?? 0) + 1;
-    lateness.set(placeOf(message), { times, handledBefore: handledCount });
+  function isLateAlone(message: IncomingMessage, progress: Progress): boolean {
+    progress.lateKeys += 1;
+    const times = (lateness.get(placeOf(message)) ?? 0) + (progress.handledKeys > 0 ? 1 : 0);
+    lateness.set(placeOf(message), times);
     return times >= maxFailures;
   }
 
-  /** Answers what the handler fails with. Errors: what passes. */
+  function countFailure(message: IncomingMessage): number {
+    const count = (failures.get(placeOf(message)) ?? 0) + 1;
+    failures.set(placeOf(message), count);
+    return count;
+  }
+
+  /** Answers what the handler fails with. Errors: one that says that something is away. */
   async function failureOf(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<unknown> {
     try {
       await handleInTime(options, messages, signal);
-      handledCount += 1;
-      for (const message of messages) forget(message);
-      return undefined;
     } catch (error) {
       if (signal.aborted || isPassing(error)) throw error;
       return error;
-    } finally {
-      onAttempt();
     }
+    for (const message of messages) forget(message);
+    onHandled();
+    return undefined;
   }
 
   function forget(message: IncomingMessage): void {
@@ -153,14 +168,13 @@ export function messageHandler(
     const [first] = messages;
     if (!first) return;
     const oldest = await parking.next(group, first.topic, first.key);
-    if (!oldest || Number(oldest.offset) < Number(first.offset)) return;
+    // One with a reason of its own comes again because its place was not kept when it was parked.
+    if (!oldest || oldest.reason !== behind || Number(oldest.offset) < Number(first.offset)) return;
     try {
       await replayKey(options, first.topic, first.key, signal);
     } catch (error) {
-      // It is parked, and stays so: it comes again because its place was not kept when it was parked.
+      // It stays parked.
       if (signal.aborted || isPassing(error)) throw error;
-    } finally {
-      onAttempt();
     }
   }
 
@@ -233,7 +247,7 @@ function isLate(error: unknown): boolean {
 }
 
 /** Whether something that a handler needs is away, so that it is no fault of the event. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   if (isAway(error)) return true;
   if (!(error instanceof DomainError)) return false;
   // A service that does not believe this one would refuse every event.

@@ -7,8 +7,8 @@ export interface ApiDescription {
   /** What is known of it now. */
   latest(): OpenApiDocument;
   /**
-   * Asks the services again if what is known is older than a minute; than a few seconds, if one did not answer; at once,
-   * if one has never been seen, as everything starts.
+   * Asks the services again if what is known is older than a minute; than a few seconds, if one did not answer; than a
+   * quarter of a second and more each time, if one has never been seen, as everything starts.
    */
   refresh(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface ApiDescriptionOptions {
 
 const freshMs = 60_000;
 const retryMs = 5_000;
-const unseenMs = 250;
+const firstRetryMs = 250;
 const fetchTimeoutMs = 2_000;
 
 /** Describes the API. The part of a service that is away is its last one; one never seen is left out. */
@@ -35,20 +35,21 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   const parts = new Map<string, OpenApiDocument>();
   let latest = join(options, []);
   let askedAt = Number.NEGATIVE_INFINITY;
-  let isComplete = false;
+  let keptMs = 0;
   let running: Promise<void> | undefined;
 
   const load = async () => {
-    askedAt = options.now();
     const seen = await Promise.all([...options.upstreamUrls].map((upstream) => ask(upstream)));
-    isComplete = seen.every(Boolean);
+    const isUnseen = parts.size < options.upstreamUrls.size;
+    keptMs = seen.every(Boolean) ? freshMs : isUnseen ? Math.min(retryMs, keptMs * 2 || firstRetryMs) : retryMs;
     try {
       latest = join(options, [...parts.values()]);
     } catch (error) {
       // Two versions of a service disagree while one replaces the other.
       options.log.warn({ err: error }, 'the descriptions of the services do not fit together');
-      isComplete = false;
+      keptMs = retryMs;
     }
+    askedAt = options.now();
   };
   const ask = async ([name, url]: [string, string]) => {
     try {
@@ -62,7 +63,6 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   return {
     latest: () => latest,
     async refresh() {
-      const keptMs = isComplete ? freshMs : parts.size < options.upstreamUrls.size ? unseenMs : retryMs;
       if (options.now() - askedAt < keptMs) return running;
       running ??= load().finally(() => {
         running = undefined;

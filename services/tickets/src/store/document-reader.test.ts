@@ -8,7 +8,7 @@ const read = documentReader<Record<string, unknown>>(names);
 
 const scalar = fc.oneof(
   fc.integer(),
-  fc.double({ noNaN: true }),
+  fc.double(),
   fc.string({ unit: 'binary' }),
   fc.boolean(),
   fc.constant(null),

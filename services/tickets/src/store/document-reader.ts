@@ -34,8 +34,19 @@ export function documentReader<Document>(names: readonly string[]): (bytes: Uint
 }
 
 const type = {
-  ...{ double: 1, string: 2, object: 3, array: 4, binary: 5, objectId: 7, boolean: 8, date: 9, null: 10 },
-  ...{ int32: 16, timestamp: 17, int64: 18, decimal: 19 },
+  double: 1,
+  string: 2,
+  object: 3,
+  array: 4,
+  binary: 5,
+  objectId: 7,
+  boolean: 8,
+  date: 9,
+  null: 10,
+  int32: 16,
+  timestamp: 17,
+  int64: 18,
+  decimal: 19,
 };
 
 function hashOf(name: string): number {
