@@ -44,17 +44,17 @@ export async function measure(target: Target, shots: () => Shot, { rate, ...opti
   const most = await fire(target, shots, options);
   const cpuMs = ((readCpuSeconds(target.pids) - cpuBefore) * 1000) / most.count;
   const maxRate = most.count / most.seconds;
-  const fixedRate = rate ?? maxRate * share;
+  const fixedRate = Math.max(1, Math.round(rate ?? maxRate * share));
   await target.loopDelayMs?.();
-  const steady = await fire(target, shots, { ...options, rate: Math.max(1, Math.round(fixedRate)) });
+  const latency = await measureLatency(target, shots, { ...options, rate: fixedRate });
   const loopDelayMs = await target.loopDelayMs?.();
-  return {
-    maxRate,
-    fixedRate,
-    latency: { p50: steady.at(0.5), p95: steady.at(0.95), p99: steady.at(0.99) },
-    cpuMs,
-    ...(loopDelayMs === undefined ? {} : { loopDelayMs }),
-  };
+  return { maxRate, fixedRate, latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) };
+}
+
+/** Measures latency at a fixed rate alone. Errors: an answer that is not a success. */
+export async function measureLatency(target: Target, shots: () => Shot, options: Fire): Promise<Measured['latency']> {
+  const fired = await fire(target, shots, options);
+  return { p50: fired.at(0.5), p95: fired.at(0.95), p99: fired.at(0.99) };
 }
 
 interface Fired {

@@ -36,7 +36,8 @@ export interface KafkaCredentials {
   password: string;
 }
 
-const sessionTimeoutMs = 30_000;
+/** A client that gave up while the brokers were away is a new member when they are back, and waits this long for itself. */
+const sessionTimeoutMs = 20_000;
 const heartbeatMs = 3_000;
 /** Brokers refuse requests above a size. */
 const maxBatch = { bytes: 1_000_000, messages: 10_000 };

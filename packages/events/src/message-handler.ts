@@ -15,7 +15,7 @@ export interface HandlerOptions {
   handle: HandleEvents;
   parking: Parking;
   log: Logger;
-  /** How long one call of `handle` may take. It must be shorter than a session of the bus, 30 s. */
+  /** How long one call of `handle` may take. It must be shorter than a session of the bus, 20 s. */
   handlerTimeoutMs?: number;
 }
 
@@ -203,7 +203,7 @@ export async function replayKey(
 }
 
 async function handleInTime(
-  { group, handle, log, handlerTimeoutMs = 20_000 }: HandlerOptions,
+  { group, handle, log, handlerTimeoutMs = 15_000 }: HandlerOptions,
   messages: readonly IncomingMessage[],
   given: AbortSignal,
 ): Promise<void> {
