@@ -127,7 +127,10 @@ async function untilNone(tickets: Documents): Promise<void> {
   while (await tickets.findOne({ outboxSince: { $exists: true } }, { projection: { _id: 1 } })) await setTimeout(20);
 }
 
-/** The same load on the service as it runs, and on one that only serves, while all that follows the changes stands still. */
+/**
+ * The same load on the service as it runs, then without reporting, and on one that only serves, while all others stand
+ * still.
+ */
 async function measureCost(system: BenchSystem, { seconds }: EventPlan): Promise<Figure[]> {
   const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
   const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;

@@ -63,9 +63,7 @@ export async function importServices() {
  */
 const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
-/**
- * What services need to run in less memory: a C library that gives back what was freed.
- */
+/** What services need to run in less memory: a C library that gives back what was freed. */
 const processEnvironment = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
@@ -75,15 +73,18 @@ const withStore = ['tickets', 'reporting'] as const;
 
 /** What Node is given to run a service as in production: flags, and the program that was built of it. */
 export async function serviceProgram(service: ServiceName): Promise<string[]> {
-  return [...nodeFlags, programIn(await currentBuild(), service)];
+  return programOf(await currentBuild(), service);
+}
+
+function programOf(folder: string, service: ServiceName): string[] {
+  return [...nodeFlags, programIn(folder, service)];
 }
 
 /** Starts each service as a process of its own, from the same program as in production. */
 export async function startApart(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
   const environment = { ...processEnvironment, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...given };
-  const programs = await Promise.all(serviceNames.map(serviceProgram));
-  const children = programs.map((program, index) => superviseChild(serviceNames[index] ?? '', program, environment));
+  const children = serviceNames.map((name) => superviseChild(name, programOf(folder, name), environment));
   const stop = async () => {
     for (const child of children.toReversed()) await child.stop();
   };

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/service-kit/wakeful-loop.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from './bus.ts';
 import { type HandlerOptions, isPassing, messageHandler } from './message-handler.ts';
+import { partitionName } from './partition.ts';
 
 /** What a group of consumers does with the events of its topics. */
 export interface ConsumerOptions extends HandlerOptions {
@@ -63,7 +64,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       const part = messages.slice(at, at + maxEvents);
       const last = part.at(-1);
       if (!last) return;
-      const place = `${last.topic}/${last.partition}`;
+      const place = partitionName(last.topic, last.partition);
       const since = oldestOf(part);
       waiting.set(place, { since, failedAt: undefined });
       try {

@@ -13,7 +13,7 @@ import {
   type Subscription,
   type Topic,
 } from './bus.ts';
-import { partitionOf } from './partition.ts';
+import { partitionName, partitionOf } from './partition.ts';
 import { type LeaseDocument, shareWork } from './shared-leases.ts';
 
 /** Messages that were appended together. Its id is its place, so that no two take the same one. */
@@ -100,7 +100,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   /** Appends of one process to one partition follow one another, in the order of their calls. */
   function append(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
-    const name = placeOf(topic, partition);
+    const name = partitionName(topic, partition);
     const turn = (queues.get(name) ?? Promise.resolve()).then(async () => {
       for (const part of batchesOf(messages, maxChunk)) await appendChunk(topic, partition, part);
     });
@@ -114,7 +114,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   async function appendChunk(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void> {
     const kept = messages.map(({ key, value, headers }) => ({ key, value: new mongo.Binary(value), headers }));
-    const place = placeOf(topic, partition);
+    const place = partitionName(topic, partition);
     let last = lastOf(place);
     for (let attempt = 0; attempt < maxAppendAttempts; attempt++) {
       last ??= await lastSequence(topic, partition);
@@ -131,7 +131,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
         last = undefined;
       }
     }
-    throw new Error(`${topic}/${partition} is appended to by too many at a time`);
+    throw new Error(`${place} is appended to by too many at a time`);
   }
 
   /** Not for long: what others have appended since may have been removed again, and its place would look free. */
@@ -185,7 +185,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
   }
 
   async function placesOf(topic: string): Promise<string[]> {
-    return Array.from({ length: await partitionsOf(topic) }, (_, partition) => placeOf(topic, partition));
+    return Array.from({ length: await partitionsOf(topic) }, (_, partition) => partitionName(topic, partition));
   }
 
   /** Reads a partition on from an offset, until it goes to another. */
@@ -357,10 +357,6 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
 const maxSequence = 10 ** 12 - 1;
 
-function placeOf(topic: string, partition: number): string {
-  return `${topic}/${partition}`;
-}
-
 function parsePlace(place: string): { topic: string; partition: number } {
   const slash = place.lastIndexOf('/');
   return { topic: place.slice(0, slash), partition: Number(place.slice(slash + 1)) };
@@ -372,5 +368,5 @@ function parseChunkId(id: string): { place: string; sequence: number } {
 }
 
 function chunkId(topic: string, partition: number, sequence: number): string {
-  return `${topic}/${partition}/${String(sequence).padStart(12, '0')}`;
+  return `${partitionName(topic, partition)}/${String(sequence).padStart(12, '0')}`;
 }

@@ -11,6 +11,7 @@ import {
   type Subscription,
   type Topic,
 } from './bus.ts';
+import { partitionName } from './partition.ts';
 
 // A CommonJS module, of which Node does not see all names.
 const { Kafka, KafkaJSError, logLevel, Partitioners } = kafkajs;
@@ -246,7 +247,7 @@ async function handleBatch(
 ): Promise<void> {
   const { batch, heartbeat, resolveOffset, isRunning, isStale } = payload;
   const { topic, partition } = batch;
-  const place = `${topic}/${partition}`;
+  const place = partitionName(topic, partition);
   const taken = new AbortController();
   const signal = AbortSignal.any([stopping, taken.signal]);
   if (signal.aborted || !isRunning() || isStale()) return;

@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from './bus.ts';
 import { type ReceivedEvent, receivedEvent } from './envelope.ts';
 import type { Parking } from './parking.ts';
+import { partitionName } from './partition.ts';
 
 /** How the events of a group are handled. */
 export interface HandlerOptions {
@@ -229,7 +230,7 @@ function byKey(messages: readonly IncomingMessage[]): IncomingMessage[][] {
 }
 
 function placeOf({ topic, partition, offset }: IncomingMessage): string {
-  return `${topic}/${partition}/${offset}`;
+  return `${partitionName(topic, partition)}/${offset}`;
 }
 
 class HandlerTimeout extends Error {
