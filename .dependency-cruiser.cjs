@@ -10,7 +10,7 @@ const onlyFrom = (name, dependency, homes) => ({
       '\\.test\\.ts$',
       '^(services|packages)/[^/]+/test/',
       '^test/',
-      '^scripts/',
+      '^(scripts|tools)/',
       '^bench/',
       '^packages/testkit/',
     ],
@@ -46,7 +46,7 @@ module.exports = {
       name: 'packages-do-not-import-scripts',
       severity: 'error',
       from: { path: '^(packages|services)/' },
-      to: { path: '^(scripts|test|bench)/' },
+      to: { path: '^(scripts|tools|test|bench)/' },
     },
     {
       name: 'testkit-is-for-development',
@@ -62,7 +62,7 @@ module.exports = {
       to: {
         path: [
           '^node:',
-          '^services/[^/]+/src/(api|store|events)/',
+          '^services/[^/]+/src/(rpc|application|store|events)/',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
           '^packages/(service-kit|events|embedded-mongo)/',
         ],
@@ -73,13 +73,13 @@ module.exports = {
       name: 'store-does-not-know-the-api',
       severity: 'error',
       from: { path: '^services/[^/]+/src/store/' },
-      to: { path: '^services/[^/]+/src/api/' },
+      to: { path: '^services/[^/]+/src/(rpc|application)/' },
     },
     {
       name: 'rest-stands-alone',
       severity: 'error',
       from: { path: '^packages/rest/src/' },
-      to: { path: '^packages/', pathNot: ['^packages/rest/', '^packages/contracts/'] },
+      to: { path: '^packages/', pathNot: ['^packages/(rest|errors|contracts)/'] },
     },
     onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events)/)'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),

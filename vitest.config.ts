@@ -5,7 +5,7 @@ export default defineConfig({
     include: [
       'packages/*/{src,test}/**/*.test.ts',
       'services/*/{src,test}/**/*.test.ts',
-      'scripts/**/*.test.ts',
+      '{scripts,tools}/**/*.test.ts',
       'bench/**/*.test.ts',
       'test/**/*.test.ts',
     ],

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runDevelopmentScript } from '../scripts/development/run-script.ts';
+import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 import { startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusAway } from './bus-away.ts';
 import { fill, tagCount } from './dataset.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import mongoose from 'mongoose';
-import { freePort } from '../scripts/development/ports.ts';
-import { openServers } from '../scripts/faults/servers.ts';
+import { openServers } from '../test/faults/servers.ts';
+import { freePort } from '../tools/dev/ports.ts';
 import { type Changed, changeSteadily, changesPerSecond, quantile, watchRows } from './changes.ts';
 import { followed } from './events.ts';
 import type { BenchSystem } from './system.ts';

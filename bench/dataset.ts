@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { createdEvent } from '../services/tickets/src/application/ticket-event.ts';
 import mongoose from 'mongoose';
-import { openCsv } from '../scripts/import/csv-rows.ts';
-import { mapRow, planMapping } from '../scripts/import/map-row.ts';
-import { createdEvent } from '../services/tickets/src/api/ticket-event.ts';
 import { newTicket } from '../services/tickets/src/domain/ticket.ts';
 import { documentOf } from '../services/tickets/src/store/ticket-document.ts';
 import { initialTicket } from '../services/tickets/src/store/ticket-fields.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
+import { openCsv } from '../tools/import/csv-rows.ts';
+import { mapRow, planMapping } from '../tools/import/map-row.ts';
 
 /** The tickets that a load works on: ids from 1 to `count`. */
 export interface Dataset {

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
+import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
-import { freePort } from '../scripts/development/ports.ts';
-import { serviceProgram } from '../scripts/development/services.ts';
-import { waitUntilReady } from '../scripts/development/wait-until-ready.ts';
+import { freePort } from '../tools/dev/ports.ts';
+import { serviceProgram } from '../tools/dev/services.ts';
+import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
 import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
 import { measureLatency, type Target } from './load.ts';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { type Answer, Story } from './demo/story.ts';
-import { runDevelopmentScript } from './development/run-script.ts';
+import { type Answer, Story } from '../tools/demo/story.ts';
+import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const usage = `Tells the story of a ticket through the public API, and prints each request and answer:
 

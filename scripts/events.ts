@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operateReporting } from '@ticketing/reporting/operate.ts';
-import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { operateTickets } from '@ticketing/tickets/operate.ts';
-import { environmentFile } from './development/environment-file.ts';
-import { runDevelopmentScript, UsageError } from './development/run-script.ts';
+import { environmentFile } from '../tools/dev/environment-file.ts';
+import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Looks after the events of a system that was started by npm start:
 

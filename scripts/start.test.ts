@@ -133,7 +133,7 @@ describe('npm start', () => {
 });
 
 it('follows the port of the gateway where it can', { retry: 3 }, async () => {
-  const { choosePorts } = await import('./development/ports.ts');
+  const { choosePorts } = await import('../tools/dev/ports.ts');
   const { gateway } = await choosePorts(0);
   const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
   await once(other, 'listening');

@@ -1,14 +1,14 @@
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
-import { currentBuild } from './build.ts';
-import { systemEnvironment } from './development/environment.ts';
-import { publishEnvironment } from './development/environment-file.ts';
-import { greeting } from './development/greeting.ts';
-import { choosePorts } from './development/ports.ts';
-import { runDevelopmentScript } from './development/run-script.ts';
-import { importServices, startApart, startTogether } from './development/services.ts';
-import { readStartOptions, type StartOptions } from './development/start-options.ts';
-import { openStore } from './development/store.ts';
-import { waitUntilReady } from './development/wait-until-ready.ts';
+import { currentBuild } from '../tools/dev/build.ts';
+import { systemEnvironment } from '../tools/dev/environment.ts';
+import { publishEnvironment } from '../tools/dev/environment-file.ts';
+import { greeting } from '../tools/dev/greeting.ts';
+import { choosePorts } from '../tools/dev/ports.ts';
+import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { importServices, startApart, startTogether } from '../tools/dev/services.ts';
+import { readStartOptions, type StartOptions } from '../tools/dev/start-options.ts';
+import { openStore } from '../tools/dev/store.ts';
+import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
 
 await runDevelopmentScript(async () => {
   const options = readStartOptions(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { freePort } from './development/ports.ts';
+import { freePort } from '../tools/dev/ports.ts';
 
 /** Runs the integration suites on real servers: those of `MONGODB_URI` and `KAFKA_BROKERS`, or containers. */
 const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type ProfileKind, profileKinds } from '@ticketing/service-kit/caller.ts';
+import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
-import { runDevelopmentScript, UsageError } from './development/run-script.ts';
+import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Prints a token of the development issuer:
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { afterAll, expect, test } from 'vitest';
-import { freePort } from '../../scripts/development/ports.ts';
+import { freePort } from '../../tools/dev/ports.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'ticketing-kill-'));
 const running = new Set<ChildProcess>();

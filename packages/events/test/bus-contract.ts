@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus.ts';
+import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus/bus.ts';
 
 /** A topic of its own on a bus, and how a group listens to it. */
 interface Bench {

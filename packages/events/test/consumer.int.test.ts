@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { createLogger } from '@ticketing/service-kit/logger.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
 import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import type { Bus, IncomingMessage, Subscription } from '../src/bus.ts';
-import { type Consumer, startConsumer } from '../src/consumer.ts';
-import { measureConsumers } from '../src/consumer-metrics.ts';
-import { embeddedLog } from '../src/embedded-log.ts';
-import { eventMessage } from '../src/envelope.ts';
-import { type HandleEvents, messageHandler, replayKey } from '../src/message-handler.ts';
-import { buildParkingIndex, openParking, type Parking } from '../src/parking.ts';
+import type { Bus, IncomingMessage, Subscription } from '../src/bus/bus.ts';
+import { embeddedLog } from '../src/bus/embedded-log.ts';
+import { eventMessage } from '../src/bus/envelope.ts';
+import { type Consumer, startConsumer } from '../src/consumer/consumer.ts';
+import { measureConsumers } from '../src/consumer/consumer-metrics.ts';
+import { type HandleEvents, messageHandler, replayKey } from '../src/consumer/message-handler.ts';
+import { buildParkingIndex, openParking, type Parking } from '../src/dead-letters/parking.ts';
 
 const log = createLogger('test', 'silent');
 const consumers: Consumer[] = [];

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, expect, inject, test } from 'vitest';
-import type { Subscription } from '../src/bus.ts';
-import { embeddedLog } from '../src/embedded-log.ts';
+import type { Subscription } from '../src/bus/bus.ts';
+import { embeddedLog } from '../src/bus/embedded-log.ts';
 import { testBus } from './bus-contract.ts';
 
 const dbName = `test_${randomUUID().slice(0, 8)}`;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DomainError } from '@ticketing/rest/domain-error.ts';
+import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { buildInboxIndex, openInbox } from '../src/inbox.ts';
+import { buildInboxIndex, openInbox } from '../src/inbox/inbox.ts';
 
 let connection: Connection;
 

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { kafkaBus } from '../src/kafka-bus.ts';
+import { kafkaBus } from '../src/bus/kafka-bus.ts';
 import { testBus } from './bus-contract.ts';
 
 const brokers = inject('kafkaBrokers');

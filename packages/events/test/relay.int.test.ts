@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
-import { createLogger } from '@ticketing/service-kit/logger.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
 import fc from 'fast-check';
 import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import type { OutgoingMessage } from '../src/bus.ts';
-import { firstInOutbox, type Outbox, openOutbox, outboxPush, rangeCount } from '../src/outbox.ts';
-import { type Relay, startRelay } from '../src/relay.ts';
-import { measureOutboxes } from '../src/relay-metrics.ts';
+import type { OutgoingMessage } from '../src/bus/bus.ts';
+import { firstInOutbox, type Outbox, openOutbox, outboxPush, rangeCount } from '../src/outbox/outbox.ts';
+import { type Relay, startRelay } from '../src/outbox/relay.ts';
+import { measureOutboxes } from '../src/outbox/relay-metrics.ts';
 
 interface Event {
   version: number;
@@ -83,7 +83,7 @@ async function bench() {
   };
 }
 
-function relay(outbox: Outbox, bus: Pick<import('../src/bus.ts').Bus, 'publish'>, leases: Connection): Relay {
+function relay(outbox: Outbox, bus: Pick<import('../src/bus/bus.ts').Bus, 'publish'>, leases: Connection): Relay {
   const started = startRelay({
     database: { connection: leases, opened: Promise.resolve() },
     outboxes: [outbox],

@@ -9,8 +9,8 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime } from './date-time.ts';
-import type { Violation } from './domain-error.ts';
 import { isSound, unsoundParts } from './open-json.ts';
 import { resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';

@@ -1,8 +1,8 @@
 import { type JsonValue, toJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Filter } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
+import { DomainError, type Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime } from './date-time.ts';
-import { DomainError, type Violation } from './domain-error.ts';
 
 /** A filter as a request gives it. Absent values are undefined. */
 interface FilterInput {

@@ -1,4 +1,4 @@
-import type { Violation } from './domain-error.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { escapePointer } from './scan-json.ts';
 
 const maxViolations = 100;

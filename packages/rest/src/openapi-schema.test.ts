@@ -13,10 +13,10 @@ import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.t
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { DomainError, invalidInput } from './domain-error.ts';
 import { messageEncoder } from './encode.ts';
 import { openApiDocument } from './openapi.ts';
 import { restRuleOf } from './options.ts';

@@ -1,6 +1,6 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { DomainError } from './domain-error.ts';
 import { answerProblems, pathOf, sendProblem } from './problem-reply.ts';
 
 function server(handler: () => unknown) {

@@ -1,6 +1,7 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from './domain-error.ts';
-import { problemHeaders, toDomainError, toProblem } from './problem.ts';
+import { problemHeaders, toProblem } from './problem.ts';
 
 /** What a server tells the problem documents about a request. */
 export interface ProblemContext {

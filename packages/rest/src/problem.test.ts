@@ -1,8 +1,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import { DomainError, type ErrorCode, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { toConnectError } from '@ticketing/errors/error-table.ts';
+import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { expect, test } from 'vitest';
-import { DomainError, type ErrorCode, invalidInput } from './domain-error.ts';
-import { problemHeaders, toConnectError, toDomainError, toProblem } from './problem.ts';
+import { problemHeaders, toProblem } from './problem.ts';
 
 const at = { instance: '/ticket/1', traceId: 'trace' };
 

@@ -1,5 +1,5 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { parse } from 'qs';
-import { DomainError } from './domain-error.ts';
 
 /**
  * Reads a query string with nested names (`filters[0][key]=…`) into an object without a prototype.

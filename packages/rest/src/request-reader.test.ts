@@ -3,8 +3,8 @@ import { TagSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { expect, test } from 'vitest';
-import type { DomainError } from './domain-error.ts';
 import { restRuleOf } from './options.ts';
 import { bindingOf, requestReader } from './request-reader.ts';
 

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { compileMessageDecoder, Problems } from './decode.ts';
-import { DomainError, invalidInput, type Violation } from './domain-error.ts';
 import { fieldNamed } from './options.ts';
 import { parseQuery } from './query.ts';
 import { messageValidator } from './rules.ts';

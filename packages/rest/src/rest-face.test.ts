@@ -8,11 +8,11 @@ import {
   GetTicketVariablesResponseSchema,
   UpdateTicketResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../test/probe-contract.ts';
 import { stubFace } from '../test/stub-face.ts';
-import { DomainError } from './domain-error.ts';
 import { registerRestFace, serve } from './rest-face.ts';
 
 type Setup = Parameters<typeof stubFace>;

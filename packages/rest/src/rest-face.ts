@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import type { DescMessage, DescMethod, DescService, Message, MessageShape } from '@bufbuild/protobuf';
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { DomainError } from './domain-error.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { fieldNamed, restRuleOf } from './options.ts';
-import { servedBy, toDomainError } from './problem.ts';
 import { answerProblems, type ProblemContext } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
@@ -152,7 +152,8 @@ function messageAnswerer<Call>(
   handler: (call: Call, request: Message) => Promise<Message>,
 ): Answerer<Call> {
   const write = responseWriter(method, rule);
-  return async (call, request, reply) => write(await servedBy(() => handler(call, request)), request, reply);
+  return async (call, request, reply) =>
+    write(await translateUpstreamErrors(() => handler(call, request)), request, reply);
 }
 
 /** A message of a stream that is answered piece by piece. */
@@ -168,7 +169,7 @@ function streamAnswerer<Call>(
     if (reply.request.method === 'HEAD') return reply.code(200).header('cache-control', 'no-store').send();
     const failed = (error: unknown) => onServerError(toDomainError(error), 500, reply.request);
     const parts = (handler(call, request) as AsyncIterable<Part>)[Symbol.asyncIterator]();
-    const first = await servedBy(() => parts.next());
+    const first = await translateUpstreamErrors(() => parts.next());
     if (first.done || !first.value.body) throw new Error('an answer has no first part');
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });

@@ -4,9 +4,9 @@ import {
   type ExportReportingTicketsResponse,
   ExportService,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { DomainError } from './domain-error.ts';
 import { openApiDocument } from './openapi.ts';
 import { registerRestFace, serve } from './rest-face.ts';
 

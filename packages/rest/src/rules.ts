@@ -7,10 +7,10 @@ import {
   toJson,
 } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
-import type { Violation } from './domain-error.ts';
 import { isSound } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { Violation } from './domain-error.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
 
 interface Frame {
   keys: Set<string> | undefined;

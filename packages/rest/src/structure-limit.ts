@@ -1,4 +1,4 @@
-import { invalidInput } from './domain-error.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
 /** Two open objects of 1 MiB, at the densest, are just below these: objects, lists and commas; and keys. */
 const maxParts = 1_100_000;

@@ -1,8 +1,8 @@
 import { create, type DescService, type Message } from '@bufbuild/protobuf';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import type { DomainError } from '../src/domain-error.ts';
 import { sendProblem } from '../src/problem-reply.ts';
 import { type RestFaceOptions, registerRestFace, type Served, serve } from '../src/rest-face.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import mongoose, { type Connection, mongo } from 'mongoose';
 
 /** A database of this service. */

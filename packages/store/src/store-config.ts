@@ -1,4 +1,4 @@
-import type { ConfigReader } from '@ticketing/service-kit/config-reader.ts';
+import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 
 /** Where a service keeps what it owns. */
 export interface StoreConfig {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Caller } from '@ticketing/service-kit/caller.ts';
-import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { developmentIssuer, developmentKeys } from './development-keys.ts';
 import { signClaims, signToken, type TokenClaims } from './sign-token.ts';
 

@@ -1,6 +1,6 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
-import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/access-token.ts';
-import { isHuman, type ProfileKind } from '@ticketing/service-kit/caller.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
+import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';

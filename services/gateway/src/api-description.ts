@@ -1,5 +1,5 @@
 import { mergeOpenApi, type OpenApiDocument } from '@ticketing/rest/openapi.ts';
-import type { Logger } from '@ticketing/service-kit/logger.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 
 /** The description of the whole API, joined from those of the services. */

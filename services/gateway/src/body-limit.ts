@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { FastifyRequest } from 'fastify';
 import { passageOf } from './passage.ts';
 import { defaultMaxBodyBytes } from './route-table.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@ticketing/service-kit/config-reader.ts';
+import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
 

@@ -1,6 +1,6 @@
-import { type ProfileKind, profileKinds } from '@ticketing/service-kit/caller.ts';
-import { type ConfigReader, type Environment, readConfig } from '@ticketing/service-kit/config-reader.ts';
-import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/service-config.ts';
+import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
+import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
+import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { upstreamContracts } from './upstreams.ts';
 
 /** What the gateway is told, beside what every service is. */

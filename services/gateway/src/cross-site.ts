@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { ContractRoute } from './route-table.ts';
 
 /** What is looked at of a request that a browser authorises by a cookie. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
-import { traceparentOf } from '@ticketing/service-kit/trace.ts';
+import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
 import { passageOf } from './passage.ts';
 

@@ -1,5 +1,5 @@
-import type { Caller } from '@ticketing/service-kit/caller.ts';
-import { continueTrace, type Trace } from '@ticketing/service-kit/trace.ts';
+import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Credential } from './credential.ts';
 import type { ContractRoute } from './route-table.ts';

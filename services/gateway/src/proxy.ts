@@ -1,8 +1,8 @@
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
-import type { DomainError } from '@ticketing/rest/domain-error.ts';
+import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
-import type { InternalTokens } from '@ticketing/service-kit/internal-token.ts';
-import type { Logger } from '@ticketing/service-kit/logger.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, demandBodyFits } from './body-limit.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';

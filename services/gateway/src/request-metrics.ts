@@ -1,4 +1,4 @@
-import type { Metrics } from '@ticketing/service-kit/metrics.ts';
+import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import type { FastifyInstance } from 'fastify';
 import { passageOf } from './passage.ts';
 

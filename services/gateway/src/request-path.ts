@@ -1,4 +1,4 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 
 /**
  * The path of a request, as the service will see it too.

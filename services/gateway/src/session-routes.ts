@@ -1,4 +1,4 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { admissionOf } from './passage.ts';

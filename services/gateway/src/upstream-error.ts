@@ -1,4 +1,4 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 
 /** Failures before a service has seen any of the request, by their codes. */
 const unreachable = new Set(['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);

@@ -1,11 +1,11 @@
 import { answerProblems, type ProblemContext } from '@ticketing/rest/problem-reply.ts';
-import type { VerifyToken } from '@ticketing/service-kit/access-token.ts';
-import type { Health } from '@ticketing/service-kit/health.ts';
-import { openServer } from '@ticketing/service-kit/http-server.ts';
-import type { InternalTokens } from '@ticketing/service-kit/internal-token.ts';
-import type { Logger } from '@ticketing/service-kit/logger.ts';
-import type { Metrics } from '@ticketing/service-kit/metrics.ts';
-import { registerProbes } from '@ticketing/service-kit/probes.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
+import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
+import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
+import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
+import { openServer } from '@ticketing/service-kit/server/http-server.ts';
+import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
 import type { FastifyInstance } from 'fastify';
 import { admitter } from './admit.ts';
 import type { ApiDescription } from './api-description.ts';

@@ -1,17 +1,17 @@
-import { openBus } from '@ticketing/events/bus-config.ts';
-import { type Print, printParked, replayParked, waitForNone } from '@ticketing/events/operations.ts';
-import { openParking } from '@ticketing/events/parking.ts';
-import type { Environment } from '@ticketing/service-kit/config-reader.ts';
-import { internalTokens } from '@ticketing/service-kit/internal-token.ts';
-import { createLogger } from '@ticketing/service-kit/logger.ts';
+import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { type Print, printParked, replayParked, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
+import { openParking } from '@ticketing/events/dead-letters/parking.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import type { Context } from './application/context.ts';
+import { rebuild, reconcile } from './application/reconciliation.ts';
+import { openTicketsClient } from './application/tickets-client.ts';
 import { type ReportingConfig, readReportingConfig } from './config.ts';
-import type { Context } from './context.ts';
 import { consumedTopics, consumerGroup, eventHandler } from './events/consume.ts';
-import { rebuild, reconcile } from './reconciliation.ts';
 import { reportingContext } from './service.ts';
 import { defaultSettings } from './settings.ts';
-import { openTicketsClient } from './tickets-client.ts';
 
 /** What an operator can do with the events that this service handles, and with its rows. */
 export interface ReportingOperation {

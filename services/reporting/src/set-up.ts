@@ -1,5 +1,5 @@
-import { buildParkingIndex } from '@ticketing/events/parking.ts';
-import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { buildParkingIndex } from '@ticketing/events/dead-letters/parking.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { buildIndexes } from '@ticketing/store/build-indexes.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { readReportingConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import { ticketChangedTopic } from '@ticketing/events/topics.ts';
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ReportingHarness, startHarness, ticketChanged } from './harness.ts';
 

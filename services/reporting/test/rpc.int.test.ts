@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
 import { ExportFormat, ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { createGrpcTransport } from '@ticketing/service-kit/grpc-transport.ts';
+import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ReportingHarness, startHarness } from './harness.ts';
 

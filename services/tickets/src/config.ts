@@ -1,6 +1,6 @@
-import { type BusConfig, readBusConfig } from '@ticketing/events/bus-config.ts';
-import { type Environment, readConfig } from '@ticketing/service-kit/config-reader.ts';
-import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/service-config.ts';
+import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
+import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
+import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 
 /** The configuration of the tickets service. */

@@ -1,5 +1,5 @@
-import { type Print, printUndeliverable, unsentCount, waitForNone } from '@ticketing/events/operations.ts';
-import type { Environment } from '@ticketing/service-kit/config-reader.ts';
+import { type Print, printUndeliverable, unsentCount, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { openDatabase } from '@ticketing/store/database.ts';
 import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';

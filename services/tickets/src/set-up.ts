@@ -1,12 +1,12 @@
-import { setUpTopics } from '@ticketing/events/set-up-topics.ts';
-import { tagChangedTopic, ticketChangedTopic } from '@ticketing/events/topics.ts';
-import type { Environment } from '@ticketing/service-kit/config-reader.ts';
-import { createLogger } from '@ticketing/service-kit/logger.ts';
+import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { setUpTopics } from '@ticketing/events/bus/set-up-topics.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
 import { buildIndexes } from '@ticketing/store/build-indexes.ts';
+import { idempotencyModel } from '@ticketing/store/idempotency-store.ts';
 import { readTicketsConfig } from './config.ts';
 import { analysisRequestModel } from './store/analysis-request-store.ts';
 import { bulkModel } from './store/bulk-store.ts';
-import { idempotencyModel } from './store/idempotency-store.ts';
 import { tagModel } from './store/tag-model.ts';
 import { ticketModel } from './store/ticket-model.ts';
 

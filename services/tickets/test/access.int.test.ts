@@ -13,8 +13,8 @@ import {
   TicketService,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { restRuleOf } from '@ticketing/rest/options.ts';
-import { profileKinds } from '@ticketing/service-kit/caller.ts';
-import { createGrpcTransport } from '@ticketing/service-kit/grpc-transport.ts';
+import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
+import { profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';

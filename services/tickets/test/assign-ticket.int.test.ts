@@ -1,4 +1,4 @@
-import type { Caller } from '@ticketing/service-kit/caller.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';

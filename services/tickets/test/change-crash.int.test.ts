@@ -5,17 +5,17 @@ import {
   TicketChangeSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/call.ts';
-import { continueTrace } from '@ticketing/service-kit/trace.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/api/context.ts';
-import { createTicket } from '../src/api/create-ticket.ts';
-import { deleteTicket } from '../src/api/delete-ticket.ts';
-import { updateTickets } from '../src/api/update-tickets.ts';
+import type { Context } from '../src/application/context.ts';
+import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { readTicketsConfig } from '../src/config.ts';
-import { scheduledTasks } from '../src/scheduler.ts';
+import { createTicket } from '../src/rpc/create-ticket.ts';
+import { deleteTicket } from '../src/rpc/delete-ticket.ts';
+import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { dies, everyDeath } from './deaths.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Caller } from '@ticketing/service-kit/caller.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { busVariables } from '@ticketing/testkit/bus-variables.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';

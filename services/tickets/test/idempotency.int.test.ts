@@ -1,9 +1,9 @@
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { idempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import mongoose, { type mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idempotencyStore } from '../src/store/idempotency-store.ts';
 import { type Answer, golden, startHarness, startInstance, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;

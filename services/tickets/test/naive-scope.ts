@@ -1,4 +1,4 @@
-import type { Caller } from '@ticketing/service-kit/caller.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { NaiveTicket } from './naive-ticket.ts';
 
 /** A tag as far as the scope asks. */

@@ -9,7 +9,7 @@ import {
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
-import { createdEvent } from '../src/api/ticket-event.ts';
+import { createdEvent } from '../src/application/ticket-event.ts';
 import { documentOf } from '../src/store/ticket-document.ts';
 import { initialTicket, type TicketState } from '../src/store/ticket-fields.ts';
 import type { TicketsHarness } from './harness.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { profileStore } from '@ticketing/store/profile-store.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { profileStore } from '../src/store/profile-store.ts';
 
 let connection: Connection;
 

@@ -1,11 +1,11 @@
 import { fromBinary, toJson } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { Bus, IncomingMessage } from '@ticketing/events/bus.ts';
-import { openBus, readBusConfig } from '@ticketing/events/bus-config.ts';
-import { tagChangedTopic, ticketChangedTopic } from '@ticketing/events/topics.ts';
-import { readConfig } from '@ticketing/service-kit/config-reader.ts';
-import { createLogger } from '@ticketing/service-kit/logger.ts';
+import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import type { Bus, IncomingMessage } from '@ticketing/events/bus/bus.ts';
+import { openBus, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
+import { readConfig } from '@ticketing/runtime/config-reader.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
 

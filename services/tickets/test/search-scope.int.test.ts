@@ -1,4 +1,4 @@
-import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,7 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import { serviceCaller } from '@ticketing/service-kit/caller.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
 

@@ -4,18 +4,18 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/call.ts';
-import { continueTrace } from '@ticketing/service-kit/trace.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/api/context.ts';
-import { createTag } from '../src/api/create-tag.ts';
-import { deleteTag } from '../src/api/delete-tag.ts';
-import { finishTagDeletions } from '../src/api/finish-tag-deletions.ts';
-import { updateTag } from '../src/api/update-tag.ts';
+import type { Context } from '../src/application/context.ts';
+import { finishTagDeletions } from '../src/application/finish-tag-deletions.ts';
 import { readTicketsConfig } from '../src/config.ts';
+import { createTag } from '../src/rpc/create-tag.ts';
+import { deleteTag } from '../src/rpc/delete-tag.ts';
+import { updateTag } from '../src/rpc/update-tag.ts';
 import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { dies, everyDeath } from './deaths.ts';

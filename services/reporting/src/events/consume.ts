@@ -1,10 +1,10 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { ReceivedEvent } from '@ticketing/events/envelope.ts';
-import type { HandleEvents, HandlerContext } from '@ticketing/events/message-handler.ts';
-import { tagChangedTopic, ticketChangedTopic } from '@ticketing/events/topics.ts';
-import { erase, type Projection, project } from '../projection.ts';
+import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import type { ReceivedEvent } from '@ticketing/events/bus/envelope.ts';
+import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/message-handler.ts';
+import { erase, type Projection, project } from '../application/projection.ts';
 
 /** The group in which the replicas of this service share the events. */
 export const consumerGroup = 'reporting';

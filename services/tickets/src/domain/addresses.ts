@@ -1,5 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Violation } from '@ticketing/rest/domain-error.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
 
 /** The addresses that a new ticket gives. */
 export interface GivenAddresses {

@@ -1,4 +1,4 @@
-import type { CallerSkills } from '@ticketing/service-kit/caller.ts';
+import type { CallerSkills } from '@ticketing/service-kit/identity/caller.ts';
 
 /** What the match of a ticket to an agent's skills looks at. */
 export interface SkilledTicket {

@@ -1,4 +1,4 @@
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
 import { changeTag, demandChildless, demandPlace } from './tag.ts';

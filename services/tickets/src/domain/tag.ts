@@ -1,4 +1,4 @@
-import { DomainError, invalidInput, type Violation } from '@ticketing/rest/domain-error.ts';
+import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { maxLevels, type TagState, type TagTree } from './tag-tree.ts';
 
 /** What a request gives of a tag: absent fields are not in it. */

@@ -1,5 +1,5 @@
-import { type Outbox, openOutbox } from '@ticketing/events/outbox.ts';
-import { tagChangedTopic, ticketChangedTopic } from '@ticketing/events/topics.ts';
+import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { tagCollection } from '../store/tag-model.ts';
 import { ticketCollection } from '../store/ticket-model.ts';

@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
-import type { OutgoingMessage } from '@ticketing/events/bus.ts';
-import { eventMessage } from '@ticketing/events/envelope.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
+import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import type { TagEvent } from '../domain/tag-event.ts';
 import { timestampOf } from '../store/ticket-fields.ts';
 

@@ -7,8 +7,8 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { OutgoingMessage } from '@ticketing/events/bus.ts';
-import { eventMessage } from '@ticketing/events/envelope.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
+import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import type { FieldChange, TicketEvent } from '../domain/ticket-event.ts';
 import { timestampOf } from '../store/ticket-fields.ts';
 

@@ -1,4 +1,4 @@
-import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox.ts';
+import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { firstInOutbox, outboxPush } from '@ticketing/events/outbox.ts';
-import { DomainError } from '@ticketing/rest/domain-error.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
+import { sharedRead } from '@ticketing/runtime/shared-read.ts';
 import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
 import type { Connection } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { sharedRead } from './shared-read.ts';
 import {
   emptyTagLog,
   followed,

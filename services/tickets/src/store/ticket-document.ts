@@ -1,8 +1,8 @@
-import { firstInOutbox } from '@ticketing/events/outbox.ts';
+import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
+import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { wordsOf } from '../domain/words.ts';
-import { compileObject, type Source } from './compiled-object.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
 import type { Effect, TicketDocument } from './ticket-model.ts';
 

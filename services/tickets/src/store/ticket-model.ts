@@ -1,4 +1,4 @@
-import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox.ts';
+import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, Schema } from 'mongoose';
 import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';

@@ -1,13 +1,13 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { outboxPush } from '@ticketing/events/outbox.ts';
+import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { inTime, reachable } from '@ticketing/store/database.ts';
+import { documentReader } from '@ticketing/store/document-reader.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
+import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
 import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { documentReader } from './document-reader.ts';
-import { gatheredInsert } from './gathered-insert.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
 import { type TicketFieldName, type TicketState, ticketFieldNames, ticketFields } from './ticket-fields.ts';
 import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';

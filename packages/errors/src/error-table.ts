@@ -1,0 +1,63 @@
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import type { DomainError, ErrorCode } from './domain-error.ts';
+
+/** The one table of errors: what a code means over HTTP and over RPC. */
+const table: Record<ErrorCode, { rpc: Code; status: number; title: string }> = {
+  invalid_argument: { rpc: Code.InvalidArgument, status: 400, title: 'Bad request' },
+  out_of_range: { rpc: Code.OutOfRange, status: 400, title: 'Bad request' },
+  unauthenticated: { rpc: Code.Unauthenticated, status: 401, title: 'Unauthenticated' },
+  permission_denied: { rpc: Code.PermissionDenied, status: 403, title: 'Unauthorized' },
+  not_found: { rpc: Code.NotFound, status: 404, title: 'Not found' },
+  already_exists: { rpc: Code.AlreadyExists, status: 409, title: 'Conflict' },
+  aborted: { rpc: Code.Aborted, status: 409, title: 'Conflict' },
+  failed_precondition: { rpc: Code.FailedPrecondition, status: 409, title: 'Conflict' },
+  resource_exhausted: { rpc: Code.ResourceExhausted, status: 429, title: 'Too many requests' },
+  unimplemented: { rpc: Code.Unimplemented, status: 404, title: 'Not found' },
+  unavailable: { rpc: Code.Unavailable, status: 503, title: 'Service unavailable' },
+  deadline_exceeded: { rpc: Code.DeadlineExceeded, status: 504, title: 'Deadline exceeded' },
+  canceled: { rpc: Code.Canceled, status: 499, title: 'Request canceled' },
+  data_loss: { rpc: Code.DataLoss, status: 500, title: 'Internal error' },
+  unknown: { rpc: Code.Unknown, status: 500, title: 'Internal error' },
+  internal: { rpc: Code.Internal, status: 500, title: 'Internal error' },
+};
+
+/** Reasons whose status is not that of their code. */
+const statusOfReason: Record<string, { status: number; title: string }> = {
+  stale_version: { status: 412, title: 'Precondition failed' },
+  idempotency_key_reused: { status: 422, title: 'Unprocessable content' },
+  body_too_large: { status: 413, title: 'Content too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  headers_too_large: { status: 431, title: 'Request header fields too large' },
+  upstream_failed: { status: 502, title: 'Bad gateway' },
+};
+
+/** How an error is shown over HTTP. Errors that are the system's own fault are internal: nothing of them is shown. */
+export function httpStatusOf(error: DomainError): { status: number; title: string; isInternal: boolean } {
+  const row = table[error.code];
+  const { status, title } = statusOfReason[error.reason] ?? row;
+  return { status, title, isInternal: row.status === 500 };
+}
+
+/** The name of a Connect code, as the table knows it. */
+const codeOfRpcCode = new Map<Code, ErrorCode>(
+  Object.keys(table).map((name) => [table[name as ErrorCode].rpc, name as ErrorCode]),
+);
+
+/** The code by which this system names a code of Connect. */
+export function errorCodeOf(code: Code): ErrorCode {
+  return codeOfRpcCode.get(code) ?? 'unknown';
+}
+
+/** The error as RPC clients receive it; the reason and the violations travel as a `Problem` detail. */
+export function toConnectError(error: DomainError): ConnectError {
+  const row = table[error.code];
+  const problem = create(ProblemSchema, {
+    reason: error.reason,
+    errors: error.violations.map(({ pointer, code, detail }) => ({ pointer, code, detail })),
+  });
+  const message = row.status === 500 ? 'Internal error' : error.message;
+  return new ConnectError(message, row.rpc, undefined, [{ desc: ProblemSchema, value: problem }], error);
+}

@@ -1,0 +1,50 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { DomainError } from './domain-error.ts';
+import { errorCodeOf, httpStatusOf } from './error-table.ts';
+
+/**
+ * Turns whatever was thrown into an error that may be answered; what is not a `DomainError` or a Connect error of the
+ * transport itself becomes `internal`, with the original as its cause.
+ */
+export function toDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  if (error instanceof ConnectError && error.cause instanceof DomainError) return error.cause;
+  if (error instanceof ConnectError) {
+    const code = errorCodeOf(error.code);
+    const translated = new DomainError(code, code, error.rawMessage, { cause: error.cause });
+    if (httpStatusOf(translated).status < 500 || code === 'deadline_exceeded') return translated;
+  }
+  return new DomainError('internal', 'internal', 'Internal error', { cause: error });
+}
+
+/**
+ * Runs a handler, and translates the error of a service that it called: a client learns that a dependency is unavailable,
+ * late or has failed, and nothing of the dependency's own error.
+ *
+ * Errors: dependency_unavailable, deadline_exceeded, internal.
+ */
+export async function translateUpstreamErrors<Result>(handle: () => Promise<Result>): Promise<Result> {
+  try {
+    return await handle();
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    const options = { cause: error };
+    if (error.code === Code.Unavailable) {
+      throw new DomainError(
+        'unavailable',
+        'dependency_unavailable',
+        'A service that this needs is unavailable.',
+        options,
+      );
+    }
+    if (error.code === Code.DeadlineExceeded) {
+      throw new DomainError(
+        'deadline_exceeded',
+        'deadline_exceeded',
+        'A service that this needs takes too long.',
+        options,
+      );
+    }
+    throw new DomainError('internal', 'internal', 'Internal error', options);
+  }
+}

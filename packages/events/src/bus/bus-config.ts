@@ -1,0 +1,77 @@
+import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { openDatabase } from '@ticketing/store/database.ts';
+import { mongodbUriRule } from '@ticketing/store/store-config.ts';
+import type { Bus } from './bus.ts';
+import { embeddedLog } from './embedded-log.ts';
+import type { KafkaCredentials } from './kafka-bus.ts';
+
+/** Which bus a service uses: Kafka, or the log in a MongoDB that all services share. */
+export type BusConfig =
+  | {
+      kind: 'kafka';
+      brokers: readonly string[];
+      replicas: number;
+      prefix: string;
+      tls: boolean;
+      credentials: KafkaCredentials | undefined;
+    }
+  | { kind: 'log'; mongodbUri: string; database: string };
+
+const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+/** Reads which bus a service uses. Exactly one of KAFKA_BROKERS and EVENT_LOG_MONGODB_URI names it. */
+export function readBusConfig(from: ConfigReader): BusConfig {
+  const brokers = from.optionalText('KAFKA_BROKERS', {
+    pattern: /^[^\s,]+:\d+(,[^\s,]+:\d+)*$/,
+    meaning: 'host:port,…',
+  });
+  const replicas = from.integer('KAFKA_REPLICAS', { default: 3, min: 1, max: 10 });
+  const prefix =
+    from.optionalText('KAFKA_PREFIX', { pattern: /^[\w.-]{1,64}$/, meaning: 'letters, digits, . _ and -' }) ?? '';
+  const tls = from.flag('KAFKA_TLS', false);
+  const credentials = readCredentials(from);
+  const mongodbUri = from.optionalText('EVENT_LOG_MONGODB_URI', mongodbUriRule);
+  const database = from.text('EVENT_LOG_MONGODB_DATABASE', { default: 'ticketing_events', pattern: /^\w{1,38}$/ });
+  if ((brokers === undefined) === (mongodbUri === undefined)) {
+    from.refuse('Exactly one of KAFKA_BROKERS and EVENT_LOG_MONGODB_URI must be set.');
+  }
+  if (brokers !== undefined) return { kind: 'kafka', brokers: brokers.split(','), replicas, prefix, tls, credentials };
+  return { kind: 'log', mongodbUri: mongodbUri ?? '', database };
+}
+
+function readCredentials(from: ConfigReader): KafkaCredentials | undefined {
+  const username = from.optionalText('KAFKA_USERNAME');
+  const password = from.optionalText('KAFKA_PASSWORD');
+  const mechanism = from.choice('KAFKA_MECHANISM', mechanisms, 'scram-sha-512');
+  if ((username === undefined) !== (password === undefined)) {
+    from.refuse('KAFKA_USERNAME and KAFKA_PASSWORD belong together.');
+  }
+  return username === undefined || password === undefined ? undefined : { mechanism, username, password };
+}
+
+/** Opens the bus; does not wait until it is reached. */
+export async function openBus(config: BusConfig, service: string, log: Logger): Promise<Bus> {
+  if (config.kind === 'kafka') {
+    // Loaded where it is used: its client takes some MB.
+    const { kafkaBus } = await import('./kafka-bus.ts');
+    return kafkaBus({
+      ...config,
+      clientId: `ticketing-${service}`,
+      log: (level, text) => log[level]({ kafka: text }, 'Kafka'),
+    });
+  }
+  const database = openDatabase(config.mongodbUri, config.database, (error) =>
+    log.warn({ err: error }, 'the event log can not be reached'),
+  );
+  const bus = embeddedLog(database);
+  return {
+    ...bus,
+    // On one machine more partitions only part what could be handled together.
+    setUp: (topics) => bus.setUp(topics.map((topic) => ({ ...topic, partitions: Math.min(topic.partitions, 2) }))),
+    async close() {
+      await bus.close();
+      await database.close();
+    },
+  };
+}

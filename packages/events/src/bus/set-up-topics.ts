@@ -1,0 +1,36 @@
+import { setTimeout } from 'node:timers/promises';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Topic } from '@ticketing/contracts/topics.ts';
+import { type BusConfig, openBus } from './bus-config.ts';
+
+const patienceMs = 60_000;
+const pauseMs = 500;
+
+/** Makes the topics that are missing. Errors: bus_unavailable, if the bus does not answer within a minute. */
+export async function setUpTopics(
+  service: string,
+  config: BusConfig,
+  topics: readonly Topic[],
+  log: Logger,
+): Promise<void> {
+  const bus = await openBus(config, service, log);
+  const giveUpAt = Date.now() + patienceMs;
+  const tooLate = setTimeout(patienceMs, undefined, { ref: false }).then(() => {
+    throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not answer.`);
+  });
+  tooLate.catch(() => undefined);
+  try {
+    for (;;) {
+      try {
+        await Promise.race([bus.setUp(topics), tooLate]);
+        return;
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code !== 'unavailable' || Date.now() > giveUpAt) throw error;
+        await setTimeout(pauseMs);
+      }
+    }
+  } finally {
+    await bus.close();
+  }
+}

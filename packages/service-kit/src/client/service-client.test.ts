@@ -1,0 +1,66 @@
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, createRouterTransport } from '@connectrpc/connect';
+import { ListTagsResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { expect, test } from 'vitest';
+import type { Caller } from '../identity/caller.ts';
+import { serviceClient } from './service-client.ts';
+
+/** A service that answers at once, or waits until it is aborted; and what it was called with. */
+function stub(waits = false) {
+  const seen: Headers[] = [];
+  const minted: [string, Caller | undefined][] = [];
+  const transport = createRouterTransport(({ service }) => {
+    service(TagService, {
+      async listTags(_, { requestHeader, signal }) {
+        seen.push(requestHeader);
+        if (waits) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        return create(ListTagsResponseSchema, { total: 3 });
+      },
+    });
+  });
+  const tokens = {
+    async mint(audience: string, caller?: Caller) {
+      minted.push([audience, caller]);
+      return `token of ${caller?.profileId ?? 'the service'}`;
+    },
+  };
+  return { seen, minted, client: serviceClient(TagService, { audience: 'tickets', transport, tokens }) };
+}
+
+test('speaks for the caller of a call, in its trace', async () => {
+  const { seen, minted, client } = stub();
+  const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: new AbortController().signal };
+  const headers = { 'x-kept': 'yes', authorization: 'Bearer of somebody else' };
+  expect((await client(call).listTags({}, { headers })).total).toBe(3);
+  expect(minted).toEqual([['tickets', call.caller]]);
+  const [sent] = seen;
+  expect(sent?.get('authorization')).toBe(`Bearer token of ${call.caller.profileId}`);
+  expect(sent?.get('traceparent')).toBe(`00-${call.trace.traceId}-${call.trace.spanId}-01`);
+  expect(sent?.get('x-kept')).toBe('yes');
+});
+
+test('speaks for the service itself without a call, in a trace of its own', async () => {
+  const { seen, minted, client } = stub();
+  await client().listTags({});
+  await client().listTags({});
+  expect(minted).toEqual([
+    ['tickets', undefined],
+    ['tickets', undefined],
+  ]);
+  const [first, second] = seen.map((headers) => headers.get('traceparent'));
+  expect(first).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(second).not.toBe(first);
+});
+
+test.each(['the call', 'the caller of the client'] as const)('is aborted with %s', async (who) => {
+  const { seen, client } = stub(true);
+  const [ofCall, ofClient] = [new AbortController(), new AbortController()];
+  const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: ofCall.signal };
+  const answer = client(call).listTags({}, { signal: ofClient.signal });
+  const failed = expect(answer).rejects.toSatisfy((error) => ConnectError.from(error).code === Code.Canceled);
+  while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  (who === 'the call' ? ofCall : ofClient).abort(new ConnectError('gone', Code.Canceled));
+  await failed;
+});

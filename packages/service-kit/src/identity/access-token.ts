@@ -1,0 +1,153 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult, errors as joseErrors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { type Caller, type CallerSkills, profileKinds } from './caller.ts';
+import type { KeySource } from './key-source.ts';
+
+/** Turns a token into the caller that it names. Errors: invalid_token, issuer_unavailable. */
+export type VerifyToken = (token: string) => Promise<VerifiedToken>;
+
+/** A caller, and until when the token speaks for it (Unix seconds). */
+export interface VerifiedToken {
+  caller: Caller;
+  expiresAt: number;
+}
+
+const maxTokenBytes = 8192;
+const clockToleranceSeconds = 5;
+/** How long a verified token is not verified again, in ms; the revocation of a key takes effect within this time. */
+const trustMs = 60_000;
+
+/**
+ * Verifies the tokens of the issuer: signature, `iss`, `aud`, `exp`, `nbf`, `iat`, `scope`, and the claims of a profile.
+ *
+ * Errors: invalid_token for every token that does not hold, whatever the reason.
+ * Source: decisions.md section 3.
+ */
+export function accessTokenVerifier(options: { keys: KeySource; issuer: string; audience: string }): VerifyToken {
+  return cachedVerifier(async (token) => {
+    const { payload, protectedHeader } = await verifyWithAny(token, options.keys, {
+      algorithms: [...options.keys.algorithms],
+      issuer: options.issuer,
+      audience: options.audience,
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp', 'sub'],
+    });
+    const typ = protectedHeader.typ?.toLowerCase();
+    if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
+    return { caller: callerOf(payload), expiresAt: payload.exp ?? 0 };
+  });
+}
+
+/** A token that does not name its key is tried with every key that fits its algorithm. */
+async function verifyWithAny(token: string, keys: KeySource, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys.key, options);
+  } catch (error) {
+    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (mismatch) {
+        if (!(mismatch instanceof joseErrors.JWSSignatureVerificationFailed)) throw mismatch;
+      }
+    }
+    throw error;
+  }
+}
+
+/** Remembers what it has verified for a minute, and turns every failure into `invalid_token`. */
+export function cachedVerifier(
+  verify: (token: string) => Promise<VerifiedToken>,
+  maxBytes = maxTokenBytes,
+): VerifyToken {
+  const verified = new LRUCache<string, VerifiedToken>({ max: 10_000, ttl: trustMs });
+  return async (token) => {
+    const known = verified.get(token);
+    if (known && known.expiresAt > Date.now() / 1000) return known;
+    if (token.length > maxBytes) throw invalidToken('is too long');
+    try {
+      const fresh = await verify(token);
+      verified.set(token, fresh);
+      return fresh;
+    } catch (error) {
+      if (error instanceof joseErrors.JOSEError || error instanceof TypeError)
+        throw invalidToken('does not verify', error);
+      throw error;
+    }
+  };
+}
+
+/** The error for a token that does not hold. The reason is logged, never answered in detail. */
+export function invalidToken(problem: string, cause?: unknown): DomainError {
+  return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
+}
+
+function callerOf(payload: JWTPayload): Caller {
+  const now = Date.now() / 1000;
+  if (payload.iat !== undefined && !(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
+    throw invalidToken('was issued in the future');
+  }
+  const scopes = Array.isArray(payload.scope) ? payload.scope : String(payload.scope ?? '').split(' ');
+  if (!scopes.includes('api')) throw invalidToken('lacks the scope api');
+  return profileOf(payload);
+}
+
+/** The caller that claims describe. Errors: invalid_token. */
+export function profileOf(payload: JWTPayload): Caller {
+  const kind = profileKinds.find((candidate) => candidate === payload.kind);
+  if (kind === undefined) throw invalidToken('names no kind of profile');
+  if (!/^[1-9]\d{0,9}$/.test(payload.sub ?? '') || Number(payload.sub) > 0x7fff_ffff) {
+    throw invalidToken('names no profile');
+  }
+  return {
+    kind,
+    profileId: Number(payload.sub),
+    service: null,
+    name: textOf(payload, 'name'),
+    firstName: textOf(payload, 'firstName'),
+    lastName: textOf(payload, 'lastName'),
+    email: textOf(payload, 'email'),
+    roleId: payload.roleId === undefined || payload.roleId === null ? null : integerOf(payload.roleId),
+    permissions: listOf(payload.permissions, (value) => typeof value === 'string'),
+    teams: integersOf(payload.teams),
+    skills: skillsOf(payload.skills),
+  };
+}
+
+function skillsOf(claim: unknown): CallerSkills {
+  const skills = claim ?? {};
+  if (typeof skills !== 'object') throw invalidToken('has malformed claims');
+  const { tagIds, excludedTagIds, restricted } = skills as Record<string, unknown>;
+  if (restricted !== undefined && typeof restricted !== 'boolean') throw invalidToken('has malformed claims');
+  return {
+    tagIds: integersOf(tagIds),
+    excludedTagIds: integersOf(excludedTagIds),
+    restricted: restricted === true,
+  };
+}
+
+function textOf(payload: JWTPayload, name: string): string | null {
+  const value = payload[name] ?? null;
+  if (value !== null && (typeof value !== 'string' || value.length > 320)) throw invalidToken('has malformed claims');
+  return value;
+}
+
+function integerOf(value: unknown): number {
+  if (!isInteger(value)) throw invalidToken('has malformed claims');
+  return value;
+}
+
+function integersOf(claim: unknown): number[] {
+  return listOf(claim, isInteger);
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isInteger(value);
+}
+
+function listOf<Item>(claim: unknown, fits: (value: unknown) => value is Item): Item[] {
+  const list: unknown = claim ?? [];
+  if (!Array.isArray(list) || list.length > 1000 || !list.every(fits)) throw invalidToken('has malformed claims');
+  return list;
+}

@@ -1,0 +1,33 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { accessOf } from '@ticketing/rest/options.ts';
+import { type Caller, hasRight } from './caller.ts';
+
+/** Refuses to start with a method that does not say who may call it. */
+export function demandAccessRules(services: readonly DescService[]): void {
+  const silent = services.flatMap((service) => service.methods).filter((method) => accessOf(method) === undefined);
+  if (silent.length > 0) {
+    throw new Error(`These methods declare no access rule: ${silent.map((method) => method.toString()).join(', ')}`);
+  }
+}
+
+/**
+ * Checks that the caller may call the method; what the contract does not allow is denied.
+ *
+ * Errors: missing_right, services_only.
+ */
+export function checkAccess(method: DescMethod, caller: Caller): void {
+  const access = accessOf(method);
+  switch (access?.case) {
+    case 'authenticated':
+      return;
+    case 'right':
+      if (hasRight(caller, access.value)) return;
+      throw new DomainError('permission_denied', 'missing_right', `The right ${access.value} is missing.`);
+    case 'service':
+      if (caller.kind === 'service') return;
+      throw new DomainError('permission_denied', 'services_only', 'Only services may call this.');
+    default:
+      throw new DomainError('permission_denied', 'no_access_rule', 'Nobody may call this.');
+  }
+}

@@ -1,0 +1,67 @@
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { expect, test, vi } from 'vitest';
+import { startSchedule } from './schedule.ts';
+
+const log = createLogger('test', 'silent');
+
+test('runs each task again and again, whatever others do, and one that fails as well', async () => {
+  let failing = 0;
+  let working = 0;
+  const schedule = startSchedule(
+    [
+      { name: 'stuck', everyMs: 1, run: () => new Promise((resolve) => setTimeout(resolve, 300)) },
+      { name: 'failing', everyMs: 1, run: () => Promise.reject(new Error(String(failing++))) },
+      {
+        name: 'working',
+        everyMs: 1,
+        run: async () => {
+          working += 1;
+        },
+      },
+    ],
+    () => true,
+    log,
+  );
+  await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 250 });
+  await schedule.stop();
+});
+
+test('stops at once between runs, and waits for a run that is under way', async () => {
+  const ended: string[] = [];
+  const slow = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    ended.push('slow');
+  };
+  const schedule = startSchedule(
+    [
+      { name: 'slow', everyMs: 60_000, run: slow },
+      {
+        name: 'quick',
+        everyMs: 60_000,
+        run: async () => {
+          ended.push('quick');
+        },
+      },
+    ],
+    () => true,
+    log,
+  );
+  await schedule.stop();
+  expect(ended).toEqual(['quick', 'slow']);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(ended).toEqual(['quick', 'slow']);
+});
+
+test('does nothing while the service is not ready', async () => {
+  let runs = 0;
+  let isReady = false;
+  const count = async () => {
+    runs += 1;
+  };
+  const schedule = startSchedule([{ name: 'count', everyMs: 1, run: count }], () => isReady, log);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(runs).toBe(0);
+  isReady = true;
+  await vi.waitFor(() => expect(runs).toBeGreaterThan(0));
+  await schedule.stop();
+});

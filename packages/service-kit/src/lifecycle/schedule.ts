@@ -1,0 +1,39 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+
+/** Work that is done again and again. */
+export interface ScheduledTask {
+  name: string;
+  /** How long to wait between the end of a run and the next. */
+  everyMs: number;
+  run(): Promise<void>;
+}
+
+/** Tasks that are running. */
+export interface Schedule {
+  /** Starts no further run, and waits for those that are under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs tasks in the background, each one run after the other, while the service is ready. A run that fails is logged, and
+ * does not end its task.
+ *
+ * Several replicas run the same schedule: what a task does must be decided by the store, once.
+ */
+export function startSchedule(tasks: readonly ScheduledTask[], isReady: () => boolean, log: Logger): Schedule {
+  const stopping = new AbortController();
+  const running = tasks.map(async ({ name, everyMs, run }) => {
+    while (!stopping.signal.aborted) {
+      if (isReady())
+        await run().catch((error: unknown) => log.warn({ err: error, task: name }, 'a scheduled run failed'));
+      await setTimeout(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
+import type { Served } from '@ticketing/rest/rest-face.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Call } from './call.ts';
+import type { Once } from './once.ts';
+
+/** Where requests with a key are recorded. Every operation is one step that a crash does not divide. */
+export interface IdempotencyRecords {
+  /** Claims a request: new, or left by a process whose lease has passed. Else answers what is known of it. */
+  claim(id: string, fingerprint: string): Promise<IdempotencyClaim>;
+  /** Records a number under a name unless there is one; answers the one that is recorded. */
+  reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
+  /** Records the answer, if the claim still holds. */
+  complete(claim: ClaimedRequest, answer: Uint8Array, ticketIds: readonly number[]): Promise<void>;
+  /** Forgets a request that has changed nothing, if the claim still holds. */
+  release(claim: ClaimedRequest): Promise<void>;
+}
+
+/** A request that this process has claimed, with the numbers that are reserved for it. */
+export interface ClaimedRequest {
+  id: string;
+  /** What its effects are marked with: another, when the key is used again after its time. */
+  effectId: string;
+  lease: string;
+  reserved: Readonly<Record<string, number>>;
+}
+
+/** What a claim has found. */
+export type IdempotencyClaim =
+  | { state: 'claimed'; claim: ClaimedRequest }
+  | { state: 'running'; fingerprint: string }
+  | { state: 'erased'; fingerprint: string }
+  | { state: 'done'; fingerprint: string; answer: Uint8Array };
+
+/**
+ * Lets the handlers of every POST and PATCH that writes honour `Idempotency-Key`, on both faces.
+ *
+ * The same key and request answer what was answered first, with `Idempotency-Replayed: true`. A request that fails has
+ * changed nothing, and frees its key.
+ * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
+ * Source: decisions.md section 5.
+ */
+export function idempotent(served: readonly Served<Call>[], records: IdempotencyRecords): Served<Call>[] {
+  return served.map(({ handlers, ...rest }) => ({
+    ...rest,
+    handlers: new Map(
+      [...handlers].map(([method, handler]) => [
+        method,
+        takesIdempotencyKey(method) ? once(method, handler, records) : handler,
+      ]),
+    ),
+  }));
+}
+
+type Handler = (call: Call, request: Message) => Promise<Message>;
+
+function once(method: DescMethod, handler: Handler, records: IdempotencyRecords): Handler {
+  return async (call, request) => {
+    const header = call.header('idempotency-key');
+    if (header === undefined) return handler(call, request);
+    const fingerprint = digest(method.toString(), toBinary(method.input, request));
+    const found = await records.claim(digest(callerName(call.caller), readKey(header)), fingerprint);
+    if (found.state !== 'claimed') {
+      if (found.fingerprint !== fingerprint) throw reused();
+      if (found.state === 'erased') throw notFound('Ticket');
+      if (found.state === 'running') throw running();
+      call.answerHeader('idempotency-replayed', 'true');
+      return fromBinary(method.output, found.answer);
+    }
+    return answerOnce(found.claim, { method, handler, records }, call, request);
+  };
+}
+
+async function answerOnce(
+  claim: ClaimedRequest,
+  { method, handler, records }: { method: DescMethod; handler: Handler; records: IdempotencyRecords },
+  call: Call,
+  request: Message,
+): Promise<Message> {
+  const ticketIds = new Set<number>();
+  const given: Once = {
+    id: claim.effectId,
+    reserve: async (name, choose) => claim.reserved[name] ?? (await records.reserve(claim, name, await choose())),
+    about: (ticketId) => ticketIds.add(ticketId),
+  };
+  let answer: Message;
+  try {
+    answer = await handler(Object.assign(Object.create(call), { once: given }) as Call, request);
+  } catch (error) {
+    // An error that is not the client's may have come after the change: the record stays, and is taken over.
+    if (error instanceof DomainError && !mayHaveChanged.has(error.code)) await records.release(claim);
+    throw error;
+  }
+  await records.complete(claim, toBinary(method.output, answer), [...ticketIds]);
+  return answer;
+}
+
+const mayHaveChanged = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
+
+function callerName({ kind, profileId, service }: Caller): string {
+  return `${kind} ${profileId ?? service}`;
+}
+
+/** A bare key, or a string of RFC 8941. */
+function readKey(header: string): string {
+  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? (/^[\x21\x23-\x7e][\x21-\x7e]*$/.test(header) ? header : '');
+  if (key.length >= 1 && key.length <= 255) return key;
+  const detail = 'The header Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare.';
+  throw new DomainError('invalid_argument', 'invalid_idempotency_key', detail);
+}
+
+function digest(name: string, content: string | Uint8Array): string {
+  return createHash('sha256').update(name).update('\0').update(content).digest('base64url');
+}
+
+function reused(): DomainError {
+  const detail = 'This Idempotency-Key was used for another request.';
+  return new DomainError('invalid_argument', 'idempotency_key_reused', detail);
+}
+
+function running(): DomainError {
+  const detail = 'The first request with this Idempotency-Key has not been answered yet.';
+  return new DomainError('aborted', 'idempotency_key_running', detail, { retryAfterSeconds: 1 });
+}

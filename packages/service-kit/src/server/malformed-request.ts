@@ -1,0 +1,42 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { problemHeaders, toProblem } from '@ticketing/rest/problem.ts';
+import { pathOf } from '@ticketing/rest/problem-reply.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Answers a request whose URL the router can not read, before any hook or handler sees it. */
+export function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const error = new DomainError('invalid_argument', 'malformed_request', 'The URL is malformed.');
+  const { traceId } = continueTrace(undefined);
+  const problem = toProblem(error, { instance: pathOf(request.raw.url ?? ''), traceId });
+  reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
+}
+
+/** Answers what Node could not parse as a request, or waited for in vain, and ends the connection. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const known = reasons[error.code ?? ''] ?? new DomainError('invalid_argument', ...malformed);
+  const problem = toProblem(known, { instance: '', traceId: continueTrace(undefined).traceId });
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = isLate ? 408 : problem.status;
+  const body = JSON.stringify({ ...problem, ...(isLate ? { status, title: 'Request timeout' } : {}) });
+  const headers = { ...problemHeaders(known, status), 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`${[`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join('\r\n')}\r\n\r\n${body}`);
+}
+
+const malformed = ['malformed_request', 'The request is malformed.'] as const;
+
+const reasons: Record<string, DomainError | undefined> = {
+  HPE_HEADER_OVERFLOW: new DomainError('invalid_argument', 'headers_too_large', 'The headers are larger than 16 KiB.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new DomainError(
+    'invalid_argument',
+    'request_timeout',
+    'The request did not arrive in time.',
+  ),
+};

@@ -1,0 +1,48 @@
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Health, watchHealth } from '../lifecycle/health.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { internalServer } from './probes.ts';
+
+let isUp = true;
+let health: Health;
+const metrics = createMetrics('probe');
+let app: ReturnType<typeof internalServer>;
+
+beforeAll(() => {
+  health = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('away'))) });
+  app = internalServer(health, metrics, createLogger('probe', 'silent'));
+});
+afterAll(async () => {
+  health.close();
+  await app.close();
+});
+
+test('/healthz answers as long as the process does, /readyz as long as its dependencies do', async () => {
+  for (const up of [true, false]) {
+    isUp = up;
+    const alive = await app.inject('/healthz');
+    expect([alive.statusCode, alive.json()]).toEqual([200, { status: 'ok' }]);
+    const ready = await app.inject('/readyz');
+    expect(ready.statusCode).toBe(up ? 200 : 503);
+    expect(ready.json()).toEqual({ status: up ? 'ready' : 'not_ready', dependencies: { store: up ? 'up' : 'down' } });
+    expect(ready.headers['cache-control']).toBe('no-store');
+  }
+});
+
+test('other verbs are refused with those that are allowed', async () => {
+  const answer = await app.inject({ method: 'POST', url: '/readyz' });
+  expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+});
+
+test('/metrics counts requests by route pattern and status, and tells of the process', async () => {
+  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
+  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
+  const { headers, body } = await app.inject('/metrics');
+  expect(headers['content-type']).toContain('text/plain');
+  const labels = 'face="rest",route="/ticket/:ticketId"';
+  expect(body).toContain(`ticketing_requests_total{${labels},status="200",service="probe"} 2`);
+  expect(body).toMatch(/ticketing_request_duration_seconds_bucket\{le="0.005",[^}]*\} 1\n/);
+  expect(body).toMatch(/ticketing_request_duration_seconds_count\{[^}]*\} 2\n/);
+  expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds\{service="probe"\} /m);
+});

@@ -1,0 +1,41 @@
+import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { tagChangedEvent } from '../application/tag-event.ts';
+import { demandPlace } from '../domain/tag.ts';
+import type { TagState } from '../domain/tag-tree.ts';
+
+/** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
+export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
+  const next = () => context.tagIds.next();
+  let id = call.once ? await call.once.reserve('tag', next) : 0;
+  await context.tags.change(async (tree) => {
+    // The same request has created it in a process that died before it answered.
+    if (call.once && (await context.tags.isTaken(id))) return undefined;
+    const tag = newTag(request, context.now());
+    demandPlace(tree, tag);
+    id ||= await next();
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, call) };
+  });
+  return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
+}
+
+/** The tag as the request gives it, without an id yet. */
+function newTag(request: CreateTagRequest, now: number): TagState {
+  return {
+    id: 0,
+    version: 1,
+    name: (request.name ?? '').trim(),
+    parent: request.parent ?? null,
+    reference: request.reference ?? TagReference.TICKET,
+    type: request.type ?? TagType.SKILL,
+    visibility: request.visibility ?? TagVisibility.PUBLIC,
+    color: request.color ?? null,
+    routingRelevant: request.routingRelevant ?? true,
+    sla: request.sla ?? null,
+    priority: request.priority ?? null,
+    keywords: request.detection?.keywords ?? [],
+    modifiedAt: now,
+  };
+}

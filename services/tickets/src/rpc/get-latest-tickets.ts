@@ -1,0 +1,54 @@
+import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type {
+  GetLatestTicketsRequest,
+  GetLatestTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { readFilters } from '@ticketing/rest/filter.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { openQueue } from '../application/queue.ts';
+import { queueKeys } from '../domain/queue-order.ts';
+import { filterKeys } from '../domain/ticket-keys.ts';
+import { scopeQueries } from '../store/scope-query.ts';
+
+/**
+ * Answers the ids around a ticket in the queue, each wherever it exists. Without filters on `t.status` and
+ * `t.spamStatus` the queue holds open tickets that are not spam.
+ *
+ * Errors: invalid_filter, ticket_not_found; required, for a direction without a ticket.
+ * Source: specification, POST /ticket/getLatest; decisions.md section 5.
+ */
+export async function getLatestTickets(
+  context: Context,
+  call: Call,
+  request: GetLatestTicketsRequest,
+): Promise<GetLatestTicketsResponse> {
+  const { ticketId, preferredDirection = PreferredDirection.EARLIEST } = request;
+  if (ticketId === undefined && preferredDirection !== PreferredDirection.EARLIEST) {
+    const detail = 'is required to go to the previous or next ticket';
+    throw invalidInput([{ pointer: '#/ticketId', code: 'required', detail }]);
+  }
+  const conditions = readFilters(request.filters, filterKeys, 't.');
+  const settings = await context.settings();
+  const scope =
+    request.ticketScope === TicketScope.SKILLS
+      ? scopeQueries(call.caller, await context.tags.tree(), settings.spamDetectionTagId)
+      : [];
+  const queue = openQueue(context, settings, conditions, scope);
+  const current = ticketId === undefined ? undefined : await context.tickets.find(ticketId);
+  if (ticketId !== undefined && !current) throw notFound('Ticket');
+  const key = current && queueKeys(current.ticket)[settings.routingOrder];
+  const [earliest, previous, next] = await Promise.all([
+    queue.first(),
+    key === undefined ? undefined : queue.beside('before', key),
+    key === undefined ? undefined : queue.beside('behind', key),
+  ]);
+  return {
+    $typeName: 'ticketing.tickets.v1.GetLatestTicketsResponse',
+    ...(earliest === undefined ? {} : { earliest }),
+    ...(previous === undefined ? {} : { previous }),
+    ...(next === undefined ? {} : { next }),
+  };
+}

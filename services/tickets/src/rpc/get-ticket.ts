@@ -1,0 +1,35 @@
+import type {
+  GetTicketRequest,
+  GetTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { openQueue } from '../application/queue.ts';
+import { fullTicket } from '../application/ticket-message.ts';
+import { queueKeys } from '../domain/queue-order.ts';
+
+/** Reads a ticket in full form, with its neighbours in the queue. Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}. */
+export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
+  const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
+  if (!stored) throw notFound('Ticket');
+  const { ticket } = stored;
+  const settings = await context.settings();
+  const queue = openQueue(context, settings);
+  const key = queueKeys(ticket)[settings.routingOrder];
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const [answered, previous, next] = await Promise.all([
+    fullTicket(context, stored, form),
+    queue.beside('before', key),
+    queue.beside('behind', key),
+  ]);
+  return {
+    $typeName: 'ticketing.tickets.v1.GetTicketResponse',
+    ticket: answered,
+    ...(previous === undefined ? {} : { prevTicketId: previous }),
+    ...(next === undefined ? {} : { nextTicketId: next }),
+    ...(request.includeSessions === false
+      ? {}
+      : { sessions: { $typeName: 'ticketing.tickets.v1.AssistantSessions', items: [] } }),
+  };
+}

@@ -1,0 +1,30 @@
+import { TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import type { ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { tagMessages } from '../application/tag-message.ts';
+
+const defaultLimit = 100;
+
+/** Lists tags by full name. Source: decisions.md section 9. */
+export async function listTags(context: Context, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
+  const tree = await context.tags.tree();
+  const part = request.q?.toLowerCase() ?? '';
+  const matches = [...tree.all()]
+    .filter((tag) => request.includeDisabled === true || tag.visibility !== TagVisibility.DISABLED)
+    .filter((tag) => request.type === undefined || tag.type === request.type)
+    .map((tag) => ({ id: tag.id, fullName: tree.fullName(tag) }))
+    .filter(({ fullName }) => fullName.toLowerCase().includes(part))
+    .sort((left, right) => left.fullName.localeCompare(right.fullName, 'en') || left.id - right.id);
+  const offset = request.offset ?? 0;
+  const page = matches.slice(offset, offset + (request.limit ?? defaultLimit));
+  return {
+    $typeName: 'ticketing.tickets.v1.ListTagsResponse',
+    success: true,
+    tags: tagMessages(
+      page.map(({ id }) => id),
+      tree,
+    ),
+    total: matches.length,
+  };
+}

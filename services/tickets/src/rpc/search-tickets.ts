@@ -1,0 +1,76 @@
+import { OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
+import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type {
+  SearchTicketsRequest,
+  SearchTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { readFilters } from '@ticketing/rest/filter.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { allOf } from '@ticketing/store/field-query.ts';
+import type { Order } from '@ticketing/store/ordered-ranges.ts';
+import type { Context } from '../application/context.ts';
+import { compactTickets } from '../application/ticket-message.ts';
+import { demandsValue, filterKeys, orderKeys } from '../domain/ticket-keys.ts';
+import { compileConditions } from '../store/filter-query.ts';
+import { scopeQueries } from '../store/scope-query.ts';
+
+const defaultLimit = 100;
+
+/** Finds tickets, in compact form. Source: specification, POST /ticket/search; decisions.md section 4. */
+export async function searchTickets(
+  context: Context,
+  call: Call,
+  request: SearchTicketsRequest,
+): Promise<SearchTicketsResponse> {
+  const conditions = readFilters(request.filters, filterKeys, 't.');
+  const order = orderOf(request);
+  const isSkillScope = request.ticketScope === TicketScope.SKILLS;
+  const { profileId, skills } = call.caller;
+  const boundTo = [conditions, order, isSkillScope ? [profileId, skills] : null];
+  if (request.cursor !== undefined && request.offset !== undefined) {
+    throw invalidInput([{ pointer: '#/offset', code: 'not_allowed', detail: 'can not be given with a cursor' }]);
+  }
+  const cursor = request.cursor === undefined ? undefined : context.cursors.read(request.cursor, boundTo);
+  const now = cursor?.now ?? context.now();
+  const limit = request.limit ?? defaultLimit;
+  const offset = cursor?.offset ?? request.offset ?? 0;
+  const conditionQueries = compileConditions(conditions, now);
+  const { spamDetectionTagId } = await context.settings();
+  const tags = context.tags.tree();
+  const scope = isSkillScope ? scopeQueries(call.caller, await tags, spamDetectionTagId) : [];
+  const query = allOf([...conditionQueries, ...scope]);
+  const [tree, total, page] = await Promise.all([
+    tags,
+    cursor?.total ?? context.tickets.count(query, !conditions.some(demandsValue)),
+    context.tickets.page({
+      query,
+      order,
+      now,
+      limit,
+      offset: cursor ? 0 : offset,
+      behind: cursor,
+      withRawData: request.includeRawData ?? false,
+    }),
+  ]);
+  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const end = page.end && { now, total, offset: offset + page.count, ...page.end };
+  return {
+    $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
+    tickets: await compactTickets(context, page.tickets(), form),
+    total,
+    offset,
+    limit,
+    ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
+  };
+}
+
+function orderOf(request: SearchTicketsRequest): Order {
+  const field = request.orderByField ?? 't.id';
+  const key = orderKeys.has(field) ? field : `t.${field}`;
+  if (!orderKeys.has(key)) {
+    const detail = `must be one of: ${[...orderKeys.keys()].join(', ')}`;
+    throw invalidInput([{ pointer: '#/orderByField', code: 'unknown_order', detail }]);
+  }
+  return { key, direction: request.orderByDirection === OrderByDirection.ASC ? 1 : -1 };
+}

@@ -1,0 +1,46 @@
+import type { UpdateTagRequest, UpdateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { tagChangedEvent } from '../application/tag-event.ts';
+import { tagMessages } from '../application/tag-message.ts';
+import { changeTag, demandPlace, type TagInput } from '../domain/tag.ts';
+
+/**
+ * Changes a tag. A change of nothing changes nothing.
+ *
+ * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep. Source: decisions.md sections 1 and 9.
+ */
+export async function updateTag(context: Context, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
+  const input = inputOf(request);
+  const tree = await context.tags.change((current) => {
+    const before = current.get(request.id);
+    if (!before) throw notFound('Tag');
+    const after = changeTag(before, input, context.now());
+    demandPlace(current, after);
+    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, call) };
+  });
+  const [tag] = tagMessages([request.id], tree);
+  if (!tag) throw new Error('a tag was lost on its way');
+  return { $typeName: 'ticketing.tickets.v1.UpdateTagResponse', success: true, tag };
+}
+
+type Values = { [Name in keyof TagInput]: TagInput[Name] | undefined };
+
+/** The fields that the mask names. The contract has refused those that may not be without a value. */
+function inputOf(request: UpdateTagRequest): TagInput {
+  const values: Record<string, Values> = {
+    name: { name: request.name?.trim() },
+    parent: { parent: request.parent ?? null },
+    reference: { reference: request.reference },
+    type: { type: request.type },
+    visibility: { visibility: request.visibility },
+    color: { color: request.color ?? null },
+    routing_relevant: { routingRelevant: request.routingRelevant },
+    sla: { sla: request.sla ?? null },
+    priority: { priority: request.priority ?? null },
+    detection: { keywords: request.detection?.keywords },
+  };
+  const given = (request.updateMask?.paths ?? []).map((path) => values[path]);
+  return Object.assign({}, ...given);
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  UpdateTicketsRequest,
+  UpdateTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { readTicketChange } from '../application/ticket-changes.ts';
+import { tagViolations } from '../application/ticket-update.ts';
+import { isManual } from '../domain/spam.ts';
+
+/**
+ * Changes several tickets, all of them or none: everything is checked first, then recorded, then applied, by another
+ * process if this one dies. An element with a refresh flag changes nothing; it asks the analysis to look again.
+ *
+ * Errors: ticket_not_found, if that is all; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags, not_allowed, each with a pointer;
+ * stale_version, if an element names a version that its ticket no longer has.
+ * Source: specification, PATCH /ticket; decisions.md section 5.
+ */
+export async function updateTickets(
+  context: Context,
+  call: Call,
+  request: UpdateTicketsRequest,
+): Promise<UpdateTicketsResponse> {
+  await check(context, request);
+  const refreshes = request.tickets.flatMap((change) => {
+    const { refreshMode } = readTicketChange(change);
+    return refreshMode === undefined ? [] : [{ ticketId: change.id ?? 0, mode: refreshMode }];
+  });
+  if (refreshes.length < request.tickets.length) await context.bulks.run(call.once?.id ?? randomUUID(), request, call);
+  await context.analysisRequests.add(refreshes, new Date(context.now() * 1000));
+  return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
+}
+
+async function check(context: Context, { tickets }: UpdateTicketsRequest): Promise<void> {
+  const [tree, versions] = await Promise.all([
+    context.tags.tree(),
+    context.tickets.versions(tickets.map(({ id = 0 }) => id)),
+  ]);
+  const seen = new Set<number>();
+  const violations = tickets.flatMap((change, index): Violation[] => {
+    const at = `#/tickets/${index}`;
+    const { id = 0, spamStatus } = change;
+    const found = tagViolations(readTicketChange(change).patch, tree, at);
+    if (seen.has(id)) found.push({ pointer: `${at}/id`, code: 'duplicate_ticket', detail: `ticket ${id} comes twice` });
+    seen.add(id);
+    if (!versions.has(id)) {
+      found.push({ pointer: `${at}/id`, code: 'unknown_ticket', detail: `ticket ${id} does not exist` });
+    }
+    if (spamStatus !== undefined && !isManual(spamStatus)) {
+      const detail = 'must be manual_spam or manual_clean';
+      found.push({ pointer: `${at}/spamStatus`, code: 'not_allowed', detail });
+    }
+    return found;
+  });
+  if (violations.length === 0) return;
+  if (violations.every(({ code }) => code === 'unknown_ticket')) {
+    throw new DomainError('not_found', 'ticket_not_found', 'Ticket not found', { violations });
+  }
+  throw invalidInput(violations);
+}

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { environmentFile } from '../../tools/dev/environment-file.ts';
+import { waitUntilReady } from '../../tools/dev/wait-until-ready.ts';
+import { keepLog, type SystemLog } from './log.ts';
+import { killAll, markName, processesOf, type SystemProcess, signalProcess } from './processes.ts';
+import { keepReplicas } from './replicas.ts';
+
+/** A system that is started again whenever it ends. */
+export interface System {
+  url: URL;
+  log: SystemLog;
+  /** Rejects if the system can not be started any more. */
+  failed: Promise<never>;
+  /** What of it is running. */
+  processes(): SystemProcess[];
+  /** Answers whether the process still was there. */
+  signal(found: SystemProcess, signal: NodeJS.Signals): boolean;
+  /** Resolves when the whole system is ready. */
+  ready(): Promise<void>;
+  /** How its services are configured. Errors: it has not been ready yet. */
+  environment(): Environment;
+  /** Stops it in order. */
+  stop(): Promise<void>;
+  /** Ends everything at once. */
+  kill(): void;
+}
+
+const starterProgram = join(import.meta.dirname, '..', '..', 'scripts', 'start.ts');
+const mostFailures = 8;
+/** For what is left of a system whose starter has died, in ms: a service finishes requests, a freeze takes up to 8 s. */
+const leftoverMs = 60_000;
+const stopMs = 60_000;
+const lookEveryMs = 100;
+/** Within this time the end of the store has ended the starter, in ms. */
+const noticeMs = 1_000;
+
+/** Starts the system on a data folder, and again on the same port whenever it ends. */
+export async function startSystem(dataDir: string, hasReplicas: boolean): Promise<System> {
+  const mark = randomUUID();
+  const log = keepLog(join(dataDir, 'faults.log'));
+  const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
+  const replicas = hasReplicas ? await keepReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => undefined);
+  let port = '0';
+  let isStopping = false;
+  let starter = spawnStarter();
+  let isReady = true;
+
+  function spawnStarter(): ChildProcess {
+    const child = spawn(process.execPath, [starterProgram, '--split', '--port', port, '--data', dataDir], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Ctrl-C in a terminal is for this process, which stops the system in order.
+      detached: true,
+      env: { ...process.env, ...systemVariables(mark), [markName]: mark },
+    });
+    log.listen(child);
+    return child;
+  }
+
+  async function keepRunning(): Promise<void> {
+    for (let failures = 0; ; ) {
+      failures = isReady ? 0 : failures + 1;
+      if (failures >= mostFailures) throw new Error(`The system could not be started ${failures} times in a row.`);
+      if (isReady) replicas?.start();
+      log.note(isReady ? 'the system is ready' : 'the system could not be started');
+      await ended(starter);
+      log.note('the starter has ended');
+      isReady = false;
+      replicas?.stop();
+      await waitForLeftovers();
+      if (isStopping) return;
+      starter = spawnStarter();
+      isReady = (await Promise.race([readyUrl(starter), ended(starter)])) !== undefined;
+    }
+  }
+
+  /** What the starter has started ends by itself when it is gone; until then ports and folder are taken. */
+  async function waitForLeftovers(): Promise<void> {
+    const startedAt = Date.now();
+    const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+    let left = processesOf(mark);
+    while (left.length > 0) {
+      if (Date.now() > startedAt + leftoverMs) {
+        log.note(`still running ${seconds()} after the starter had ended: ${rolesOf(left)}`);
+        killAll(mark);
+        return;
+      }
+      await sleep(lookEveryMs);
+      const now = processesOf(mark);
+      if (now.length < left.length) log.note(`running ${seconds()} after the starter had ended: ${rolesOf(now)}`);
+      left = now;
+    }
+  }
+
+  const firstUrl = await Promise.race([readyUrl(starter), ended(starter)]);
+  if (firstUrl === undefined) {
+    killAll(mark);
+    throw new Error(`The system could not be started:\n${log.tail()}`);
+  }
+  port = new URL(firstUrl).port;
+  keepRunning().catch(failure.reject);
+
+  return {
+    url: new URL(firstUrl),
+    log,
+    failed: failure.promise,
+    processes: () => processesOf(mark),
+    signal: (found, signal) => signalProcess(found, mark, signal),
+    environment: readEnvironment,
+    async ready() {
+      for (let seen: ChildProcess | undefined; seen !== starter || !isReady; ) {
+        await sleep(noticeMs);
+        while (!isReady) await sleep(lookEveryMs);
+        seen = starter;
+        await waitUntilReady(servicesOf(readEnvironment()));
+      }
+    },
+    async stop() {
+      isStopping = true;
+      replicas?.stop();
+      starter.kill('SIGTERM');
+      await Promise.race([ended(starter), sleep(stopMs, undefined, { ref: false })]);
+      killAll(mark);
+    },
+    kill() {
+      isStopping = true;
+      killAll(mark);
+    },
+  };
+}
+
+function rolesOf(processes: readonly SystemProcess[]): string {
+  return processes.map(({ role }) => role).join(', ') || 'nothing';
+}
+
+/** Own databases and topics on servers that others may use; and no limit on the writers. */
+function systemVariables(mark: string): Record<string, string> {
+  const name = `faults_${mark.slice(0, 8)}`;
+  const variables: Record<string, string> = { TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000' };
+  for (const service of ['TICKETS', 'REPORTING']) {
+    if (process.env.MONGODB_URI) {
+      variables[`TICKETING_${service}_MONGODB_DATABASE`] = `${name}_${service.toLowerCase()}`;
+      variables[`TICKETING_${service}_EVENT_LOG_MONGODB_DATABASE`] = `${name}_events`;
+    }
+    if (process.env.KAFKA_BROKERS) variables[`TICKETING_${service}_KAFKA_PREFIX`] = `${name}.`;
+  }
+  return variables;
+}
+
+function servicesOf(environment: Environment): string[] {
+  return ['GATEWAY', 'TICKETS', 'REPORTING'].map(
+    (service) => `http://127.0.0.1:${environment[`TICKETING_${service}_HTTP_PORT`]}`,
+  );
+}
+
+async function ended(child: ChildProcess): Promise<undefined> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return undefined;
+}
+
+/** Resolves when the starter says where its gateway is. */
+function readyUrl(child: ChildProcess): Promise<string> {
+  let printed = '';
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed = (printed + chunk.toString()).slice(-10_000);
+      const url = /^ready (\S+)$/m.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}

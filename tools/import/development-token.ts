@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { StopError } from './stop-error.ts';
+
+const tokenScript = join(import.meta.dirname, '..', '..', 'scripts', 'token.ts');
+
+/** Makes an access token for the local system with its development key. Errors: StopError. */
+export async function makeDevelopmentToken(dataFolder: string): Promise<string> {
+  const claims = ['--sub', '900', '--kind', 'serviceWorker', '--role', '2', '--permissions', 'manageTags'];
+  try {
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, [tokenScript, '--data', dataFolder, ...claims]);
+    const token = stdout.trim().split(/\s+/).at(-1) ?? '';
+    if (token !== '') return token;
+  } catch (error) {
+    throw new StopError(`There is no token: ${lastLine(error)}. ${advice}`);
+  }
+  throw new StopError(`There is no token: the token command prints none. ${advice}`);
+}
+
+const advice = 'Start the system here first (npm start), or give a token by --token or IMPORT_TOKEN.';
+
+function lastLine(error: unknown): string {
+  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? stderr.split('\n').at(-1);
+  return (said || 'the token command fails').replace(/\.$/, '');
+}
