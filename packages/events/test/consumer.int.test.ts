@@ -11,20 +11,20 @@ import { eventMessage } from '../src/bus/envelope.ts';
 import { type Consumer, startConsumer } from '../src/consumer/consumer.ts';
 import { measureConsumers } from '../src/consumer/consumer-metrics.ts';
 import { type HandleEvents, messageHandler, replayKey } from '../src/consumer/message-handler.ts';
-import { buildParkingIndex, openParking, type Parking } from '../src/dead-letters/parking.ts';
+import { buildDeadLetterIndex, type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts';
 
 const log = createLogger('test', 'silent');
 const consumers: Consumer[] = [];
 let connection: Connection;
 let bus: Bus;
-let parking: Parking;
+let deadLetters: DeadLetters;
 
 beforeAll(async () => {
   const dbName = `test_${randomUUID().slice(0, 8)}`;
   connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
   bus = embeddedLog({ connection, opened: Promise.resolve() });
-  parking = openParking(connection);
-  await buildParkingIndex(connection);
+  deadLetters = openDeadLetters(connection);
+  await buildDeadLetterIndex(connection);
 });
 afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -37,7 +37,7 @@ async function bench(handle: HandleEvents, options: { handlerTimeoutMs?: number 
   const topic = `test.${randomUUID()}`;
   const group = `group.${randomUUID()}`;
   await bus.setUp([{ name: topic, partitions: 2, retentionMs: 3_600_000 }]);
-  const common = { bus, parking, group, topics: [topic], handle, log, ...options };
+  const common = { bus, deadLetters, group, topics: [topic], handle, log, ...options };
   let count = 0;
   return {
     topic,
@@ -66,7 +66,7 @@ async function bench(handle: HandleEvents, options: { handlerTimeoutMs?: number 
         }),
       ),
     parked: async () =>
-      (await parking.list(100))
+      (await deadLetters.list(100))
         .filter((one) => one.group === group)
         .map(({ key, value }) => `${key}${Buffer.from(value)}`),
   };
@@ -88,10 +88,10 @@ test('E6: an event that can not be handled parks its key only, is visible, and c
   await publish('b', 'a');
   await expect.poll(parked).toEqual(['b3', 'b4', 'b7']);
   await expect.poll(() => handled.includes('a8')).toBe(true);
-  const [first, second] = (await parking.list(100)).filter((one) => one.group === group);
+  const [first, second] = (await deadLetters.list(100)).filter((one) => one.group === group);
   expect([first?.reason, second?.reason]).toEqual(['no such field', 'an earlier event of the same key is parked']);
   const registry = new Registry();
-  measureConsumers([consumer], parking, registry);
+  measureConsumers([consumer], deadLetters, registry);
   expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 1$/m);
   await expect(replayKey(common, topic, 'b', new AbortController().signal)).rejects.toThrow('no such field');
   isCured = true;
@@ -126,7 +126,7 @@ test('an event that is parked and comes again holds up nobody', async () => {
     expect(await parked()).toEqual(['b1', 'b2']);
   }
   expect(new Set(handled)).toEqual(new Set(['a', 'c']));
-  expect(await parking.countKeys(group)).toBe(1);
+  expect(await deadLetters.countKeys(group)).toBe(1);
 });
 
 /** The messages of a partition, one of each key. */
@@ -219,7 +219,7 @@ test('an error after a time in which everything was late parks nothing', async (
 
 test('what is late when it is replayed stays parked, and holds up nobody', async () => {
   const { deliver, parked, common, topic } = await lateBench('ab');
-  await parking.add(common.group, messagesOf(topic, 'a'), 'test');
+  await deadLetters.add(common.group, messagesOf(topic, 'a'), 'test');
   expect(await deliver('a', 1)).toBe(true);
   expect(await parked()).toEqual(['a0']);
 });
@@ -231,16 +231,16 @@ test('what comes while a key is being replayed is handled too, whoever is first'
   });
   await publish('a');
   const message = { topic, partition: 0, offset: '0', key: 'a', value: Buffer.from('0'), headers: {} };
-  await parking.add(group, [message], 'test');
+  await deadLetters.add(group, [message], 'test');
   // The consumer has seen the key parked; before it parks behind it, the replay ends.
-  const racing: Parking = {
-    ...parking,
+  const racing: DeadLetters = {
+    ...deadLetters,
     async add(...given) {
-      for (const { id } of await parking.list(100)) await parking.remove(id);
-      await parking.add(...given);
+      for (const { id } of await deadLetters.list(100)) await deadLetters.remove(id);
+      await deadLetters.add(...given);
     },
   };
-  const consumer = startConsumer({ ...common, parking: racing });
+  const consumer = startConsumer({ ...common, deadLetters: racing });
   consumers.push(consumer);
   await expect.poll(() => handled).toEqual(['1']);
   await expect.poll(parked).toEqual([]);
@@ -329,7 +329,7 @@ test('E10: a consumer that gets nothing while messages wait is started again', a
     },
   };
   const consumer = startConsumer({
-    ...{ bus: stalled, parking, group: 'stuck', topics: ['t'], handle: async () => undefined, log },
+    ...{ bus: stalled, deadLetters: deadLetters, group: 'stuck', topics: ['t'], handle: async () => undefined, log },
     ...{ stuckAfterMs: 300, checkEveryMs: 50 },
   });
   await expect.poll(() => consumer.state().restarts, { timeout: 10_000 }).toBe(1);

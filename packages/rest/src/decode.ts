@@ -11,7 +11,7 @@ import {
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime } from './date-time.ts';
-import { isSound, unsoundParts } from './open-json.ts';
+import { isPortableJson, portabilityViolations } from './open-json.ts';
 import { resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';
 
@@ -195,14 +195,14 @@ function compileNested(message: DescMessage, options: DecoderOptions, compiled: 
 
 function decodeStruct(value: unknown, pointer: string, problems: Problems): unknown {
   if (!isObject(value)) return wrongType(pointer, 'an object', problems);
-  if (isSound(value)) return value as JsonObject;
-  problems.addAll(unsoundParts(value, pointer));
+  if (isPortableJson(value)) return value as JsonObject;
+  problems.addAll(portabilityViolations(value, pointer));
   return undefined;
 }
 
 function decodeValue(value: unknown, pointer: string, problems: Problems): unknown {
-  if (isSound(value, maxValueDepth)) return fromJson(ValueSchema, value as JsonValue);
-  problems.addAll(unsoundParts(value, pointer, maxValueDepth));
+  if (isPortableJson(value, maxValueDepth)) return fromJson(ValueSchema, value as JsonValue);
+  problems.addAll(portabilityViolations(value, pointer, maxValueDepth));
   return undefined;
 }
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../test/arbitrary-text.ts';
-import { isSound, unsoundParts } from './open-json.ts';
+import { isPortableJson, portabilityViolations } from './open-json.ts';
 
 const found = (value: unknown, levels?: number) =>
-  unsoundParts(value, '#', levels).map(({ pointer, code }) => `${code} ${pointer}`);
+  portabilityViolations(value, '#', levels).map(({ pointer, code }) => `${code} ${pointer}`);
 
 test.each([
   [JSON.parse('{"a":[1e400,{"b":-1e400}]}'), ['out_of_range #/a/0', 'out_of_range #/a/1/b']],
@@ -12,15 +12,15 @@ test.each([
   [{ '\ud800': 1 }, ['invalid_text #/\ud800']],
   ['\ud800', ['invalid_text #']],
 ])('names each part that JSON could not carry: %j', (value, expected) => {
-  expect(isSound(value)).toBe(false);
+  expect(isPortableJson(value)).toBe(false);
   expect(found(value)).toEqual(expected);
 });
 
 test('accepts nesting up to the levels given and not one more', () => {
-  expect(isSound([[1]], 2)).toBe(true);
-  expect(isSound([[[]]], 2)).toBe(false);
+  expect(isPortableJson([[1]], 2)).toBe(true);
+  expect(isPortableJson([[[]]], 2)).toBe(false);
   expect(found({ a: [{}] }, 2)).toEqual(['too_deep #/a/0']);
-  expect(isSound(1, 0)).toBe(true);
+  expect(isPortableJson(1, 0)).toBe(true);
 });
 
 test('has parts to name exactly when a value is unsound', () => {
@@ -30,7 +30,7 @@ test('has parts to name exactly when a value is unsound', () => {
   });
   fc.assert(
     fc.property(values, fc.nat(3), (value, levels) => {
-      expect(found(value, levels).length > 0).toBe(!isSound(value, levels));
+      expect(found(value, levels).length > 0).toBe(!isPortableJson(value, levels));
     }),
   );
 });

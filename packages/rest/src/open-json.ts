@@ -7,7 +7,7 @@ const maxViolations = 100;
  * Whether an open JSON value (`Struct`, `Value`) survives every encoding: finite numbers, texts without half of a
  * surrogate pair, at most `levels` of nesting.
  */
-export function isSound(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
+export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
   switch (typeof value) {
     case 'number':
       return Number.isFinite(value);
@@ -18,8 +18,8 @@ export function isSound(value: unknown, levels = Number.POSITIVE_INFINITY): bool
     case 'object': {
       if (value === null) return true;
       if (levels === 0) return false;
-      if (Array.isArray(value)) return value.every((item) => isSound(item, levels - 1));
-      return Object.entries(value).every(([key, item]) => key.isWellFormed() && isSound(item, levels - 1));
+      if (Array.isArray(value)) return value.every((item) => isPortableJson(item, levels - 1));
+      return Object.entries(value).every(([key, item]) => key.isWellFormed() && isPortableJson(item, levels - 1));
     }
     default:
       return false;
@@ -27,7 +27,7 @@ export function isSound(value: unknown, levels = Number.POSITIVE_INFINITY): bool
 }
 
 /** What makes a JSON value unsound, part by part: out_of_range, invalid_text, too_deep. */
-export function unsoundParts(value: unknown, pointer: string, levels = Number.POSITIVE_INFINITY): Violation[] {
+export function portabilityViolations(value: unknown, pointer: string, levels = Number.POSITIVE_INFINITY): Violation[] {
   if (typeof value === 'number') {
     return Number.isFinite(value) ? [] : [{ pointer, code: 'out_of_range', detail: 'is too large' }];
   }
@@ -37,7 +37,7 @@ export function unsoundParts(value: unknown, pointer: string, levels = Number.PO
   const violations: Violation[] = [];
   for (const [key, item] of Object.entries(value)) {
     const at = `${pointer}/${escapePointer(key)}`;
-    violations.push(...halfPairs(key, at), ...unsoundParts(item, at, levels - 1));
+    violations.push(...halfPairs(key, at), ...portabilityViolations(item, at, levels - 1));
     if (violations.length >= maxViolations) break;
   }
   return violations;

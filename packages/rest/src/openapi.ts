@@ -12,7 +12,7 @@ import {
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
-import { messageFinder } from './rest-face.ts';
+import { messageFinder } from './rest-api.ts';
 
 /** What a document says of the whole interface. */
 export interface OpenApiInfo {

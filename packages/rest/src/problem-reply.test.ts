@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerProblems, pathOf, sendProblem } from './problem-reply.ts';
+import { pathOf, replyWithProblems, sendProblem } from './problem-reply.ts';
 
 function server(handler: () => unknown) {
   const reported: DomainError[] = [];
@@ -10,7 +10,7 @@ function server(handler: () => unknown) {
     bodyLimit: 10,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
   });
-  answerProblems(app, context);
+  replyWithProblems(app, context);
   app.post('/thing/:id', async () => handler());
   onTestFinished(() => app.close());
   return { app, reported };

@@ -12,7 +12,7 @@ export interface ProblemContext {
 }
 
 /** Answers every error of a Fastify server, its own included, as a problem document. */
-export function answerProblems(app: FastifyInstance, context: ProblemContext): void {
+export function replyWithProblems(app: FastifyInstance, context: ProblemContext): void {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
   app.setNotFoundHandler((request, reply) =>
     sendProblem(new DomainError('not_found', 'route_not_found', 'Not found'), request, reply, context),

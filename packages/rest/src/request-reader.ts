@@ -6,7 +6,7 @@ import { fieldNamed } from './options.ts';
 import { parseQuery } from './query.ts';
 import { messageValidator } from './rules.ts';
 import { scanJson } from './scan-json.ts';
-import { demandModestStructure } from './structure-limit.ts';
+import { limitJsonStructure } from './structure-limit.ts';
 
 /** The parts of an HTTP request that become a message. */
 export interface RequestParts {
@@ -92,7 +92,7 @@ export function requestReader(
 
 function parseBody(body: Buffer | undefined, problems: Problems): unknown {
   if (body === undefined || body.length === 0) return {};
-  demandModestStructure(body);
+  limitJsonStructure(body);
   const text = decodeUtf8(body);
   let json: unknown;
   try {

@@ -8,7 +8,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { openApiDocument } from './openapi.ts';
-import { registerRestFace, serve } from './rest-face.ts';
+import { implement, registerRestApi } from './rest-api.ts';
 
 type Parts = AsyncIterable<ExportReportingTicketsResponse>;
 
@@ -26,9 +26,11 @@ const part = (body: Partial<HttpBody>): ExportReportingTicketsResponse => ({
 
 async function face(handler: () => Parts) {
   const app = fastify();
-  const served = [serve(ExportService, { exportReportingTickets: (_call: object) => handler() })];
+  const served = [implement(ExportService, { exportReportingTickets: (_call: object) => handler() })];
   const context = { traceIdOf: () => 'trace-1', onServerError: () => undefined };
-  await app.register(async (scope) => registerRestFace(scope, { served, begin: async () => ({}), ...context }));
+  await app.register(async (scope) =>
+    registerRestApi(scope, { services: served, begin: async () => ({}), ...context }),
+  );
   onTestFinished(() => app.close());
   return { app, served };
 }

@@ -11,7 +11,7 @@ import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
-import { isSound } from './open-json.ts';
+import { isPortableJson } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
 /** Checks a message against the rules of its contract; answers what is wrong with it. */
@@ -148,7 +148,7 @@ function addKeywords(target: Ajv2020): Ajv2020 {
   target.addKeyword({ keyword: 'notZero', validate: (_: boolean, value: unknown) => value !== '' && value !== 0 });
   target.addKeyword({
     keyword: 'soundStruct',
-    validate: (_: boolean, value?: JsonObject) => value === undefined || isSound(value),
+    validate: (_: boolean, value?: JsonObject) => value === undefined || isPortableJson(value),
   });
   target.addKeyword({
     keyword: 'soundValue',
@@ -160,7 +160,7 @@ function addKeywords(target: Ajv2020): Ajv2020 {
 /** Whether a `Value` says something that JSON can say: an RPC may leave it empty, or send NaN. */
 function isSoundValue(value: Value): boolean {
   try {
-    return isSound(toJson(ValueSchema, value));
+    return isPortableJson(toJson(ValueSchema, value));
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { demandModestStructure } from './structure-limit.ts';
+import { limitJsonStructure } from './structure-limit.ts';
 
 const limit = 1_100_000;
-const check = (text: string) => () => demandModestStructure(Buffer.from(text));
+const check = (text: string) => () => limitJsonStructure(Buffer.from(text));
 
 test.each([
   ['commas', (count: number) => `[${'1,'.repeat(count - 1)}1]`],

@@ -12,7 +12,7 @@ const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a
  *
  * Errors: too_complex.
  */
-export function demandModestStructure(body: Buffer): void {
+export function limitJsonStructure(body: Buffer): void {
   if (body.length < maxKeys) return;
   let [parts, keys] = [0, 0];
   for (let position = 0; position < body.length; position++) {

@@ -4,7 +4,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { sendProblem } from '../src/problem-reply.ts';
-import { type RestFaceOptions, registerRestFace, type Served, serve } from '../src/rest-face.ts';
+import { implement, type RestApiOptions, registerRestApi, type ServiceImplementation } from '../src/rest-api.ts';
 
 type Handler = (call: object, request: Message & Record<string, unknown>) => Promise<Message>;
 
@@ -19,13 +19,13 @@ export interface StubFace {
 /** Makes a face whose handlers answer empty messages, but for those given by the name of their method. */
 export async function stubFace(
   handlers: Record<string, Handler> = {},
-  begin: RestFaceOptions<object>['begin'] = async () => ({}),
+  begin: RestApiOptions<object>['begin'] = async () => ({}),
   options: FastifyServerOptions = {},
 ): Promise<StubFace> {
   const requests: StubFace['requests'] = [];
   const reported: DomainError[] = [];
   const context = { traceIdOf: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
-  const stubs = (service: DescService): Served<object> => {
+  const stubs = (service: DescService): ServiceImplementation<object> => {
     const named = service.methods.map((method) => [
       method.localName,
       async (call: object, request: Message & Record<string, unknown>) => {
@@ -33,13 +33,13 @@ export async function stubFace(
         return handlers[method.localName]?.(call, request) ?? create(method.output);
       },
     ]);
-    return serve(service, Object.fromEntries(named));
+    return implement(service, Object.fromEntries(named));
   };
   const app = fastify({
     ...options,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
   });
   const served = [stubs(TicketService), stubs(TagService)];
-  await app.register(async (scope) => registerRestFace(scope, { served, begin, ...context }));
+  await app.register(async (scope) => registerRestApi(scope, { services: served, begin, ...context }));
   return { app, requests, reported };
 }

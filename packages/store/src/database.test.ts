@@ -1,11 +1,11 @@
 import mongoose, { mongo } from 'mongoose';
 import { describe, expect, test } from 'vitest';
-import { duplicatesIn, inTime, isDuplicateKey, reachable, upserted } from './database.ts';
+import { duplicatesIn, isDuplicateKey, retryUpsert, storeCall, translateTimeLimit } from './database.ts';
 
 const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
 /** As the driver wraps what a bulk write fails with. */
 const bulkError = (error: object) => new mongo.MongoBulkWriteError(error as never, {} as never);
-const fails = (error: unknown) => reachable(() => Promise.reject(error));
+const fails = (error: unknown) => storeCall(() => Promise.reject(error));
 
 describe('a database that is away', () => {
   test.each([
@@ -46,7 +46,7 @@ describe('an upsert', () => {
       if (runs === 1) throw serverError(11_000);
       return runs;
     };
-    expect(await upserted(upsert)).toBe(2);
+    expect(await retryUpsert(upsert)).toBe(2);
   });
 
   test('does not run again for any other error', async () => {
@@ -55,7 +55,7 @@ describe('an upsert', () => {
       runs += 1;
       throw serverError(50);
     };
-    await expect(upserted(upsert)).rejects.toMatchObject({ code: 50 });
+    await expect(retryUpsert(upsert)).rejects.toMatchObject({ code: 50 });
     expect(runs).toBe(1);
   });
 });
@@ -75,7 +75,9 @@ test('of a bulk write, only failures that are all duplicate keys count as such',
 
 test('a read that takes too long says so, with what helps; any other failure stays what it is', async () => {
   const slow = { code: 'deadline_exceeded', reason: 'search_too_slow', message: 'Narrow it.' };
-  await expect(inTime('Narrow it.', () => Promise.reject(serverError(50)))).rejects.toMatchObject(slow);
-  await expect(inTime('Narrow it.', () => Promise.reject(serverError(51)))).rejects.toMatchObject({ code: 51 });
-  expect(await inTime('Narrow it.', async () => 7)).toBe(7);
+  await expect(translateTimeLimit('Narrow it.', () => Promise.reject(serverError(50)))).rejects.toMatchObject(slow);
+  await expect(translateTimeLimit('Narrow it.', () => Promise.reject(serverError(51)))).rejects.toMatchObject({
+    code: 51,
+  });
+  expect(await translateTimeLimit('Narrow it.', async () => 7)).toBe(7);
 });

@@ -73,11 +73,11 @@ async function connect(
 }
 
 /** Runs a store operation; a database that is away becomes `store_unavailable`, with the cause kept for the log. */
-export async function reachable<Result>(operation: () => Promise<Result>): Promise<Result> {
+export async function storeCall<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
   } catch (error) {
-    if (isAway(error)) {
+    if (isUnreachable(error)) {
       throw new DomainError('unavailable', 'store_unavailable', 'The database does not answer.', {
         cause: error,
         retryAfterSeconds: 1,
@@ -88,7 +88,7 @@ export async function reachable<Result>(operation: () => Promise<Result>): Promi
 }
 
 /** Runs an upsert; where another inserts the same key at the same moment, MongoDB fails one of them: it runs again. */
-export async function upserted<Result>(upsert: () => Promise<Result>): Promise<Result> {
+export async function retryUpsert<Result>(upsert: () => Promise<Result>): Promise<Result> {
   try {
     return await upsert();
   } catch (error) {
@@ -98,7 +98,7 @@ export async function upserted<Result>(upsert: () => Promise<Result>): Promise<R
 }
 
 /** Runs a read with a limit of time; one that takes longer becomes `search_too_slow`, with `advice` for the caller. */
-export async function inTime<Result>(advice: string, operation: () => Promise<Result>): Promise<Result> {
+export async function translateTimeLimit<Result>(advice: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
   } catch (error) {
@@ -130,10 +130,10 @@ const leaving = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_43
 const brokenSocket = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
 
 /** Whether an operation failed because there is no server that could have carried it out. */
-export function isAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   // The driver wraps whatever a bulk write fails with.
   if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error) {
-    return isAway(error.errorResponse);
+    return isUnreachable(error.errorResponse);
   }
   // What a socket fails with that breaks in the middle of a write reaches us as it is.
   if (error instanceof Error && 'code' in error && brokenSocket.has(error.code)) return true;

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongoose';
-import { duplicatesIn, isAway, isDuplicateKey } from './database.ts';
+import { duplicatesIn, isDuplicateKey, isUnreachable } from './database.ts';
 
 interface Waiting {
   document: object;
@@ -25,7 +25,7 @@ export function gatheredInsert(collection: Collection): (document: object) => Pr
         for (const [index, { resolve }] of batch.entries()) resolve(!taken.includes(index));
       } catch (error) {
         // Whoever waits would find the database away in its turn, as late again.
-        if (isAway(error)) batch = batch.concat(waiting.splice(0));
+        if (isUnreachable(error)) batch = batch.concat(waiting.splice(0));
         for (const { reject } of batch) reject(error);
       }
     }

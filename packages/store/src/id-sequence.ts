@@ -1,5 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import { reachable, upserted } from './database.ts';
+import { retryUpsert, storeCall } from './database.ts';
 
 /** A number that only rises. */
 export interface CounterDocument {
@@ -83,8 +83,8 @@ export function idSequence(counters: Model<CounterDocument>, name: string, now: 
 }
 
 async function advance(counters: Model<CounterDocument>, name: string, by: number): Promise<number> {
-  const counter = await reachable(() =>
-    upserted(() =>
+  const counter = await storeCall(() =>
+    retryUpsert(() =>
       counters
         .findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' })
         .lean(),

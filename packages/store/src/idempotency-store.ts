@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimedRequest, IdempotencyRecords } from '@ticketing/service-kit/server/idempotency.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
-import { isDuplicateKey, reachable } from './database.ts';
+import { isDuplicateKey, storeCall } from './database.ts';
 
 /** The requests with a key that this service has answered. Errors of every operation: store_unavailable. */
 export interface IdempotencyStore extends IdempotencyRecords {
@@ -13,7 +13,7 @@ export interface IdempotencyStore extends IdempotencyRecords {
 
 interface IdempotencyDocument {
   _id: string;
-  effectId: string;
+  requestId: string;
   fingerprint: string;
   state: 'running' | 'done' | 'erased';
   lease: string;
@@ -32,7 +32,7 @@ export function idempotencyModel(connection: Connection): Model<IdempotencyDocum
   const schema = new Schema<IdempotencyDocument>(
     {
       _id: String,
-      effectId: String,
+      requestId: String,
       fingerprint: String,
       state: String,
       lease: String,
@@ -62,11 +62,11 @@ export function idempotencyStore(
 
   async function insert(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
     const lease = randomUUID();
-    const effectId = randomUUID();
+    const requestId = randomUUID();
     try {
       await records.insertOne({
         _id: id,
-        effectId,
+        requestId,
         fingerprint,
         state: 'running',
         lease,
@@ -76,7 +76,7 @@ export function idempotencyStore(
         ticketIds: [],
         expiresAt: new Date(now() + keptMs),
       });
-      return { id, effectId, lease, reserved: {} };
+      return { id, requestId, lease, reserved: {} };
     } catch (error) {
       if (isDuplicateKey(error)) return undefined;
       throw error;
@@ -89,17 +89,17 @@ export function idempotencyStore(
     const abandoned = { _id: id, fingerprint, state: 'running' as const, leaseUntil: { $lt: new Date(now()) } };
     const update = { $set: { lease, leaseUntil: new Date(now() + leaseMs) } };
     const taken = await records.findOneAndUpdate(abandoned, update, { returnDocument: 'after' });
-    return taken ? { id, effectId: taken.effectId, lease, reserved: taken.reserved } : undefined;
+    return taken ? { id, requestId: taken.requestId, lease, reserved: taken.reserved } : undefined;
   }
 
   async function eraseAnswersAbout(ticketId: number): Promise<void> {
     const erased = { $set: { state: 'erased' as const, answer: null, ticketIds: [] } };
-    await reachable(() => records.updateMany({ ticketIds: ticketId }, erased));
+    await storeCall(() => records.updateMany({ ticketIds: ticketId }, erased));
   }
 
   return {
     claim: (id, fingerprint) =>
-      reachable(async () => {
+      storeCall(async () => {
         for (;;) {
           const claim = (await insert(id, fingerprint)) ?? (await takeOver(id, fingerprint));
           if (claim) return { state: 'claimed', claim };
@@ -115,7 +115,7 @@ export function idempotencyStore(
         }
       }),
     reserve: (claim, name, proposed) =>
-      reachable(async () => {
+      storeCall(async () => {
         const field = `reserved.${name}`;
         await records.updateOne({ ...held(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
         const kept = (await records.findOne({ _id: claim.id }))?.reserved[name];
@@ -124,16 +124,16 @@ export function idempotencyStore(
       }),
     async complete(claim, answer, ticketIds) {
       const done = { state: 'done' as const, answer: new mongo.Binary(answer), ticketIds };
-      await reachable(() => records.updateOne(held(claim), { $set: done }));
+      await storeCall(() => records.updateOne(held(claim), { $set: done }));
       // A deletion that came before this answer was kept did not find it.
       for (const ticketId of await deletedOf(ticketIds)) await eraseAnswersAbout(ticketId);
     },
     async release(claim) {
-      await reachable(() => records.deleteOne(held(claim)));
+      await storeCall(() => records.deleteOne(held(claim)));
     },
     eraseAnswersAbout,
     async removeExpired() {
-      await reachable(() => records.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
+      await storeCall(() => records.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
     },
   };
 }

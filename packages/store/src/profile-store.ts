@@ -1,6 +1,6 @@
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type Connection, Schema } from 'mongoose';
-import { reachable, upserted } from './database.ts';
+import { retryUpsert, storeCall } from './database.ts';
 
 /** What is known of a profile: what its last verified token said. */
 export interface Profile {
@@ -95,8 +95,8 @@ export function profileStore(connection: Connection, now: () => number = Date.no
       // Before it is written: the answer to this very request may name the profile.
       keep({ id: profileId, firstName, lastName, email });
       try {
-        await reachable(() =>
-          upserted(() =>
+        await storeCall(() =>
+          retryUpsert(() =>
             profiles.updateOne({ _id: profileId }, { $set: { firstName, lastName, email } }, { upsert: true }),
           ),
         );
@@ -106,7 +106,7 @@ export function profileStore(connection: Connection, now: () => number = Date.no
       }
     },
     find: (ids) =>
-      reachable(async () => {
+      storeCall(async () => {
         const known = new Map<number, Profile>();
         const old: number[] = [];
         const missing: number[] = [];

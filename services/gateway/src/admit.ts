@@ -4,9 +4,9 @@ import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/calle
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';
-import { demandSameOrigin } from './cross-site.ts';
+import { requireSameOrigin } from './cross-site.ts';
 import { inFlight } from './in-flight.ts';
-import { passageOf } from './passage.ts';
+import { requestContextOf } from './request-context.ts';
 import { requestWindow, type WindowCount } from './request-window.ts';
 
 /** By what the gateway decides whom it lets in. */
@@ -20,8 +20,8 @@ export interface AdmissionRules {
 }
 
 /** How many requests of one caller may be under way: who sends slowly must not take the places of all others. */
-const placesOfPeople = 32;
-const placesOfMachines = 512;
+const maxInFlightOfPeople = 32;
+const maxInFlightOfMachines = 512;
 
 /**
  * Makes the hook that every request but those of public pages passes: credential, rate limit, cross-site check. Counts
@@ -35,7 +35,7 @@ export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply
   const verify = guardedVerifier(rules);
   const underWay = inFlight();
   return async (request, reply) => {
-    const passage = passageOf(request);
+    const passage = requestContextOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
     const { caller, expiresAt } = await verify(credential, request.ip);
     passage.admission = { ...credential, caller, expiresAt };
@@ -49,13 +49,13 @@ export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply
     if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
     const leave = underWay.enter(
       `${caller.kind} ${caller.profileId}`,
-      isHuman(caller) ? placesOfPeople : placesOfMachines,
+      isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines,
     );
     if (!leave) throw tooManyAtOnce();
     reply.raw.once('close', leave);
     if (credential.source === 'cookie') {
       const { method: verb, url, headers } = request;
-      demandSameOrigin({ verb, url, headers, route: passage.route }, rules.publicOrigin);
+      requireSameOrigin({ verb, url, headers, route: passage.route }, rules.publicOrigin);
     }
   };
 }

@@ -1,11 +1,11 @@
 import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { FastifyRequest } from 'fastify';
-import { passageOf } from './passage.ts';
+import { requestContextOf } from './request-context.ts';
 import { defaultMaxBodyBytes } from './route-table.ts';
 
 /** Refuses a body that says it is too large. Errors: body_too_large. */
-export function demandBodyFits(request: FastifyRequest): void {
+export function requireBodyFits(request: FastifyRequest): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitOf(request)) throw bodyTooLarge(limitOf(request));
 }
@@ -33,7 +33,7 @@ function counted(request: FastifyRequest, body: NodeJS.ReadableStream): Transfor
 }
 
 function limitOf(request: FastifyRequest): number {
-  return passageOf(request).route?.maxBodyBytes ?? defaultMaxBodyBytes;
+  return requestContextOf(request).route?.maxBodyBytes ?? defaultMaxBodyBytes;
 }
 
 function bodyTooLarge(limit: number): DomainError {

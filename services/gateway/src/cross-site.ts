@@ -17,8 +17,8 @@ export interface CookieRequest {
  * Errors: cross_site_request.
  * Source: decisions.md section 3.
  */
-export function demandSameOrigin(request: CookieRequest, publicOrigin: string | undefined): void {
-  if (!mattersWho(request) || isSameOrigin(request, publicOrigin)) return;
+export function requireSameOrigin(request: CookieRequest, publicOrigin: string | undefined): void {
+  if (!needsSameOrigin(request) || isSameOrigin(request, publicOrigin)) return;
   throw new DomainError(
     'permission_denied',
     'cross_site_request',
@@ -26,7 +26,7 @@ export function demandSameOrigin(request: CookieRequest, publicOrigin: string | 
   );
 }
 
-function mattersWho({ verb, url, route }: CookieRequest): boolean {
+function needsSameOrigin({ verb, url, route }: CookieRequest): boolean {
   if (verb === 'OPTIONS') return false;
   if (verb !== 'GET' && verb !== 'HEAD') return true;
   return route?.isSameOriginOnly === true || asksForRefresh(url);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
-import { passageOf } from './passage.ts';
+import { requestContextOf } from './request-context.ts';
 
 /** What a service gets of a client's headers. Everything else, above all identity and forwarding, stays here. */
 const fromClient = ['accept', 'if-match', 'if-none-match', 'idempotency-key', 'prefer'] as const;
@@ -10,7 +10,7 @@ const ofBody = ['content-type', 'content-length'] as const;
 
 /** The headers of the request to a service, built from an empty list. */
 export function requestHeaders(request: FastifyRequest): Record<string, string> {
-  const { trace, internalAuthorization } = passageOf(request);
+  const { trace, internalAuthorization } = requestContextOf(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
   const headers: Record<string, string> = { authorization: internalAuthorization, traceparent: traceparentOf(trace) };
   // Without a body of ours the proxy sends none, whatever the client announced.

@@ -4,9 +4,9 @@ import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bodyWithinLimit, demandBodyFits } from './body-limit.ts';
+import { bodyWithinLimit, requireBodyFits } from './body-limit.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
-import { admissionOf, passageOf } from './passage.ts';
+import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';
 
@@ -34,8 +34,8 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, body, done) => done(null, bodyWithinLimit(request, body)));
   app.addHook('onRequest', async (request) => {
-    demandBodyFits(request);
-    passageOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
+    requireBodyFits(request);
+    requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
   });
   answerUpstreamErrors(app, options);
   await app.register(fastifyHttpProxy, {
@@ -51,7 +51,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
     replyOptions: { rewriteHeaders: responseHeaders, onError: (reply, { error }) => reply.send(error) },
     handler: (request, reply, path, replyOptions) => {
       const call = beginCall(reply, deadlineMs);
-      passageOf(request).wasCalled = true;
+      requestContextOf(request).wasCalled = true;
       const callOptions = {
         ...replyOptions,
         rewriteRequestHeaders: () => requestHeaders(request),
@@ -68,7 +68,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
 /** Also reached when a service fails between its headers and its body. */
 function answerUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void {
   app.setErrorHandler((error, request, reply) => {
-    const { wasCalled } = passageOf(request);
+    const { wasCalled } = requestContextOf(request);
     const answered = wasCalled ? upstreamError(options.name, error) : error;
     if (wasCalled && !reply.raw.destroyed) report(answered as DomainError, request, options);
     return sendProblem(answered, request, reply, options);
@@ -77,7 +77,7 @@ function answerUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void
 
 function report(error: DomainError, request: FastifyRequest, { log, name }: ProxyOptions): void {
   if (error.code !== 'unavailable' && error.code !== 'deadline_exceeded') return;
-  const { traceId } = passageOf(request).trace;
+  const { traceId } = requestContextOf(request).trace;
   log.warn({ err: error.cause ?? error, upstream: name, traceId }, 'a call to a service failed');
 }
 

@@ -1,6 +1,6 @@
 import { fastifySwagger } from '@fastify/swagger';
 import { fastifySwaggerUi } from '@fastify/swagger-ui';
-import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
+import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiDescription } from './api-description.ts';
 
@@ -24,8 +24,8 @@ export async function registerPublicPages(app: FastifyInstance, description: Api
     await description.refresh();
     return reply.header('cache-control', 'no-cache').send(description.latest());
   });
-  refuseOtherVerbs(app, '/openapi.json', ['GET']);
-  refuseOtherVerbs(app, docsPath, ['GET']);
+  rejectOtherMethods(app, '/openapi.json', ['GET']);
+  rejectOtherMethods(app, docsPath, ['GET']);
   // The page demands this plugin; the document itself comes from `transformSpecification`, as it changes.
   const placeholder = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} };
   await app.register(fastifySwagger, { mode: 'static', specification: { document: placeholder } });

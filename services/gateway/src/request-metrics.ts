@@ -1,11 +1,12 @@
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import type { FastifyInstance } from 'fastify';
-import { passageOf } from './passage.ts';
+import { requestContextOf } from './request-context.ts';
 
 /** Counts and times every answer by the route of its contract. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
-    const route = passageOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
+    const route =
+      requestContextOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
     const seconds = reply.elapsedTime / 1000;
     metrics.observeRequest({ face: 'proxy', route, status: String(reply.statusCode), seconds });
   });

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
+import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { admissionOf } from './passage.ts';
+import { admissionOf } from './request-context.ts';
 import { writeCookie } from './session-cookie.ts';
 
 /** Where a browser gets its cookie. */
@@ -30,7 +30,7 @@ export function registerSessionRoutes(app: FastifyInstance, cookieName: string):
   app.delete(sessionPath, async (_request, reply) =>
     answerSuccess(reply.header('set-cookie', writeCookie(cookieName))),
   );
-  refuseOtherVerbs(app, sessionPath, ['POST', 'DELETE']);
+  rejectOtherMethods(app, sessionPath, ['POST', 'DELETE']);
 }
 
 function answerSuccess(reply: FastifyReply): FastifyReply {

@@ -1,4 +1,4 @@
-import { answerProblems, type ProblemContext } from '@ticketing/rest/problem-reply.ts';
+import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
@@ -10,9 +10,9 @@ import type { FastifyInstance } from 'fastify';
 import { admitter } from './admit.ts';
 import type { ApiDescription } from './api-description.ts';
 import type { GatewayConfig } from './config.ts';
-import { passageOf } from './passage.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
+import { requestContextOf } from './request-context.ts';
 import { measureRequests } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
@@ -40,14 +40,14 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreamContracts.flatMap(({ services }) => services));
   const admit = admitter({ ...config, verify: parts.verify, now: parts.now });
-  answerProblems(web, problems);
+  replyWithProblems(web, problems);
   discardBodies(web);
   measureRequests(web, parts.metrics);
   web.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
     if (isPublic(request)) return;
     const route = routes.find(request.method, requestPath(request.url));
-    if (route) passageOf(request).route = route;
+    if (route) requestContextOf(request).route = route;
     await admit(request, reply);
   });
   registerProbes(web, parts.health);
@@ -71,11 +71,11 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
 
 function problemContext(log: Logger): ProblemContext {
   return {
-    traceIdOf: (request) => passageOf(request).trace.traceId,
+    traceIdOf: (request) => requestContextOf(request).trace.traceId,
     // What a service has failed to answer is logged where it was called.
     onServerError: (error, status, request) => {
       if (status !== 500) return;
-      log.error({ err: error.cause ?? error, traceId: passageOf(request).trace.traceId }, 'internal error');
+      log.error({ err: error.cause ?? error, traceId: requestContextOf(request).trace.traceId }, 'internal error');
     },
   };
 }

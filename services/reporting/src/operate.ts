@@ -1,6 +1,11 @@
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
-import { type Print, printParked, replayParked, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
-import { openParking } from '@ticketing/events/dead-letters/parking.ts';
+import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
+import {
+  type Print,
+  printDeadLetters,
+  replayDeadLetters,
+  waitForNone,
+} from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
@@ -59,14 +64,14 @@ interface Operated {
 
 async function carryOut({ name, key }: ReportingOperation, print: Print, on: Operated): Promise<number> {
   const { context, database } = on;
-  const parking = openParking(database.connection);
+  const parking = openDeadLetters(database.connection);
   const { signal } = new AbortController();
   switch (name) {
     case 'parked':
-      return printParked(parking, print);
+      return printDeadLetters(parking, print);
     case 'replay': {
       const handle = eventHandler(context, () => undefined);
-      return replayParked({ parking, group: consumerGroup, handle, log: context.log }, key, print);
+      return replayDeadLetters({ deadLetters: parking, group: consumerGroup, handle, log: context.log }, key, print);
     }
     case 'drain':
       await drain(on, print);

@@ -3,8 +3,8 @@ import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { type Consumer, startConsumer } from '@ticketing/events/consumer/consumer.ts';
 import { measureConsumers } from '@ticketing/events/consumer/consumer-metrics.ts';
-import { openParking } from '@ticketing/events/dead-letters/parking.ts';
-import { type Served, serve } from '@ticketing/rest/rest-face.ts';
+import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
+import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
@@ -79,7 +79,7 @@ export async function startReporting(
     throw error;
   });
   const consuming = bus && consume(bus, database, context);
-  if (consuming) measureConsumers([consuming.consumer], openParking(database.connection), metrics.registry);
+  if (consuming) measureConsumers([consuming.consumer], openDeadLetters(database.connection), metrics.registry);
   if (config.roles.includes('scheduler')) exporter = startExportWorker(context, database.opened);
   const stopping = new AbortController();
   const drift = driftMeter(metrics.registry);
@@ -124,7 +124,7 @@ function consume(bus: Bus, database: Database, context: Context): Consuming {
   const refresher = startTagRefresher(context, database.opened, context.log);
   const consumer = startConsumer({
     bus,
-    parking: openParking(database.connection),
+    deadLetters: openDeadLetters(database.connection),
     group: consumerGroup,
     topics: consumedTopics,
     handle: eventHandler(context, refresher.wake),
@@ -139,9 +139,9 @@ function consume(bus: Bus, database: Database, context: Context): Consuming {
   };
 }
 
-function servedBy(context: Context): Served<Call>[] {
+function servedBy(context: Context): ServiceImplementation<Call>[] {
   return [
-    serve(ExportService, {
+    implement(ExportService, {
       exportReportingTickets: (call: Call, request) => exportReportingTickets(context, call, request),
       getReportingExport: (call: Call, request) => getReportingExport(context, call, request),
       getReportingExportFile: (call: Call, request) => getReportingExportFile(context, call, request),

@@ -1,4 +1,4 @@
-import { buildParkingIndex } from '@ticketing/events/dead-letters/parking.ts';
+import { buildDeadLetterIndex } from '@ticketing/events/dead-letters/dead-letters.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { buildIndexes } from '@ticketing/store/build-indexes.ts';
 import type { Database } from '@ticketing/store/database.ts';
@@ -24,7 +24,7 @@ export async function setUpStore(connection: Connection): Promise<void> {
   await buildRowIndexes(connection, active);
   if (building !== null) await buildRowIndexes(connection, building);
   await buildExportIndexes(connection);
-  await buildParkingIndex(connection);
+  await buildDeadLetterIndex(connection);
 }
 
 type Connection = Database['connection'];

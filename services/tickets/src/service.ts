@@ -6,7 +6,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
 import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
-import { type Served, serve } from '@ticketing/rest/rest-face.ts';
+import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';
@@ -145,14 +145,14 @@ export function ticketsContext(
   return { ...context, bulks: openBulks(context) };
 }
 
-function servedBy(context: Context): Served<Call>[] {
+function servedBy(context: Context): ServiceImplementation<Call>[] {
   return [
-    serve(SnapshotService, {
+    implement(SnapshotService, {
       getTicketSnapshots: (call: Call, request) => getTicketSnapshots(context, call, request),
       listTicketVersions: (call: Call, request) => listTicketVersions(context, call, request),
       confirmErasure: (call: Call, request) => confirmErasure(context, call, request),
     }),
-    serve(TicketService, {
+    implement(TicketService, {
       createTicket: (call: Call, request) => createTicket(context, call, request),
       getTicket: (call: Call, request) => getTicket(context, call, request),
       searchTickets: (call: Call, request) => searchTickets(context, call, request),
@@ -161,7 +161,7 @@ function servedBy(context: Context): Served<Call>[] {
       updateTickets: (call: Call, request) => updateTickets(context, call, request),
       deleteTicket: (call: Call, request) => deleteTicket(context, call, request),
     }),
-    serve(TagService, {
+    implement(TagService, {
       createTag: (call: Call, request) => createTag(context, call, request),
       getTag: (call: Call, request) => getTag(context, call, request),
       listTags: (call: Call, request) => listTags(context, call, request),

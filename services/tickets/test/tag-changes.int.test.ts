@@ -327,8 +327,8 @@ describe('events', () => {
     const id = await post({ name: 'Geheimnis', color: '#abc', detection: { keywords: ['Geheimnis'] } });
     await patch(id, { name: 'Neues Geheimnis' });
     await remove(id);
-    const { leavesUntil, deletedBy, outboxSince: _, ...document } = await tagDocument(id);
-    expect(leavesUntil).toBeGreaterThan(Date.now() / 1000);
+    const { cleanUpUntil, deletedBy, outboxSince: _, ...document } = await tagDocument(id);
+    expect(cleanUpUntil).toBeGreaterThan(Date.now() / 1000);
     expect(deletedBy).toEqual({ profileId: 7, kind: 'user' });
     const event = {
       eventId: expect.stringMatching(/^evt_[0-9a-f]{32}$/),

@@ -106,7 +106,7 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
   expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
   await finishTagDeletions(processOf());
   expect((await tickets.documentOf(late)).tagIds).toEqual([]);
-  expect((await tagDocument(id)).leavesUntil).toBeDefined();
+  expect((await tagDocument(id)).cleanUpUntil).toBeDefined();
 
   await writeLate();
   await finishTagDeletions(processOf(25));

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type Database, isAway, isDuplicateKey } from '@ticketing/store/database.ts';
+import { type Database, isDuplicateKey, isUnreachable } from '@ticketing/store/database.ts';
 import { mongo } from 'mongoose';
 import { batchesOf } from './batches.ts';
 import {
@@ -336,7 +336,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
     try {
       return await work();
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isUnreachable(error)) throw error;
       throw new DomainError('unavailable', 'bus_unavailable', 'The bus does not answer.', { cause: error });
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import type { Topic } from '@ticketing/contracts/topics.ts';
 import { type BusConfig, openBus } from './bus-config.ts';
 
 const patienceMs = 60_000;

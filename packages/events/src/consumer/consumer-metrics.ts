@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Parking } from '../dead-letters/parking.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Consumer, ConsumerState } from './consumer.ts';
 
 /** Measures how far consumers are behind, when the metrics are read. Source: guarantees.md section 7. */
-export function measureConsumers(consumers: readonly Consumer[], parking: Parking, registry: Registry): void {
+export function measureConsumers(consumers: readonly Consumer[], deadLetters: DeadLetters, registry: Registry): void {
   const gauge = (name: string, help: string, read: (state: ConsumerState) => number) =>
     new Gauge({
       name,
@@ -23,7 +23,7 @@ export function measureConsumers(consumers: readonly Consumer[], parking: Parkin
     registers: [registry],
     async collect() {
       for (const { group } of consumers) {
-        const count = await parking.countKeys(group).catch(() => undefined);
+        const count = await deadLetters.countKeys(group).catch(() => undefined);
         if (count !== undefined) this.set({ group }, count);
       }
     },

@@ -3,18 +3,18 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
-import { isAway } from '@ticketing/store/database.ts';
+import { isUnreachable } from '@ticketing/store/database.ts';
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from '../bus/bus.ts';
 import { type ReceivedEvent, receivedEvent } from '../bus/envelope.ts';
 import { partitionName } from '../bus/partition.ts';
-import type { Parking } from '../dead-letters/parking.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 
 /** How the events of a group are handled. */
 export interface HandlerOptions {
   group: string;
   handle: HandleEvents;
-  parking: Parking;
+  deadLetters: DeadLetters;
   log: Logger;
   /** How long one call of `handle` may take. It must be shorter than a session of the bus, 20 s. */
   handlerTimeoutMs?: number;
@@ -61,14 +61,14 @@ export function messageHandler(
   options: HandlerOptions,
   onHandled: () => void = () => undefined,
 ): (messages: readonly IncomingMessage[], signal: AbortSignal) => Promise<void> {
-  const { parking, group, log } = options;
+  const { deadLetters, group, log } = options;
   // Bounded: messages that failed and then went to another member are forgotten some time.
   const failures = new LRUCache<string, number>({ max: 10_000 });
   const lateness = new LRUCache<string, number>({ max: 10_000 });
 
   async function handleAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     const topic = messages[0]?.topic ?? '';
-    const parkedKeys = await parking.keys(group, topic, [...new Set(messages.map(({ key }) => key))]);
+    const parkedKeys = await deadLetters.keys(group, topic, [...new Set(messages.map(({ key }) => key))]);
     const {
       free = [],
       suspected = [],
@@ -123,8 +123,8 @@ export function messageHandler(
 
   async function park(message: IncomingMessage, followers: readonly IncomingMessage[], error: unknown): Promise<void> {
     log.error({ err: error, group, key: message.key, topic: message.topic }, 'an event is parked');
-    await parking.add(group, [message], error instanceof Error ? error.message : String(error));
-    if (followers.length > 0) await parking.add(group, followers, behind);
+    await deadLetters.add(group, [message], error instanceof Error ? error.message : String(error));
+    if (followers.length > 0) await deadLetters.add(group, followers, behind);
     for (const one of [message, ...followers]) forget(one);
   }
 
@@ -165,10 +165,10 @@ export function messageHandler(
 
   /** Parks messages behind those of their key; if those have just been replayed, nobody else would look at them. */
   async function parkBehind(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
-    await parking.add(group, messages, behind);
+    await deadLetters.add(group, messages, behind);
     const [first] = messages;
     if (!first) return;
-    const oldest = await parking.next(group, first.topic, first.key);
+    const oldest = await deadLetters.next(group, first.topic, first.key);
     // One with a reason of its own comes again because its place was not kept when it was parked.
     if (!oldest || oldest.reason !== behind || Number(oldest.offset) < Number(first.offset)) return;
     try {
@@ -193,11 +193,11 @@ export async function replayKey(
   key: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const { parking, group } = options;
+  const { deadLetters, group } = options;
   let count = 0;
-  for (let next = await parking.next(group, topic, key); next; next = await parking.next(group, topic, key)) {
+  for (let next = await deadLetters.next(group, topic, key); next; next = await deadLetters.next(group, topic, key)) {
     await handleInTime(options, [next], signal);
-    await parking.remove(next.id);
+    await deadLetters.remove(next.id);
     count += 1;
   }
   return count;
@@ -249,7 +249,7 @@ function isLate(error: unknown): boolean {
 
 /** Whether something that a handler needs is away, so that it is no fault of the event. */
 export function isPassing(error: unknown): boolean {
-  if (isAway(error)) return true;
+  if (isUnreachable(error)) return true;
   if (!(error instanceof DomainError)) return false;
   // A service that does not believe this one would refuse every event.
   const { cause } = error;

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type HandlerOptions, replayKey } from '../consumer/message-handler.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Parking } from './parking.ts';
+import type { DeadLetters } from './dead-letters.ts';
 
 /** Where the operations of a service tell what they do, a line at a time. */
 export type Print = (line: string) => void;
@@ -11,10 +11,10 @@ const lookEveryMs = 200;
 const printEveryMs = 2_000;
 
 /** Lists the events that a group could not handle, and those that wait behind them; answers how many there are. */
-export async function printParked(parking: Parking, print: Print): Promise<number> {
-  const parked = await parking.list(mostListed);
-  for (const { group, topic, key, headers, reason, parkedAt } of parked) {
-    print(`${group}  ${topic}  key ${key}  ${headers.ce_id ?? ''}  ${parkedAt.toISOString()}  ${reason}`);
+export async function printDeadLetters(deadLetters: DeadLetters, print: Print): Promise<number> {
+  const parked = await deadLetters.list(mostListed);
+  for (const { group, topic, key, headers, reason, deadLetteredAt } of parked) {
+    print(`${group}  ${topic}  key ${key}  ${headers.ce_id ?? ''}  ${deadLetteredAt.toISOString()}  ${reason}`);
   }
   return parked.length;
 }
@@ -34,8 +34,12 @@ export async function printUndeliverable(outboxes: readonly Outbox[], print: Pri
 }
 
 /** Handles parked events again, key by key, all or those of one key. Answers how many keys are parked still. */
-export async function replayParked(consumer: HandlerOptions, key: string | undefined, print: Print): Promise<number> {
-  const parked = (await consumer.parking.list(mostListed)).filter((one) => one.group === consumer.group);
+export async function replayDeadLetters(
+  consumer: HandlerOptions,
+  key: string | undefined,
+  print: Print,
+): Promise<number> {
+  const parked = (await consumer.deadLetters.list(mostListed)).filter((one) => one.group === consumer.group);
   const keys = new Map(parked.map((one) => [`${one.topic} ${one.key}`, one]));
   let left = 0;
   for (const { topic, key: parkedKey } of keys.values()) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
@@ -62,7 +62,7 @@ export function openInbox(connection: Connection, group: string, now: () => numb
     async once({ id }, effect) {
       const _id = `${group}/${id}`;
       const owner = randomUUID();
-      if (!(await reachable(() => claim(_id, owner)))) return false;
+      if (!(await storeCall(() => claim(_id, owner)))) return false;
       try {
         await effect();
       } catch (error) {
@@ -71,7 +71,7 @@ export function openInbox(connection: Connection, group: string, now: () => numb
         throw error;
       }
       const done = { $set: { isDone: true, at: new Date(now()) }, $unset: { owner: 1, leaseUntil: 1 } } as const;
-      await reachable(() => inbox.updateOne({ _id }, done, { upsert: true }));
+      await storeCall(() => inbox.updateOne({ _id }, done, { upsert: true }));
       return true;
     },
   };

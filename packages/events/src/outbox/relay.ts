@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { type Database, isAway } from '@ticketing/store/database.ts';
+import { type Database, isUnreachable } from '@ticketing/store/database.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
 import { type LeaseDocument, shareWork } from '../bus/shared-leases.ts';
 import { type Outbox, type Pending, rangeCount } from './outbox.ts';
@@ -137,7 +137,7 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
 /** Whether the bus or the store is away, so that it is no fault of what was to be sent. */
 function isPassing(error: unknown): boolean {
   return (
-    isAway(error) ||
+    isUnreachable(error) ||
     (error instanceof DomainError && ['unavailable', 'deadline_exceeded', 'not_found'].includes(error.code))
   );
 }

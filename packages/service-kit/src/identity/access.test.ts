@@ -1,7 +1,7 @@
 import { Health } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { checkAccess, demandAccessRules } from './access.ts';
+import { checkAccess, requireAccessRules } from './access.ts';
 import { serviceCaller } from './caller.ts';
 
 const person = { ...serviceCaller('x'), kind: 'user' as const, service: null, profileId: 7, roleId: 2 };
@@ -9,9 +9,9 @@ const { createTag, listTags } = TagService.method;
 
 describe('a start', () => {
   test('is refused while a method does not say who may call it, and names the method', () => {
-    expect(() => demandAccessRules([TagService, Health])).toThrow(/rpc grpc\.health\.v1\.Health\.Check/);
+    expect(() => requireAccessRules([TagService, Health])).toThrow(/rpc grpc\.health\.v1\.Health\.Check/);
   });
-  test('goes on where all methods do', () => expect(() => demandAccessRules([TagService])).not.toThrow());
+  test('goes on where all methods do', () => expect(() => requireAccessRules([TagService])).not.toThrow());
 });
 
 describe('a method that names a right', () => {

@@ -4,7 +4,7 @@ import { accessOf } from '@ticketing/rest/options.ts';
 import { type Caller, hasRight } from './caller.ts';
 
 /** Refuses to start with a method that does not say who may call it. */
-export function demandAccessRules(services: readonly DescService[]): void {
+export function requireAccessRules(services: readonly DescService[]): void {
   const silent = services.flatMap((service) => service.methods).filter((method) => accessOf(method) === undefined);
   if (silent.length > 0) {
     throw new Error(`These methods declare no access rule: ${silent.map((method) => method.toString()).join(', ')}`);

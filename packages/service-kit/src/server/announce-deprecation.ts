@@ -1,9 +1,9 @@
 import { deprecatedSince, deprecationCheck } from '@ticketing/rest/deprecation.ts';
-import type { Served } from '@ticketing/rest/rest-face.ts';
+import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Call } from './call.ts';
 
 /** Lets answers to requests that use something deprecated say so, on both faces. Source: decisions.md section 13. */
-export function announceDeprecation(served: readonly Served<Call>[]): Served<Call>[] {
+export function announceDeprecation(served: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call>[] {
   return served.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
@@ -13,7 +13,7 @@ export function announceDeprecation(served: readonly Served<Call>[]): Served<Cal
         return [
           method,
           (call, request) => {
-            if (usesDeprecated(request)) call.answerHeader('deprecation', deprecatedSince);
+            if (usesDeprecated(request)) call.setResponseHeader('deprecation', deprecatedSince);
             return handler(call, request);
           },
         ];

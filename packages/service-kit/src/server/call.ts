@@ -5,7 +5,7 @@ import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import { restRuleOf } from '@ticketing/rest/options.ts';
 import { toProblem } from '@ticketing/rest/problem.ts';
-import { defaultMaxBodyBytes, type Served } from '@ticketing/rest/rest-face.ts';
+import { defaultMaxBodyBytes, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { messageValidator } from '@ticketing/rest/rules.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
@@ -14,7 +14,7 @@ import { checkAccess } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Once } from './once.ts';
+import type { IdempotentRequest } from './idempotent-request.ts';
 
 /** What a handler knows of the request it serves, on either face. */
 export interface Call {
@@ -26,9 +26,9 @@ export interface Call {
   /** A header of the request, by its lower-case name. */
   header(name: string): string | undefined;
   /** Sets a header of the answer, by its lower-case name. */
-  answerHeader(name: string, value: string): void;
+  setResponseHeader(name: string, value: string): void;
   /** The request, if it may come more than once and says so by a key. */
-  once?: Once;
+  idempotency?: IdempotentRequest;
 }
 
 const deadlineMs = 30_000;
@@ -48,14 +48,14 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
 }
 
 /** The call that a REST request makes. */
-export function beginCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
+export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
   const trace = traceOf(request);
   let signal: AbortSignal | undefined;
   return {
     caller,
     trace,
     header: (name) => headerOf(request, name),
-    answerHeader: (name, value) => void reply.header(name, value),
+    setResponseHeader: (name, value) => void reply.header(name, value),
     get log() {
       return log.child({ traceId: trace.traceId });
     },
@@ -103,7 +103,7 @@ export function callInterceptor(options: CallOptions): Interceptor {
         log,
         signal,
         header: (name) => request.header.get(name) ?? undefined,
-        answerHeader: (name, value) => answerHeaders.set(name, value),
+        setResponseHeader: (name, value) => answerHeaders.set(name, value),
       });
       const response = await unlessAborted(next(request), signal);
       for (const [name, value] of answerHeaders) response.header.set(name, value);
@@ -163,7 +163,7 @@ async function* partsOf(
 }
 
 /** Routes the RPCs of services to their handlers. */
-export function callRoutes(served: readonly Served<Call>[]): (router: ConnectRouter) => void {
+export function callRoutes(served: readonly ServiceImplementation<Call>[]): (router: ConnectRouter) => void {
   return (router) => {
     for (const { handlers, streams } of served) {
       for (const [method, handler] of streams) {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
-import { answerBadUrl, answerClientError } from './malformed-request.ts';
+import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
 
 /** Servers that listen together and stop together. */
 export interface HttpServer<Named> {
@@ -25,8 +25,8 @@ export function openServer(options: { http2?: boolean } = {}): FastifyInstance {
     forceCloseConnections: 'idle' as const,
     routerOptions: { maxParamLength: 200 },
     exposeHeadRoutes: true,
-    frameworkErrors: answerBadUrl,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: rejectBadUrl,
+    clientErrorHandler: rejectClientError,
   };
   const app = (
     options.http2

@@ -7,7 +7,7 @@ import {
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
-import { serve } from '@ticketing/rest/rest-face.ts';
+import { implement } from '@ticketing/rest/rest-api.ts';
 import { describe, expect, test } from 'vitest';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
@@ -69,7 +69,7 @@ class World {
     }
     const lease = String(this.#lease++);
     this.kept.set(id, { fingerprint, reserved: {}, ...kept, lease });
-    return { state: 'claimed', claim: { id, effectId: `effect of ${id}`, lease, reserved: { ...kept?.reserved } } };
+    return { state: 'claimed', claim: { id, requestId: `effect of ${id}`, lease, reserved: { ...kept?.reserved } } };
   }
 
   #held({ id, lease }: ClaimedRequest): Kept | undefined {
@@ -88,11 +88,11 @@ async function createTag(
 ): Promise<{ id: number; isReplayed: boolean }> {
   const [served] = idempotent(
     [
-      serve(TagService, {
+      implement(TagService, {
         createTag: async (call: Call, request) => {
           before();
           const choose = () => world.step(() => world.nextId++);
-          const id = await (call.once ? call.once.reserve('tag', choose) : choose());
+          const id = await (call.idempotency ? call.idempotency.reserve('tag', choose) : choose());
           await world.step(() => world.tags.set(id, request.name ?? ''));
           return create(CreateTagResponseSchema, { success: true, id });
         },

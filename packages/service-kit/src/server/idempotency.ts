@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
-import type { Served } from '@ticketing/rest/rest-face.ts';
+import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
-import type { Once } from './once.ts';
+import type { IdempotentRequest } from './idempotent-request.ts';
 
 /** Where requests with a key are recorded. Every operation is one step that a crash does not divide. */
 export interface IdempotencyRecords {
@@ -23,7 +23,7 @@ export interface IdempotencyRecords {
 export interface ClaimedRequest {
   id: string;
   /** What its effects are marked with: another, when the key is used again after its time. */
-  effectId: string;
+  requestId: string;
   lease: string;
   reserved: Readonly<Record<string, number>>;
 }
@@ -43,7 +43,10 @@ export type IdempotencyClaim =
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
  * Source: decisions.md section 5.
  */
-export function idempotent(served: readonly Served<Call>[], records: IdempotencyRecords): Served<Call>[] {
+export function idempotent(
+  served: readonly ServiceImplementation<Call>[],
+  records: IdempotencyRecords,
+): ServiceImplementation<Call>[] {
   return served.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
@@ -67,7 +70,7 @@ function once(method: DescMethod, handler: Handler, records: IdempotencyRecords)
       if (found.fingerprint !== fingerprint) throw reused();
       if (found.state === 'erased') throw notFound('Ticket');
       if (found.state === 'running') throw running();
-      call.answerHeader('idempotency-replayed', 'true');
+      call.setResponseHeader('idempotency-replayed', 'true');
       return fromBinary(method.output, found.answer);
     }
     return answerOnce(found.claim, { method, handler, records }, call, request);
@@ -81,8 +84,8 @@ async function answerOnce(
   request: Message,
 ): Promise<Message> {
   const ticketIds = new Set<number>();
-  const given: Once = {
-    id: claim.effectId,
+  const given: IdempotentRequest = {
+    id: claim.requestId,
     reserve: async (name, choose) => claim.reserved[name] ?? (await records.reserve(claim, name, await choose())),
     about: (ticketId) => ticketIds.add(ticketId),
   };

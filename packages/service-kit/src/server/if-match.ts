@@ -6,7 +6,7 @@ import type { Call } from './call.ts';
  *
  * Errors of the check: stale_version. Source: decisions.md section 5; RFC 9110, 13.1.1.
  */
-export function versionDemand(call: Call): (version: number) => void {
+export function versionPrecondition(call: Call): (version: number) => void {
   const header = call.header('if-match');
   if (header === undefined || header.trim() === '*') return () => undefined;
   const tags = header.split(',').map((tag) => tag.trim());

@@ -7,7 +7,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Answers a request whose URL the router can not read, before any hook or handler sees it. */
-export function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const error = new DomainError('invalid_argument', 'malformed_request', 'The URL is malformed.');
   const { traceId } = continueTrace(undefined);
   const problem = toProblem(error, { instance: pathOf(request.raw.url ?? ''), traceId });
@@ -15,7 +15,7 @@ export function answerBadUrl(_error: Error, request: FastifyRequest, reply: Fast
 }
 
 /** Answers what Node could not parse as a request, or waited for in vain, and ends the connection. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function rejectClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy(error);
     return;

@@ -1,5 +1,5 @@
-import { answerProblems } from '@ticketing/rest/problem-reply.ts';
-import { refuseOtherVerbs } from '@ticketing/rest/rest-face.ts';
+import { replyWithProblems } from '@ticketing/rest/problem-reply.ts';
+import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance } from 'fastify';
@@ -18,13 +18,13 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
       .header('cache-control', 'no-store')
       .send(report);
   });
-  for (const path of ['/healthz', '/readyz']) refuseOtherVerbs(app, path, ['GET']);
+  for (const path of ['/healthz', '/readyz']) rejectOtherMethods(app, path, ['GET']);
 }
 
 /** The server of the internal port: `/metrics` for Prometheus, and the probes. */
 export function internalServer(health: Health, metrics: Metrics, log: Logger): FastifyInstance {
   const app = openServer();
-  answerProblems(app, {
+  replyWithProblems(app, {
     traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
     onServerError: (error, status) => reportServerError(error, status, log),
   });

@@ -1,20 +1,20 @@
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
-import { defaultMaxBodyBytes, registerRestFace, type Served } from '@ticketing/rest/rest-face.ts';
+import { defaultMaxBodyBytes, registerRestApi, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { FastifyInstance } from 'fastify';
-import { checkAccess, demandAccessRules } from '../identity/access.ts';
+import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { beginCall, type Call, callInterceptor, callRoutes, reportServerError, traceOf } from './call.ts';
+import { type Call, callInterceptor, callRoutes, reportServerError, restCall, traceOf } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { ageConnections, type HttpServer, listenOn, openServer } from './http-server.ts';
 import { internalServer, registerProbes } from './probes.ts';
-import { refuseUnread } from './refuse-unread.ts';
+import { rejectBeforeBody } from './reject-before-body.ts';
 
 /** Where the faces of a service listen. Port 0 takes a free one. */
 export interface Ports {
@@ -29,7 +29,7 @@ export interface ServiceServerOptions {
   name: string;
   host: string;
   ports: Ports;
-  served: readonly Served<Call>[];
+  served: readonly ServiceImplementation<Call>[];
   authenticator: Authenticator;
   health: Health;
   log: Logger;
@@ -49,9 +49,9 @@ const maxTimeoutMs = 30_000;
 export async function openServiceServer(given: ServiceServerOptions): Promise<HttpServer<Ports>> {
   const options = { ...given, served: announceDeprecation(given.served) };
   const services = options.served.map(({ service }) => service);
-  demandAccessRules(services);
+  requireAccessRules(services);
   const web = openServer();
-  refuseUnread(web, services, options.authenticator);
+  rejectBeforeBody(web, services, options.authenticator);
   registerProbes(web, options.health);
   await web.register(async (scope) => {
     const document = openApiDocument({ served: options.served, title: `Ticketing: ${options.name}`, version: '1' });
@@ -83,8 +83,8 @@ export async function openServiceServer(given: ServiceServerOptions): Promise<Ht
 }
 
 async function registerRest(scope: FastifyInstance, options: ServiceServerOptions): Promise<void> {
-  await registerRestFace<Call>(scope, {
-    served: options.served,
+  await registerRestApi<Call>(scope, {
+    services: options.served,
     traceIdOf: (request) => traceOf(request).traceId,
     onServerError: (error, status, request) =>
       reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),
@@ -92,7 +92,7 @@ async function registerRest(scope: FastifyInstance, options: ServiceServerOption
       const caller = await options.authenticator.rest(request.headers.authorization);
       checkAccess(method, caller);
       options.onCaller?.(caller);
-      return beginCall(request, reply, options.log, caller);
+      return restCall(request, reply, options.log, caller);
     },
   });
   scope.addHook('onResponse', async (request, reply) => {

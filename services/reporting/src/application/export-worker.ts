@@ -3,7 +3,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { isAway } from '@ticketing/store/database.ts';
+import { isUnreachable } from '@ticketing/store/database.ts';
 import type { ExportJob } from '../store/export-store.ts';
 import type { RowDocument } from '../store/row-model.ts';
 import type { Context } from './context.ts';
@@ -79,7 +79,7 @@ async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopp
 }
 
 function isPassing(error: unknown): boolean {
-  return isAway(error) || (error instanceof DomainError && error.code === 'unavailable');
+  return isUnreachable(error) || (error instanceof DomainError && error.code === 'unavailable');
 }
 
 async function giveUp(context: Omit<Context, 'wakeExports'>, job: ExportJob, error: unknown): Promise<void> {

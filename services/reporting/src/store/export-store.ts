@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { reachable } from '@ticketing/store/database.ts';
+import { storeCall } from '@ticketing/store/database.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** An export that is made later, by whoever holds its lease. */
@@ -95,12 +95,12 @@ export function exportStore(connection: Connection): ExportStore {
   }
 
   async function update(filter: object, set: object): Promise<boolean> {
-    return reachable(async () => (await jobs.updateOne(filter, { $set: set })).matchedCount === 1);
+    return storeCall(async () => (await jobs.updateOne(filter, { $set: set })).matchedCount === 1);
   }
 
   return {
     add: ({ requestedBy, request, format }, most) =>
-      reachable(async () => {
+      storeCall(async () => {
         const running = await jobs.countDocuments({ requestedBy, status: { $in: unfinished } });
         if (running >= most) return undefined;
         const document: ExportDocument = {
@@ -120,12 +120,12 @@ export function exportStore(connection: Connection): ExportStore {
         return jobOf(document);
       }),
     find: (id) =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await jobs.findOne({ _id: id });
         return found ? jobOf(found) : undefined;
       }),
     take: () =>
-      reachable(async () => {
+      storeCall(async () => {
         const now = new Date();
         const left = { status: ExportStatus.RUNNING, leasedUntil: { $lt: now } };
         const found = await jobs.findOneAndUpdate(
@@ -147,7 +147,7 @@ export function exportStore(connection: Connection): ExportStore {
       }),
     advance: (job, progress) => update(held(job), { ...progress, leasedUntil: new Date(Date.now() + leaseMs) }),
     addTickets: (job, ids) =>
-      reachable(async () => {
+      storeCall(async () => {
         await tickets.insertOne({ _id: randomUUID(), exportId: job.id, fileId: job.fileId ?? '', ids: [...ids] });
       }),
     openFile: (job) => files().openUploadStreamWithId(idOf(job.fileId ?? ''), job.id),
@@ -156,13 +156,13 @@ export function exportStore(connection: Connection): ExportStore {
     async fail(job) {
       await update(held(job), { status: ExportStatus.FAILED, finishedAt: new Date(), fileId: null, lease: null });
     },
-    discard: (job) => reachable(() => removeFile(job.fileId)),
+    discard: (job) => storeCall(() => removeFile(job.fileId)),
     async release(job) {
       await update(held(job), { status: ExportStatus.WAITING, lease: null });
     },
     readFile: (job) => files().openDownloadStream(idOf(job.fileId ?? '')),
     withdrawWith: (ticketId) =>
-      reachable(async () => {
+      storeCall(async () => {
         const holding = await tickets.find({ ids: ticketId }, { projection: { exportId: 1, fileId: 1 } }).toArray();
         for (const { exportId, fileId } of holding) {
           const begun = { _id: exportId, fileId, status: { $in: unfinished } };
@@ -174,7 +174,7 @@ export function exportStore(connection: Connection): ExportStore {
         }
       }),
     removeOlder: (than) =>
-      reachable(async () => {
+      storeCall(async () => {
         const old = await jobs.find({ createdAt: { $lt: than } }, { projection: { fileId: 1 } }).toArray();
         for (const { _id, fileId } of old) {
           await jobs.deleteOne({ _id });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** The nightly work, which one replica does, once a day. Errors of every operation: store_unavailable. */
@@ -32,7 +32,7 @@ export function nightStore(connection: Connection, now: () => number = Date.now)
   const mine = () => ({ owner, leaseUntil: new Date(now() + leaseMs) });
   return {
     claim: (day) =>
-      reachable(async () => {
+      storeCall(async () => {
         const isFree = { _id, doneDay: { $not: { $gte: day } }, leaseUntil: { $not: { $gt: new Date(now()) } } };
         try {
           const result = await nights.updateOne(isFree, { $set: mine() }, { upsert: true });
@@ -42,12 +42,12 @@ export function nightStore(connection: Connection, now: () => number = Date.now)
           throw error;
         }
       }),
-    extend: () => reachable(async () => (await nights.updateOne({ _id, owner }, { $set: mine() })).matchedCount === 1),
+    extend: () => storeCall(async () => (await nights.updateOne({ _id, owner }, { $set: mine() })).matchedCount === 1),
     finish: (day) =>
-      reachable(async () => {
+      storeCall(async () => {
         await nights.updateOne({ _id, owner }, { $max: { doneDay: day }, $unset: { owner: 1, leaseUntil: 1 } });
       }),
     release: () =>
-      reachable(async () => void (await nights.updateOne({ _id, owner }, { $unset: { owner: 1, leaseUntil: 1 } }))),
+      storeCall(async () => void (await nights.updateOne({ _id, owner }, { $unset: { owner: 1, leaseUntil: 1 } }))),
   };
 }

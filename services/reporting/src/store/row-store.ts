@@ -1,4 +1,4 @@
-import { duplicatesIn, inTime, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { duplicatesIn, isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
 import type { Connection, mongo } from 'mongoose';
@@ -109,7 +109,7 @@ export function rowStore(connection: Connection): RowStore {
 
   return {
     put: (rows, tagRevision) =>
-      reachable(async () => {
+      storeCall(async () => {
         const again = new Set<number>();
         for (const collection of await written()) {
           for (const id of await putInto(collection, rows, tagRevision)) again.add(id);
@@ -117,15 +117,15 @@ export function rowStore(connection: Connection): RowStore {
         return [...again];
       }),
     erase: (id, version) =>
-      reachable(async () => {
+      storeCall(async () => {
         for (const collection of await written()) await eraseFrom(collection, id, version);
       }),
     remove: (id, version) =>
-      reachable(async () => {
+      storeCall(async () => {
         for (const collection of await written()) await collection.deleteOne({ _id: id, version: { $lte: version } });
       }),
     withTag: (tagId, afterId, limit) =>
-      reachable(async () => {
+      storeCall(async () => {
         const ids = new Set<number>();
         for (const collection of await written()) {
           const query = { tagPathIds: tagId, _id: { $gt: afterId } };
@@ -135,21 +135,21 @@ export function rowStore(connection: Connection): RowStore {
         return [...ids].sort((left, right) => left - right).slice(0, limit);
       }),
     erasedAmong: (ids) =>
-      reachable(async () => {
+      storeCall(async () => {
         const query = { _id: { $in: [...ids] }, erasedAt: { $exists: true } };
         const found = await (await read()).find(query, { projection: { _id: 1 } }).toArray();
         return new Set(found.map(({ _id }) => _id));
       }),
     count: (request) =>
-      reachable(async () => {
+      storeCall(async () => {
         const collection = await read();
-        return inTime(tooSlow, () => countOf(collection, matching(request), limitOf(request)));
+        return translateTimeLimit(tooSlow, () => countOf(collection, matching(request), limitOf(request)));
       }),
     async *pages(request) {
-      yield* pagesOf(await reachable(read), request);
+      yield* pagesOf(await storeCall(read), request);
     },
     versions: (generation, afterId, upToId) =>
-      reachable(async () => {
+      storeCall(async () => {
         const query = { _id: { $gt: afterId, $lte: upToId } };
         const projection = { version: 1, erasedAt: 1 };
         const found = await rowCollection(connection, generation)
@@ -157,9 +157,9 @@ export function rowStore(connection: Connection): RowStore {
           .toArray();
         return found.map(({ _id, version, erasedAt }) => ({ id: _id, version, isErased: erasedAt !== undefined }));
       }),
-    generations: () => reachable(generations),
+    generations: () => storeCall(generations),
     startBuilding: () =>
-      reachable(async () => {
+      storeCall(async () => {
         const before = await generations();
         if (before.building !== null) return before.building;
         const building = before.active + 1;
@@ -171,9 +171,9 @@ export function rowStore(connection: Connection): RowStore {
         );
         return building;
       }),
-    removeOld: () => reachable(dropOld),
+    removeOld: () => storeCall(dropOld),
     finishBuilding: (generation) =>
-      reachable(async () => {
+      storeCall(async () => {
         const { active } = await generations();
         const switched = await projections.updateOne(
           { _id: generationsId, active, building: generation },
@@ -279,7 +279,7 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
     });
     let count = 0;
     try {
-      const next = () => inTime(tooSlow, () => nextPage(cursor));
+      const next = () => translateTimeLimit(tooSlow, () => nextPage(cursor));
       for (let page = await next(); page.length > 0; page = await next()) {
         count += page.length;
         yield page;
@@ -290,7 +290,10 @@ async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowR
     left -= count;
     if (count > 0) offset = 0;
     else if (offset > 0)
-      offset = Math.max(0, offset - (await inTime(tooSlow, () => countOf(collection, stages, limitOf(request)))));
+      offset = Math.max(
+        0,
+        offset - (await translateTimeLimit(tooSlow, () => countOf(collection, stages, limitOf(request)))),
+      );
   }
 }
 
@@ -300,7 +303,7 @@ function limitOf({ maxTimeMs }: Pick<RowRequest, 'maxTimeMs'>): { maxTimeMS?: nu
 
 /** What the server sends at a time: some hundred rows, or fewer large ones. */
 async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
-  return reachable(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
+  return storeCall(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }
 
 async function countOf(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reachable } from '@ticketing/store/database.ts';
+import { storeCall } from '@ticketing/store/database.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** A tag whose new name, or place, has to reach the rows. */
@@ -39,7 +39,7 @@ export function tagRefreshStore(connection: Connection): TagRefreshStore {
   const counts = connection.collection('projections') as unknown as mongo.Collection<{ _id: string; count: number }>;
   return {
     add: (tagIds) =>
-      reachable(async () => {
+      storeCall(async () => {
         // Before the rows are looked for: whoever writes one later sees the count, and reads it again.
         await counts.updateOne({ _id: countId }, { $inc: { count: 1 } }, { upsert: true });
         const writes = [...new Set(tagIds)].map((_id) => ({
@@ -48,14 +48,14 @@ export function tagRefreshStore(connection: Connection): TagRefreshStore {
         await refreshes.bulkWrite(writes, { ordered: false });
       }),
     next: () =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await refreshes.findOne({});
         return found ? { tagId: found._id, change: found.change, doneUpTo: found.doneUpTo } : undefined;
       }),
     advance: ({ tagId, change }, doneUpTo) =>
-      reachable(async () => void (await refreshes.updateOne({ _id: tagId, change }, { $set: { doneUpTo } }))),
-    remove: ({ tagId, change }) => reachable(async () => void (await refreshes.deleteOne({ _id: tagId, change }))),
-    count: () => reachable(async () => (await counts.findOne({ _id: countId }))?.count ?? 0),
-    left: () => reachable(() => refreshes.countDocuments()),
+      storeCall(async () => void (await refreshes.updateOne({ _id: tagId, change }, { $set: { doneUpTo } }))),
+    remove: ({ tagId, change }) => storeCall(async () => void (await refreshes.deleteOne({ _id: tagId, change }))),
+    count: () => storeCall(async () => (await counts.findOne({ _id: countId }))?.count ?? 0),
+    left: () => storeCall(() => refreshes.countDocuments()),
   };
 }

@@ -77,7 +77,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   }
 
   async function apply(bulk: Bulk): Promise<void> {
-    if (!(await store.hold(bulk, Date.now()))) return resume(bulk.id);
+    if (!(await store.startApplying(bulk, Date.now()))) return resume(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
     const patchContext = {
@@ -93,7 +93,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
           const { patch, refreshMode } = readTicketChange(change);
           if (refreshMode !== undefined) continue;
           await changeTicket(whole, change.id ?? 0, (before) => decidePatch(before, patch, patchContext), {
-            effectId: bulk.id,
+            requestId: bulk.id,
             bulkId: bulk.id,
           }).catch(passOverDeleted);
         }

@@ -12,7 +12,7 @@ export interface Decision {
 /** How a change is made. */
 export interface ChangeOptions {
   /** The request, if it may come again: what it has done already is not done twice. */
-  effectId?: string | undefined;
+  requestId?: string | undefined;
   /** The bulk that the change belongs to. */
   bulkId?: string | undefined;
 }
@@ -57,11 +57,12 @@ async function attemptChange(
   context: Context,
   id: number,
   decide: (stored: StoredTicket) => Decision,
-  { effectId, bulkId }: ChangeOptions,
+  { requestId, bulkId }: ChangeOptions,
 ): Promise<Outcome> {
   const before = await context.tickets.find(id);
   if (!before) throw notFound('Ticket');
-  if (effectId !== undefined && before.effects.some((effect) => effect.id === effectId)) return { stored: before };
+  if (requestId !== undefined && before.appliedRequests.some((effect) => effect.id === requestId))
+    return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
   const { write, workedOn: decided } = decide(before);
   const workedOn = decided && { ...decided, forgotten: forgottenOf(before.workedOn, context.now()) };
@@ -70,8 +71,8 @@ async function attemptChange(
     if (workedOn) await context.tickets.setWorkedOn(id, workedOn);
     return { stored };
   }
-  const effect = effectId === undefined ? undefined : { id: effectId, at: new Date(context.now() * 1000) };
-  const isWritten = await context.tickets.update({ ...write, before, workedOn, effect, bulkId });
+  const appliedRequest = requestId === undefined ? undefined : { id: requestId, at: new Date(context.now() * 1000) };
+  const isWritten = await context.tickets.update({ ...write, before, workedOn, appliedRequest, bulkId });
   return isWritten ? { stored: { ...stored, ticket: write.after } } : { reservedBy: null };
 }
 

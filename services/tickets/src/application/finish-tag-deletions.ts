@@ -7,8 +7,8 @@ import { takeTagsOff } from './take-tags-off.ts';
  */
 export async function finishTagDeletions(context: Context): Promise<void> {
   const startedAt = context.now();
-  const leaving = await context.tags.leaving();
+  const leaving = await context.tags.deletedTags();
   if (leaving.length === 0) return;
   await takeTagsOff(context, leaving);
-  for (const { id, leavesUntil } of leaving) if (leavesUntil < startedAt) await context.tags.finishLeaving(id);
+  for (const { id, cleanUpUntil } of leaving) if (cleanUpUntil < startedAt) await context.tags.finishCleanup(id);
 }

@@ -1,11 +1,11 @@
 import { changeFields } from '../domain/ticket.ts';
-import type { LeavingTag } from '../store/tag-store.ts';
+import type { DeletedTag } from '../store/tag-store.ts';
 import { changeTicket, passOverDeleted } from './change-ticket.ts';
 import type { Context } from './context.ts';
 import { updatedEvent } from './ticket-event.ts';
 
 /** A deleted tag, and who deleted it. */
-type DeletedTag = Pick<LeavingTag, 'id' | 'deletedBy'>;
+type RemovedTag = Pick<DeletedTag, 'id' | 'deletedBy'>;
 
 const atOnce = 10;
 
@@ -13,7 +13,7 @@ const atOnce = 10;
  * Takes deleted tags off the tickets that carry them, each by one ordinary change in the name of who deleted them. May
  * run again, and at once with itself: a ticket that has lost them is passed over.
  */
-export async function takeTagsOff(context: Context, gone: readonly DeletedTag[], signal?: AbortSignal): Promise<void> {
+export async function takeTagsOff(context: Context, gone: readonly RemovedTag[], signal?: AbortSignal): Promise<void> {
   const query = { tagIds: { $in: gone.map(({ id }) => id) } };
   while (!signal?.aborted) {
     const page = await context.tickets.page({
@@ -30,7 +30,7 @@ export async function takeTagsOff(context: Context, gone: readonly DeletedTag[],
   }
 }
 
-async function takeOff(context: Context, ticketId: number, gone: readonly DeletedTag[]): Promise<void> {
+async function takeOff(context: Context, ticketId: number, gone: readonly RemovedTag[]): Promise<void> {
   await changeTicket(context, ticketId, ({ ticket }) => {
     const carried = gone.filter(({ id }) => ticket.tagIds.includes(id));
     const [first] = carried;

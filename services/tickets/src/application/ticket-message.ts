@@ -21,7 +21,7 @@ import type { Context } from './context.ts';
 import { tagMessages } from './tag-message.ts';
 
 /** How a ticket is answered. */
-export interface Form {
+export interface RenderOptions {
   caller: Caller;
   withRawData: boolean;
   /**
@@ -34,12 +34,12 @@ export interface Form {
 const activeWithinSeconds = 300;
 
 /** Answers tickets in full form. */
-export function fullTickets(context: Context, stored: readonly StoredTicket[], form: Form): Promise<Ticket[]> {
+export function fullTickets(context: Context, stored: readonly StoredTicket[], form: RenderOptions): Promise<Ticket[]> {
   return write(context, stored, form, writeFull);
 }
 
 /** Answers a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
-export async function fullTicket(context: Context, stored: StoredTicket, form: Form): Promise<Ticket> {
+export async function fullTicket(context: Context, stored: StoredTicket, form: RenderOptions): Promise<Ticket> {
   const [ticket] = await fullTickets(context, [stored], form);
   if (!ticket) throw new Error('a ticket was lost on its way');
   return ticket;
@@ -49,7 +49,7 @@ export async function fullTicket(context: Context, stored: StoredTicket, form: F
 export function compactTickets(
   context: Context,
   stored: readonly StoredTicket[],
-  form: Form,
+  form: RenderOptions,
 ): Promise<TicketSummary[]> {
   return write(context, stored, form, writeCompact);
 }
@@ -57,8 +57,8 @@ export function compactTickets(
 async function write<Message>(
   context: Context,
   stored: readonly StoredTicket[],
-  form: Form,
-  writer: (stored: StoredTicket, surroundings: Surroundings) => Message,
+  form: RenderOptions,
+  writer: (stored: StoredTicket, surroundings: RenderContext) => Message,
 ): Promise<Message[]> {
   const now = context.now();
   const isKnown = (id: number) => form.tree.get(id) !== undefined;
@@ -68,7 +68,7 @@ async function write<Message>(
   return stored.map((one) => writer(one, around));
 }
 
-interface Surroundings extends Form {
+interface RenderContext extends RenderOptions {
   profiles: ReadonlyMap<number, Profile>;
   now: number;
 }
@@ -85,7 +85,7 @@ function workingOn(workedOn: StoredTicket['workedOn'], now: number): number[] {
 }
 
 /** What a ticket answers beyond the fields that are kept, and instead of them. Undefined is unset. */
-function computed({ ticket, workedOn }: StoredTicket, around: Surroundings) {
+function computed({ ticket, workedOn }: StoredTicket, around: RenderContext) {
   const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, around.profiles);
   const recipients = replyRecipients(ticket);
   const workingIds = workingOn(workedOn, around.now);
@@ -130,7 +130,7 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
 
 /** Shows which fields are computed. */
 const sample = computed(
-  { ticket: { ...initialTicket, id: 0 }, workedOn: [], effects: [], reservedBy: null, manualWorkEntries: 0 },
+  { ticket: { ...initialTicket, id: 0 }, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 },
   { caller: serviceCaller('tickets'), withRawData: false, tree: tagTree([]), profiles: new Map(), now: 0 },
 );
 const writeFull = compile<Ticket>(TicketSchema);
@@ -140,7 +140,7 @@ const writeCompact = compile<TicketSummary>(TicketSummarySchema);
  * Compiles the writer of a form: what is computed wins, all else is kept under its name in the contract. A field of the
  * contract that is neither fails while compiling.
  */
-function compile<Message>(form: DescMessage): (stored: StoredTicket, around: Surroundings) => Message {
+function compile<Message>(form: DescMessage): (stored: StoredTicket, around: RenderContext) => Message {
   const write = compileObject<Message>([
     ['$typeName', { constant: form.typeName }],
     ...form.fields.map(({ localName: name }): [string, Source] => {

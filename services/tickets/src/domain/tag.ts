@@ -20,7 +20,7 @@ export function changeTag(before: TagState, input: TagInput, now: number): TagSt
  *
  * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: decisions.md section 9.
  */
-export function demandPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
+export function requirePlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
   const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
   if (violations.length > 0) throw invalidInput(violations);
   const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
@@ -30,7 +30,7 @@ export function demandPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | '
 }
 
 /** Demands that nothing would be left without its parent. Errors: tag_has_children. */
-export function demandChildless(tree: TagTree, id: number): void {
+export function requireChildless(tree: TagTree, id: number): void {
   if (tree.childrenOf(id).length === 0) return;
   throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
 }

@@ -64,7 +64,7 @@ export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
 ]);
 
 /** Whether a condition matches no document in which its field is missing. Every document has an id. */
-export function demandsValue(condition: Condition): boolean {
+export function requiresValue(condition: Condition): boolean {
   if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
   return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);
 }

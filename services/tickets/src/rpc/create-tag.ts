@@ -3,18 +3,18 @@ import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/t
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagChangedEvent } from '../application/tag-event.ts';
-import { demandPlace } from '../domain/tag.ts';
+import { requirePlace } from '../domain/tag.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
 export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
   const next = () => context.tagIds.next();
-  let id = call.once ? await call.once.reserve('tag', next) : 0;
+  let id = call.idempotency ? await call.idempotency.reserve('tag', next) : 0;
   await context.tags.change(async (tree) => {
     // The same request has created it in a process that died before it answered.
-    if (call.once && (await context.tags.isTaken(id))) return undefined;
+    if (call.idempotency && (await context.tags.isTaken(id))) return undefined;
     const tag = newTag(request, context.now());
-    demandPlace(tree, tag);
+    requirePlace(tree, tag);
     id ||= await next();
     return { tag: { ...tag, id }, event: tagChangedEvent(tag, call) };
   });

@@ -37,7 +37,7 @@ export async function createTicket(
     request.externalTicketId === undefined
       ? await create(context, call, input)
       : await upsert(context, call, input, request.externalTicketId);
-  call.once?.about(stored.ticket.id);
+  call.idempotency?.about(stored.ticket.id);
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
@@ -65,12 +65,12 @@ function tagProblems(tagIds: readonly number[], tree: TagTree): Violation[] {
 
 async function create(context: Context, call: Call, input: TicketInput): Promise<StoredTicket> {
   const next = () => context.ticketIds.next();
-  const id = await (call.once ? call.once.reserve('ticket', next) : next());
+  const id = await (call.idempotency ? call.idempotency.reserve('ticket', next) : next());
   const created = await insertNew(context, call, input, id);
   if (created) return created;
   // The same request has inserted it in a process that died before it answered.
-  const stored = call.once && (await context.tickets.find(id));
-  if (!stored) throw call.once ? notFound('Ticket') : new Error('a new id was taken');
+  const stored = call.idempotency && (await context.tickets.find(id));
+  if (!stored) throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
   return stored;
 }
 
@@ -83,9 +83,9 @@ async function insertNew(
   const { lastAgentRouting } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
   const ticket = newTicket(initialTicket, input, { id, now: context.now(), creator, lastAgentRouting });
-  const effect = call.once && { id: call.once.id, at: new Date(context.now() * 1000) };
+  const effect = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const isInserted = await context.tickets.insert(ticket, createdEvent(ticket, originOf(call)), effect);
-  return isInserted ? { ticket, workedOn: [], effects: [], reservedBy: null, manualWorkEntries: 0 } : undefined;
+  return isInserted ? { ticket, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 } : undefined;
 }
 
 /** Whoever comes first binds the external id to a ticket id; all others, at once or later, update that ticket. */
@@ -128,7 +128,7 @@ async function updateExisting(
     if (changed.length === 0) return {};
     return { write: { after, changed, event: updatedEvent(ticket, after, changed, originOf(call)) } };
   };
-  return changeTicket(context, ticketId, decide, { effectId: call.once?.id }).catch((error: unknown) => {
+  return changeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
   });

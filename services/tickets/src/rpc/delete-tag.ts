@@ -4,10 +4,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagDeletedEvent } from '../application/tag-event.ts';
 import { takeTagsOff } from '../application/take-tags-off.ts';
-import { demandChildless } from '../domain/tag.ts';
+import { requireChildless } from '../domain/tag.ts';
 
 /** A request that was checked against the tag may write a ticket as late as this; so may a bulk that was given up. */
-const leavesForSeconds = 24 * 60 * 60;
+const cleanUpForSeconds = 24 * 60 * 60;
 
 /**
  * Deletes a tag, and takes it off all tickets. It is gone at once; tickets that carry it yet no longer show it. What this
@@ -21,9 +21,9 @@ export async function deleteTag(context: Context, call: Call, { id }: DeleteTagR
   await context.tags.change((tree) => {
     const before = tree.get(id);
     if (!before) throw notFound('Tag');
-    demandChildless(tree, id);
+    requireChildless(tree, id);
     const version = before.version + 1;
-    const tag = { id, version, deleted: true, leavesUntil: now + leavesForSeconds, deletedBy } as const;
+    const tag = { id, version, deleted: true, cleanUpUntil: now + cleanUpForSeconds, deletedBy } as const;
     return { tag, event: tagDeletedEvent(version, now, call) };
   });
   await takeTagsOff(context, [{ id, deletedBy }], call.signal);

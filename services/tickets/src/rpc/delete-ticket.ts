@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { versionDemand } from '@ticketing/service-kit/server/if-match.ts';
+import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
 import type { Context } from '../application/context.ts';
 import { deletedEvent, originOf } from '../application/ticket-event.ts';
 
@@ -20,7 +20,7 @@ export async function deleteTicket(
   call: Call,
   request: DeleteTicketRequest,
 ): Promise<DeleteTicketResponse> {
-  const demandVersion = versionDemand(call);
+  const demandVersion = versionPrecondition(call);
   for (;;) {
     const stored = await context.tickets.find(request.ticketId);
     if (!stored) throw notFound('Ticket');

@@ -11,7 +11,7 @@ import { allOf } from '@ticketing/store/field-query.ts';
 import type { Order } from '@ticketing/store/ordered-ranges.ts';
 import type { Context } from '../application/context.ts';
 import { compactTickets } from '../application/ticket-message.ts';
-import { demandsValue, filterKeys, orderKeys } from '../domain/ticket-keys.ts';
+import { filterKeys, orderKeys, requiresValue } from '../domain/ticket-keys.ts';
 import { compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 
@@ -42,7 +42,7 @@ export async function searchTickets(
   const query = allOf([...conditionQueries, ...scope]);
   const [tree, total, page] = await Promise.all([
     tags,
-    cursor?.total ?? context.tickets.count(query, !conditions.some(demandsValue)),
+    cursor?.total ?? context.tickets.count(query, !conditions.some(requiresValue)),
     context.tickets.page({
       query,
       order,

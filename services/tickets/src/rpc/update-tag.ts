@@ -4,7 +4,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagChangedEvent } from '../application/tag-event.ts';
 import { tagMessages } from '../application/tag-message.ts';
-import { changeTag, demandPlace, type TagInput } from '../domain/tag.ts';
+import { changeTag, requirePlace, type TagInput } from '../domain/tag.ts';
 
 /**
  * Changes a tag. A change of nothing changes nothing.
@@ -17,7 +17,7 @@ export async function updateTag(context: Context, call: Call, request: UpdateTag
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
     const after = changeTag(before, input, context.now());
-    demandPlace(current, after);
+    requirePlace(current, after);
     return after === before ? undefined : { tag: after, event: tagChangedEvent(after, call) };
   });
   const [tag] = tagMessages([request.id], tree);

@@ -6,7 +6,7 @@ import {
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { versionDemand } from '@ticketing/service-kit/server/if-match.ts';
+import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
 import { changeTicket } from '../application/change-ticket.ts';
 import type { Context } from '../application/context.ts';
 import { fullTicket } from '../application/ticket-message.ts';
@@ -31,19 +31,19 @@ export async function updateTicket(
   const tree = await context.tags.tree();
   const violations = tagViolations(patch, tree, '#');
   if (violations.length > 0) throw invalidInput(violations);
-  const demandVersion = versionDemand(call);
+  const demandVersion = versionPrecondition(call);
   const patchContext = {
     caller,
     traceparent: traceparentOf(call.trace),
     now: context.now(),
     includeInWorklog: request.includeInWorklog ?? true,
   };
-  call.once?.about(request.ticketId);
+  call.idempotency?.about(request.ticketId);
   const decide = (before: StoredTicket) => {
     demandVersion(before.ticket.version);
     return decidePatch(before, patch, patchContext);
   };
-  const stored = await changeTicket(context, request.ticketId, decide, { effectId: call.once?.id });
+  const stored = await changeTicket(context, request.ticketId, decide, { requestId: call.idempotency?.id });
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,

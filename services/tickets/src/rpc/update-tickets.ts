@@ -28,7 +28,8 @@ export async function updateTickets(
     const { refreshMode } = readTicketChange(change);
     return refreshMode === undefined ? [] : [{ ticketId: change.id ?? 0, mode: refreshMode }];
   });
-  if (refreshes.length < request.tickets.length) await context.bulks.run(call.once?.id ?? randomUUID(), request, call);
+  if (refreshes.length < request.tickets.length)
+    await context.bulks.run(call.idempotency?.id ?? randomUUID(), request, call);
   await context.analysisRequests.add(refreshes, new Date(context.now() * 1000));
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }

@@ -1,4 +1,4 @@
-import { reachable, upserted } from '@ticketing/store/database.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/database.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** What a request has asked the analysis to look at again. */
@@ -45,10 +45,10 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
           upsert: true,
         },
       }));
-      await reachable(() => upserted(() => requests.bulkWrite(writes, { ordered: false })));
+      await storeCall(() => retryUpsert(() => requests.bulkWrite(writes, { ordered: false })));
     },
     async forget(ticketId) {
-      await reachable(() => requests.deleteMany({ ticketId }));
+      await storeCall(() => requests.deleteMany({ ticketId }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 
 /** A bulk of changes that has been checked, and is applied by whoever holds its lease. */
@@ -27,7 +27,7 @@ export interface BulkStore {
   /** Bulks that are not applied and whose lease has passed. */
   abandoned(now: number): Promise<string[]>;
   /** Goes from reserving to applying. Answers false if another holds it. */
-  hold(bulk: Bulk, now: number): Promise<boolean>;
+  startApplying(bulk: Bulk, now: number): Promise<boolean>;
   /** Prolongs the lease, unless another holds it. */
   prolong(bulk: Bulk, now: number): Promise<void>;
   /** Drops what the bulk asked for and keeps that it was applied. */
@@ -74,7 +74,7 @@ export function bulkStore(connection: Connection): BulkStore {
   const until = (now: number) => new Date(now + leaseMs);
   return {
     insert: (given, now) =>
-      reachable(async () => {
+      storeCall(async () => {
         const bulk = { ...given, lease: randomUUID() };
         try {
           await bulks.insertOne(documentOf(bulk, until(now)));
@@ -84,15 +84,15 @@ export function bulkStore(connection: Connection): BulkStore {
           throw error;
         }
       }),
-    find: (id) => reachable(async () => bulkOf(await bulks.findOne({ _id: id }))),
+    find: (id) => storeCall(async () => bulkOf(await bulks.findOne({ _id: id }))),
     takeOver: (id, now) =>
-      reachable(async () => {
+      storeCall(async () => {
         const isAbandoned = { _id: id, state: { $ne: 'applied' as const }, leaseUntil: { $lt: new Date(now) } };
         const lease = { $set: { lease: randomUUID(), leaseUntil: until(now) } };
         return bulkOf(await bulks.findOneAndUpdate(isAbandoned, lease, { returnDocument: 'after' }));
       }),
     abandoned: (now) =>
-      reachable(async () => {
+      storeCall(async () => {
         const open = {
           state: { $in: ['reserving' as const, 'applying' as const] },
           leaseUntil: { $lt: new Date(now) },
@@ -104,26 +104,26 @@ export function bulkStore(connection: Connection): BulkStore {
             .toArray()
         ).map(({ _id }) => _id);
       }),
-    hold: (bulk, now) =>
-      reachable(async () => {
+    startApplying: (bulk, now) =>
+      storeCall(async () => {
         const held = { _id: bulk.id, lease: bulk.lease };
         const update = { $set: { state: 'applying' as const, leaseUntil: until(now) } };
         return (await bulks.updateOne(held, update)).matchedCount === 1;
       }),
     async prolong({ id, lease }, now) {
-      await reachable(() =>
+      await storeCall(() =>
         bulks.updateOne({ _id: id, lease, state: { $ne: 'applied' } }, { $set: { leaseUntil: until(now) } }),
       );
     },
     async finish(bulk, now) {
       const update = { state: 'applied' as const, request: new mongo.Binary(), caller: '', leaseUntil: new Date(now) };
-      await reachable(() => bulks.updateOne({ _id: bulk.id, lease: bulk.lease }, { $set: update }));
+      await storeCall(() => bulks.updateOne({ _id: bulk.id, lease: bulk.lease }, { $set: update }));
     },
     async remove({ id, lease }) {
-      await reachable(() => bulks.deleteOne({ _id: id, lease }));
+      await storeCall(() => bulks.deleteOne({ _id: id, lease }));
     },
     async removeApplied(before) {
-      await reachable(() => bulks.deleteMany({ state: 'applied', leaseUntil: { $lt: new Date(before) } }));
+      await storeCall(() => bulks.deleteMany({ state: 'applied', leaseUntil: { $lt: new Date(before) } }));
     },
   };
 }

@@ -7,7 +7,7 @@ import { emptyTagLog, followed, maxChanges, type TagChange, withChanges } from '
 const event = { eventId: 'evt_1', version: 1, occurredAt: 0, deleted: false };
 const changed = (id: number, version: number): TagChange => ({ tag: tagState(id, null, { version }), event });
 const gone = (id: number, version: number): TagChange => ({
-  tag: { id, version, deleted: true, leavesUntil: 0, deletedBy: { profileId: 1, kind: 'user' } },
+  tag: { id, version, deleted: true, cleanUpUntil: 0, deletedBy: { profileId: 1, kind: 'user' } },
   event,
 });
 

@@ -1,11 +1,11 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
-import type { GoneTag } from './tag-model.ts';
+import type { TagTombstone } from './tag-model.ts';
 
 /** A change of one tag: what it is afterwards, and the event. */
 export interface TagChange {
-  tag: TagState | GoneTag;
+  tag: TagState | TagTombstone;
   event: TagEvent;
 }
 

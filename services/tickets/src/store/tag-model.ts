@@ -8,12 +8,12 @@ import type { EventActor } from '../domain/ticket-event.ts';
 export const tagCollection = 'tags';
 
 /** What is left of a tag that was deleted. */
-export interface GoneTag {
+export interface TagTombstone {
   id: number;
   version: number;
   deleted: true;
   /** Until when tickets are searched for it, in Unix seconds: a request that began before may still write one. */
-  leavesUntil: number;
+  cleanUpUntil: number;
   /** Who deleted it, and thereby changes those tickets. */
   deletedBy: EventActor;
 }
@@ -21,7 +21,7 @@ export interface GoneTag {
 /** A tag as it is stored: alive, or what is left of it. */
 export type TagDocument = (
   | Stored<TagState>
-  | (Pick<Stored<GoneTag>, '_id' | 'version' | 'deleted'> & Partial<GoneTag>)
+  | (Pick<Stored<TagTombstone>, '_id' | 'version' | 'deleted'> & Partial<TagTombstone>)
 ) &
   OutboxFields<TagEvent>;
 
@@ -53,7 +53,7 @@ export function tagModel(connection: Connection): Model<TagDocument> {
       version: Number,
       ...erasable,
       deleted: Boolean,
-      leavesUntil: Number,
+      cleanUpUntil: Number,
       deletedBy: Schema.Types.Mixed,
       outbox: [Schema.Types.Mixed],
       outboxSince: Date,
@@ -61,7 +61,7 @@ export function tagModel(connection: Connection): Model<TagDocument> {
     },
     { versionKey: false, strict: 'throw', minimize: false, collection: tagCollection },
   );
-  schema.index({ leavesUntil: 1 }, { partialFilterExpression: { leavesUntil: { $exists: true } } });
+  schema.index({ cleanUpUntil: 1 }, { partialFilterExpression: { cleanUpUntil: { $exists: true } } });
   schema.index(outboxIndex.index, outboxIndex.options);
   return connection.model<TagDocument>('Tag', schema as unknown as Schema<TagDocument>);
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { sharedRead } from '@ticketing/runtime/shared-read.ts';
-import { duplicatesIn, isDuplicateKey, reachable } from '@ticketing/store/database.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
 import type { Connection } from 'mongoose';
 import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
 import {
@@ -15,7 +15,7 @@ import {
   tagLogModel,
   withChanges,
 } from './tag-log.ts';
-import { erasableFields, type GoneTag, type TagDocument, tagModel } from './tag-model.ts';
+import { erasableFields, type TagDocument, type TagTombstone, tagModel } from './tag-model.ts';
 
 /** The tags of this service. Every write stores its event in the same update. */
 export interface TagStore {
@@ -33,16 +33,16 @@ export interface TagStore {
   /** Whether an id is or was that of a tag. */
   isTaken(id: number): Promise<boolean>;
   /** The deleted tags that tickets may still carry. */
-  leaving(): Promise<LeavingTag[]>;
+  deletedTags(): Promise<DeletedTag[]>;
   /** Says that no ticket carries a deleted tag any more. */
-  finishLeaving(id: number): Promise<void>;
+  finishCleanup(id: number): Promise<void>;
 }
 
 /** Decides on a change of one tag, perhaps more than once; undefined: none is needed. */
 export type Decide = (tree: TagTree) => TagChange | undefined | Promise<TagChange | undefined>;
 
 /** A deleted tag that tickets may still carry. */
-export type LeavingTag = Pick<GoneTag, 'id' | 'leavesUntil' | 'deletedBy'>;
+export type DeletedTag = Pick<TagTombstone, 'id' | 'cleanUpUntil' | 'deletedBy'>;
 
 interface Snapshot {
   log: TagLog;
@@ -156,7 +156,7 @@ export function tagStore(connection: Connection, tell: () => void): TagStore {
     while (waiting.length > 0) {
       const turn = waiting.splice(0, maxChanges);
       try {
-        waiting.unshift(...(await reachable(() => change(turn))));
+        waiting.unshift(...(await storeCall(() => change(turn))));
       } catch (error) {
         for (const { reject } of turn) reject(error);
       }
@@ -186,31 +186,31 @@ export function tagStore(connection: Connection, tell: () => void): TagStore {
   }
 
   return {
-    tree: async () => (await reachable(snapshot)).tree,
+    tree: async () => (await storeCall(snapshot)).tree,
     async recentTree() {
       if (known && performance.now() - knownSince < recentMs) return known.tree;
-      return (await reachable(snapshot)).tree;
+      return (await storeCall(snapshot)).tree;
     },
     async change(decide) {
       // Whoever finds the database away does not line up to find it away again.
-      await reachable(snapshot);
+      await storeCall(snapshot);
       return new Promise((resolve, reject) => {
         waiting.push({ decide, resolve, reject });
         if (!isChanging) void changeAll();
       });
     },
     isTaken: (id) =>
-      reachable(async () => (await snapshot()).tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null),
-    leaving: () =>
-      reachable(async () => {
+      storeCall(async () => (await snapshot()).tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null),
+    deletedTags: () =>
+      storeCall(async () => {
         await carryOut((await snapshot()).log);
         const found = await tags
-          .find({ leavesUntil: { $exists: true } }, { leavesUntil: 1, deletedBy: 1 })
-          .lean<(LeavingTag & { _id: number })[]>();
-        return found.map(({ _id, leavesUntil, deletedBy }) => ({ id: _id, leavesUntil, deletedBy }));
+          .find({ cleanUpUntil: { $exists: true } }, { cleanUpUntil: 1, deletedBy: 1 })
+          .lean<(DeletedTag & { _id: number })[]>();
+        return found.map(({ _id, cleanUpUntil, deletedBy }) => ({ id: _id, cleanUpUntil, deletedBy }));
       }),
-    async finishLeaving(id) {
-      await reachable(() => tags.updateOne({ _id: id }, { $unset: { leavesUntil: 1, deletedBy: 1 } }));
+    async finishCleanup(id) {
+      await storeCall(() => tags.updateOne({ _id: id }, { $unset: { cleanUpUntil: 1, deletedBy: 1 } }));
     },
   };
 }

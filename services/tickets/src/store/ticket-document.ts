@@ -4,10 +4,10 @@ import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { wordsOf } from '../domain/words.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
-import type { Effect, TicketDocument } from './ticket-model.ts';
+import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
 /** The document of a new ticket, with its first event, and the request that made it if that may come twice. */
-export function documentOf(ticket: TicketState, event: TicketEvent, effect?: Effect): TicketDocument {
+export function documentOf(ticket: TicketState, event: TicketEvent, effect?: AppliedRequest): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
@@ -17,7 +17,7 @@ export function documentOf(ticket: TicketState, event: TicketEvent, effect?: Eff
     workedOn: {},
     manualWorkEntries: 0,
     worklog: [],
-    effects: effect === undefined ? [] : [effect],
+    appliedRequests: effect === undefined ? [] : [effect],
     reservedBy: null,
     ...firstInOutbox(event),
   };
@@ -75,5 +75,5 @@ function smallest(ids: readonly number[]): number | null {
 export const erasedFields: readonly string[] = [
   ...ticketFieldNames.filter((name) => name !== 'version'),
   ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words'],
-  ...['workedOn', 'manualWorkEntries', 'worklog', 'effects', 'reservedBy'],
+  ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy'],
 ];

@@ -25,7 +25,7 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   manualWorkEntries: number;
   worklog: WorklogEntry[];
   /** The requests that were applied and may come again. */
-  effects: Effect[];
+  appliedRequests: AppliedRequest[];
   /** The bulk that alone may change the ticket until it is applied. */
   reservedBy: string | null;
   /** When the ticket was deleted: what is left of it is its id, its version and its events. */
@@ -42,7 +42,7 @@ export interface WorklogEntry {
 }
 
 /** A request that was applied to a ticket, in the same update. */
-export interface Effect {
+export interface AppliedRequest {
   id: string;
   at: Date;
 }
@@ -106,7 +106,7 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       workedOn: Schema.Types.Mixed,
       manualWorkEntries: Number,
       worklog: [Schema.Types.Mixed],
-      effects: [Schema.Types.Mixed],
+      appliedRequests: [Schema.Types.Mixed],
       reservedBy: String,
       deletedAt: Date,
       notErasedBy: { type: [String], default: undefined },

@@ -1,6 +1,6 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
-import { inTime, reachable } from '@ticketing/store/database.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/database.ts';
 import { documentReader } from '@ticketing/store/document-reader.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
@@ -10,13 +10,13 @@ import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
 import { type TicketFieldName, type TicketState, ticketFieldNames, ticketFields } from './ticket-fields.ts';
-import { type Effect, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
+import { type AppliedRequest, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
 /** The tickets of this service. Every write stores its event in the same update. Deleted tickets are not found. */
 export interface TicketStore {
   /** Answers false if the id is taken, also by a ticket that was deleted. */
-  insert(ticket: TicketState, event: TicketEvent, effect?: Effect): Promise<boolean>;
+  insert(ticket: TicketState, event: TicketEvent, effect?: AppliedRequest): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
   /** Those of some tickets that exist, in no order. */
   findAll(ids: readonly number[]): Promise<StoredTicket[]>;
@@ -58,7 +58,7 @@ export interface StoredTicket {
   ticket: TicketState;
   workedOn: readonly { profileId: number; at: number }[];
   /** The requests that were applied and may come again. */
-  effects: readonly Effect[];
+  appliedRequests: readonly AppliedRequest[];
   /** The bulk that alone may change it. */
   reservedBy: string | null;
   /** How many entries the worklog has had. */
@@ -90,7 +90,7 @@ export interface TicketWrite {
   worklogEntry?: WorklogEntry | undefined;
   workedOn?: WorkedOn | undefined;
   /** The request that is applied, if it may come again. */
-  effect?: Effect | undefined;
+  appliedRequest?: AppliedRequest | undefined;
   /** The bulk that the change is made by. */
   bulkId?: string | undefined;
 }
@@ -138,11 +138,11 @@ interface ExternalIdDocument {
 const ownersOfShares = ['tickets', 'reporting'];
 const maxQueryMs = 10_000;
 const tooSlow = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
-const keptEffects = 1000;
-const keptEffectsMs = 24 * 60 * 60 * 1000;
+const keptAppliedRequests = 1000;
+const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
 const keptWorklog = 1000;
 const leftOutOfReads = { words: 0, outbox: 0, outboxSince: 0, unsent: 0, worklog: 0, queueGroup: 0, queueKeys: 0 };
-const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, effects: 0 };
+const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, appliedRequests: 0 };
 const isLive: Query = { deletedAt: null };
 const isDeleted: Query = { deletedAt: { $exists: true } };
 
@@ -159,7 +159,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
   const insertExternalId = gatheredInsert(externalIds.collection);
   // Deleted ones are passed over here: MongoDB finds by one field alone in two thirds of the time.
   const findOne = (query: Query) =>
-    reachable(async () => {
+    storeCall(async () => {
       const bytes = (await native.findOne(query, { projection: leftOutOfReads, raw: true })) as Uint8Array | null;
       const document = bytes && readDocument(bytes);
       return document && document.deletedAt === undefined ? storedTicket(document) : undefined;
@@ -169,18 +169,18 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
     return isWritten;
   };
   const updateOne = (filter: Query, update: Query) =>
-    reachable(async () => (await native.updateOne(filter, update)).matchedCount === 1);
+    storeCall(async () => (await native.updateOne(filter, update)).matchedCount === 1);
   return {
-    insert: (ticket, event, effect) => reachable(() => insertTicket(documentOf(ticket, event, effect))).then(told),
+    insert: (ticket, event, effect) => storeCall(() => insertTicket(documentOf(ticket, event, effect))).then(told),
     find: (id) => findOne({ _id: id }),
     findAll: (ids) =>
-      reachable(async () => {
+      storeCall(async () => {
         const options = { projection: leftOutOfReads, raw: true };
         const found = await native.find({ _id: { $in: [...ids] }, ...isLive }, options).toArray();
         return found.map((bytes) => storedTicket(readDocument(bytes as unknown as Uint8Array)));
       }),
     versionsAfter: (id, limit) =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await native
           .find({ _id: { $gt: id } }, { projection: { version: 1, deletedAt: 1 }, sort: { _id: 1 }, limit })
           .toArray();
@@ -192,7 +192,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
       }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await tickets.find({ _id: { $in: ids }, ...isLive }, { version: 1 }).lean();
         return new Map(found.map(({ _id, version }) => [_id, version]));
       }),
@@ -207,7 +207,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
         ...outboxPush(event),
       }).then(told),
     notErasedBy: (service, limit) =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await tickets
           .find({ notErasedBy: service }, { _id: 1 })
           .sort({ deletedAt: 1 })
@@ -221,7 +221,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
       return isKnown;
     },
     erasures: () =>
-      reachable(async () => {
+      storeCall(async () => {
         const found = await native
           .aggregate<{ _id: string; count: number; oldestAt: Date }>([
             { $match: { notErasedBy: { $exists: true } } },
@@ -239,20 +239,20 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
       return found && (version === undefined || found.ticket.version === version) ? 'taken' : 'moved_on';
     },
     async release(ids, bulkId) {
-      await reachable(() =>
+      await storeCall(() =>
         tickets.updateMany({ _id: { $in: ids }, reservedBy: bulkId }, { $set: { reservedBy: null } }),
       );
     },
     due: (now, limit) =>
-      reachable(async () => {
+      storeCall(async () => {
         const isDue = { status: ticketFields.status.store(TicketStatus.PENDING), dueBy: { $lte: now } };
         const found = await tickets.find(isDue, { _id: 1 }).sort({ dueBy: 1 }).limit(limit).lean();
         return found.map(({ _id }) => _id);
       }),
-    page: (request) => reachable(() => inTime(tooSlow, () => readPage(native, request))),
+    page: (request) => storeCall(() => translateTimeLimit(tooSlow, () => readPage(native, request))),
     count: (query, matchesUnset) =>
-      reachable(() =>
-        inTime(tooSlow, async () => {
+      storeCall(() =>
+        translateTimeLimit(tooSlow, async () => {
           const all = await tickets.countDocuments(countable(query), { maxTimeMS: maxQueryMs });
           if (!matchesUnset) return all;
           return Math.max(
@@ -261,9 +261,9 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
           );
         }),
       ),
-    firstInQueue: (request) => reachable(() => inTime(tooSlow, () => readFirstInQueue(native, request))),
+    firstInQueue: (request) => storeCall(() => translateTimeLimit(tooSlow, () => readFirstInQueue(native, request))),
     claimExternalId: (externalTicketId, proposed) =>
-      reachable(async () => {
+      storeCall(async () => {
         for (;;) {
           if (await insertExternalId({ _id: externalTicketId, ticketId: proposed })) return proposed;
           const claim = await externalIds.findById(externalTicketId).lean();
@@ -272,7 +272,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
         }
       }),
     async freeExternalIds(ticketId) {
-      await reachable(() => externalIds.deleteMany({ ticketId }));
+      await storeCall(() => externalIds.deleteMany({ ticketId }));
     },
   };
 }
@@ -282,14 +282,23 @@ function unmoved({ id, version }: TicketState, bulkId: string | undefined): Quer
   return { _id: id, version, reservedBy: bulkId === undefined ? null : { $in: [null, bulkId] } };
 }
 
-function writeOf({ before, after, changed, event, worklogEntry, workedOn, effect, bulkId }: TicketWrite): Query {
+function writeOf({
+  before,
+  after,
+  changed,
+  event,
+  worklogEntry,
+  workedOn,
+  appliedRequest,
+  bulkId,
+}: TicketWrite): Query {
   const { $push, $min } = outboxPush(event);
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   return {
     $set: {
       ...changedDocument(after, changed),
       ...workedOnSet,
-      ...(effect ? { effects: withEffect(before.effects, effect) } : {}),
+      ...(appliedRequest ? { appliedRequests: withAppliedRequest(before.appliedRequests, appliedRequest) } : {}),
       ...(bulkId === undefined ? {} : { reservedBy: null }),
     },
     ...($unset ? { $unset } : {}),
@@ -302,10 +311,10 @@ function writeOf({ before, after, changed, event, worklogEntry, workedOn, effect
   };
 }
 
-/** The effects of the last day; the version of the ticket guards them against another's write. */
-function withEffect(effects: readonly Effect[], effect: Effect): Effect[] {
-  const since = effect.at.getTime() - keptEffectsMs;
-  return [...effects.filter(({ at }) => at.getTime() > since), effect].slice(-keptEffects);
+/** The requests applied within the last day; the version of the ticket guards them against another's write. */
+function withAppliedRequest(earlier: readonly AppliedRequest[], request: AppliedRequest): AppliedRequest[] {
+  const since = request.at.getTime() - keptAppliedRequestsMs;
+  return [...earlier.filter(({ at }) => at.getTime() > since), request].slice(-keptAppliedRequests);
 }
 
 function workedOnUpdate({ profileId, at, forgotten }: WorkedOn): { $set?: Query; $unset?: Query } {
@@ -333,7 +342,7 @@ function storedTicket(document: TicketDocument): StoredTicket {
   return {
     ticket: stateOf(document),
     workedOn,
-    effects: document.effects ?? [],
+    appliedRequests: document.appliedRequests ?? [],
     reservedBy: document.reservedBy,
     manualWorkEntries: document.manualWorkEntries,
   };
@@ -411,7 +420,7 @@ async function readPage(tickets: mongo.Collection<TicketDocument>, request: Page
 
 const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
-  ...['workedOn', 'manualWorkEntries', 'effects', 'reservedBy', 'deletedAt'],
+  ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'deletedAt'],
 ]);
 
 function positionOf(document: TicketDocument, range: Range): Position {

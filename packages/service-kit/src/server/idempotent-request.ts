@@ -1,5 +1,5 @@
 /** A request that may come more than once and must do its work once. */
-export interface Once {
+export interface IdempotentRequest {
   /** The same for every repetition. What a handler writes, it marks with it in the same update. */
   id: string;
   /**

@@ -13,7 +13,7 @@ import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../test/probe-contract.ts';
 import { stubFace } from '../test/stub-face.ts';
-import { registerRestFace, serve } from './rest-face.ts';
+import { implement, registerRestApi } from './rest-api.ts';
 
 type Setup = Parameters<typeof stubFace>;
 
@@ -81,9 +81,9 @@ test('answers a success with the status that the route names', async () => {
   onTestFinished(() => app.close());
   const rest = { method: 'POST', path: '/probe/{name}', body: '*', status: 201 };
   const service = probeService(rest, [{ name: 'name', type: 'TYPE_STRING' }]);
-  const served = serve(service, { probe: async (_: unknown, request: Message) => request });
+  const served = implement(service, { probe: async (_: unknown, request: Message) => request });
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  await registerRestFace(app, { served: [served], begin: async () => ({}), ...context });
+  await registerRestApi(app, { services: [served], begin: async () => ({}), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
   expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
 });
@@ -304,11 +304,11 @@ test('leaves no header of the success on an error that comes late', async () => 
 test('serves only the methods that have a handler', async () => {
   const app = fastify();
   onTestFinished(() => app.close());
-  const served = serve(TagService, { getTag: async () => create(GetTagResponseSchema) });
+  const served = implement(TagService, { getTag: async () => create(GetTagResponseSchema) });
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestFace(scope, { served: [served], begin: async () => ({}), ...context }),
+    registerRestApi(scope, { services: [served], begin: async () => ({}), ...context }),
   );
   expect((await app.inject({ url: '/tag/1' })).statusCode).toBe(200);
   expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);

@@ -7,7 +7,7 @@ import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/transl
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { fieldNamed, restRuleOf } from './options.ts';
-import { answerProblems, type ProblemContext } from './problem-reply.ts';
+import { type ProblemContext, replyWithProblems } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
 /**
@@ -24,7 +24,7 @@ export type Handlers<Service extends DescService, Call> = {
 };
 
 /** A service and what serves it, with the types of its messages left behind. */
-export interface Served<Call> {
+export interface ServiceImplementation<Call> {
   service: DescService;
   handlers: ReadonlyMap<DescMethod, (call: Call, request: Message) => Promise<Message>>;
   /** Those that answer a stream. */
@@ -32,10 +32,10 @@ export interface Served<Call> {
 }
 
 /** Binds handlers to the methods of a service. A method without one is not served. */
-export function serve<Service extends DescService, Call>(
+export function implement<Service extends DescService, Call>(
   service: Service,
   handlers: Handlers<Service, Call>,
-): Served<Call> {
+): ServiceImplementation<Call> {
   type Handler = (call: Call, request: Message) => never;
   const named = handlers as Record<string, Handler | undefined>;
   const served = new Map<DescMethod, Handler>();
@@ -48,8 +48,8 @@ export function serve<Service extends DescService, Call>(
 }
 
 /** What the REST face needs from the server around it. */
-export interface RestFaceOptions<Call> extends ProblemContext {
-  served: readonly Served<Call>[];
+export interface RestApiOptions<Call> extends ProblemContext {
+  services: readonly ServiceImplementation<Call>[];
   /** Authorises a request before its body is read, and makes the call that the handler gets. Throws to refuse. */
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
 }
@@ -64,39 +64,39 @@ const verbs: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'D
  * A known path with another verb answers 405 with `Allow`; every error is a problem document.
  * Source: decisions.md sections 1 and 2.
  */
-export async function registerRestFace<Call>(app: FastifyInstance, options: RestFaceOptions<Call>): Promise<void> {
+export async function registerRestApi<Call>(app: FastifyInstance, options: RestApiOptions<Call>): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  answerProblems(app, options);
+  replyWithProblems(app, options);
   const verbsOfPath = new Map<string, string[]>();
-  for (const { service, handlers, streams } of options.served) {
+  for (const { service, handlers, streams } of options.services) {
     const findMessage = messageFinder(service);
-    const register = (method: DescMethod, answererOf: (rule: RestRule) => Answerer<Call>) => {
+    const register = (method: DescMethod, answererOf: (rule: RestRule) => Responder<Call>) => {
       const rule = restRuleOf(method);
       if (!rule) return;
       const url = fastifyPath(method, rule);
       verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
-      registerRoute(app, options, { method, rule, url, answer: answererOf(rule), findMessage });
+      registerRoute(app, options, { method, rule, url, respond: answererOf(rule), findMessage });
     };
-    for (const [method, handler] of handlers) register(method, (rule) => messageAnswerer(method, rule, handler));
-    for (const [method, handler] of streams) register(method, () => streamAnswerer(handler, options));
+    for (const [method, handler] of handlers) register(method, (rule) => messageResponder(method, rule, handler));
+    for (const [method, handler] of streams) register(method, () => streamResponder(handler, options));
   }
-  for (const [url, allowed] of verbsOfPath) refuseOtherVerbs(app, url, allowed);
+  for (const [url, allowed] of verbsOfPath) rejectOtherMethods(app, url, allowed);
 }
 
 interface Route<Call> {
   method: DescMethod;
   rule: RestRule;
   url: string;
-  answer: Answerer<Call>;
+  respond: Responder<Call>;
   findMessage: (typeName: string) => DescMessage | undefined;
 }
 
 /** Serves a request that has been read, and writes what was answered. */
-type Answerer<Call> = (call: Call, request: Message, reply: FastifyReply) => Promise<FastifyReply>;
+type Responder<Call> = (call: Call, request: Message, reply: FastifyReply) => Promise<FastifyReply>;
 
-function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call>, route: Route<Call>): void {
-  const { method, rule, answer } = route;
+function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>, route: Route<Call>): void {
+  const { method, rule, respond } = route;
   const { read, pointerOf } = requestReader(method, bindingOf(method, rule), route.findMessage);
   const calls = new WeakMap<FastifyRequest, Call>();
   app.route({
@@ -104,15 +104,15 @@ function registerRoute<Call>(app: FastifyInstance, options: RestFaceOptions<Call
     url: route.url,
     bodyLimit: rule.maxBodyBytes || defaultMaxBodyBytes,
     onRequest: (request, reply) =>
-      ours(async () => {
+      guardOwnErrors(async () => {
         calls.set(request, await options.begin(method, request, reply));
       }),
     handler: (request, reply) =>
-      ours(async () => {
+      guardOwnErrors(async () => {
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
-        return await answer(call, message, reply).catch((error) => {
+        return await respond(call, message, reply).catch((error) => {
           throw located(error, pointerOf);
         });
       }),
@@ -138,7 +138,7 @@ function partsOf(request: FastifyRequest): RequestParts {
 }
 
 /** Keeps an error of our own code, whatever it carries, from being taken for one that Fastify answers with. */
-async function ours<Result>(work: () => Promise<Result>): Promise<Result> {
+async function guardOwnErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -146,11 +146,11 @@ async function ours<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function messageAnswerer<Call>(
+function messageResponder<Call>(
   method: DescMethod,
   rule: RestRule,
   handler: (call: Call, request: Message) => Promise<Message>,
-): Answerer<Call> {
+): Responder<Call> {
   const write = responseWriter(method, rule);
   return async (call, request, reply) =>
     write(await translateUpstreamErrors(() => handler(call, request)), request, reply);
@@ -160,10 +160,10 @@ function messageAnswerer<Call>(
 type Part = Message & { body?: HttpBody };
 
 /** What fails before the first part is a problem document; what fails later breaks the answer off. */
-function streamAnswerer<Call>(
+function streamResponder<Call>(
   handler: (call: Call, request: Message) => AsyncIterable<Message>,
   { onServerError }: ProblemContext,
-): Answerer<Call> {
+): Responder<Call> {
   return async (call, request, reply) => {
     // The work is in the content, which nobody asks for here.
     if (reply.request.method === 'HEAD') return reply.code(200).header('cache-control', 'no-store').send();
@@ -239,7 +239,7 @@ function fastifyPath(method: DescMethod, rule: RestRule): string {
 }
 
 /** Answers 405 with `Allow` where a path is served with other verbs only. */
-export function refuseOtherVerbs(app: FastifyInstance, url: string, served: readonly string[]): void {
+export function rejectOtherMethods(app: FastifyInstance, url: string, served: readonly string[]): void {
   // Fastify serves HEAD wherever GET is.
   const allowed = served.includes('GET') ? ['GET', 'HEAD', ...served.filter((verb) => verb !== 'GET')] : served;
   const others = verbs.filter((verb) => !allowed.includes(verb));

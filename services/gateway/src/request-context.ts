@@ -5,7 +5,7 @@ import type { Credential } from './credential.ts';
 import type { ContractRoute } from './route-table.ts';
 
 /** What the gateway knows of a request on its way. */
-export interface Passage {
+export interface RequestContext {
   trace: Trace;
   /** Undefined where the contracts name no such route. */
   route?: ContractRoute;
@@ -23,21 +23,21 @@ export interface Admission extends Credential {
   expiresAt: number;
 }
 
-const passages = new WeakMap<FastifyRequest, Passage>();
+const passages = new WeakMap<FastifyRequest, RequestContext>();
 
 /** The passage of a request; begun when it is first asked for. */
-export function passageOf(request: FastifyRequest): Passage {
+export function requestContextOf(request: FastifyRequest): RequestContext {
   const known = passages.get(request);
   if (known) return known;
   const { traceparent } = request.headers;
-  const passage: Passage = { trace: continueTrace(typeof traceparent === 'string' ? traceparent : undefined) };
+  const passage: RequestContext = { trace: continueTrace(typeof traceparent === 'string' ? traceparent : undefined) };
   passages.set(request, passage);
   return passage;
 }
 
 /** Whom a request is from. Errors: a route that was reached without a credential is a fault of the gateway. */
 export function admissionOf(request: FastifyRequest): Admission {
-  const { admission } = passageOf(request);
+  const { admission } = requestContextOf(request);
   if (!admission) throw new Error(`${request.url} was not admitted`);
   return admission;
 }

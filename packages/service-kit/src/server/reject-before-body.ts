@@ -14,7 +14,7 @@ import type { Authenticator } from '../identity/authenticate.ts';
  *
  * Shape: the error in the form of the protocol that the request speaks.
  */
-export function refuseUnread(
+export function rejectBeforeBody(
   app: FastifyInstance,
   services: readonly DescService[],
   authenticator: Authenticator,
