@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { operateReporting } from '@ticketing/reporting/operate.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { operateTickets } from '@ticketing/tickets/operate.ts';
+import { services } from '@ticketing/system/services.ts';
 import { environmentFile } from '../tools/dev/environment-file.ts';
+import { loadService, operateAll } from '../tools/dev/load-services.ts';
 import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Looks after the events of a system that was started by npm start:
 
-  npm run events -- parked             lists the events that could not be sent or handled, and why
-  npm run events -- replay             sends and handles them again; --key KEY: those of one ticket or tag
-  npm run events -- drain              waits until all events are sent and handled
-  npm run events -- rebuild reporting  makes the rows of reporting anew from the tickets, beside the old ones
+  npm run events -- dead-letters         lists the events that could not be sent or handled, and why
+  npm run events -- replay               sends and handles them again; --key KEY: those of one ticket or tag
+  npm run events -- drain                waits until all events are sent and handled
+  npm run events -- rebuild reporting    makes the rows of reporting anew from the tickets, beside the old ones
   npm run events -- reconcile reporting  compares the rows with the tickets, and repairs them
 
   --data DIR  the data folder of that system (./data)
@@ -36,31 +36,23 @@ await runDevelopmentScript(async () => {
     return;
   }
   const environment = readEnvironment(resolve(values.data));
-  const left = await operate(positionals.join(' '), values.key, environment);
+  const left = await operate(positionals, values.key, environment);
   process.exitCode = left > 0 ? 1 : 0;
 });
 
-async function operate(command: string, key: string | undefined, environment: Environment): Promise<number> {
-  const tickets = (name: Parameters<typeof operateTickets>[0]) => operateTickets(name, print, environment);
-  const reporting = (name: Parameters<typeof operateReporting>[0]['name']) =>
-    operateReporting({ name, key }, print, environment);
-  switch (command) {
-    case 'parked': {
-      const count = (await tickets('parked')) + (await reporting('parked'));
-      if (count === 0) print('nothing is parked');
-      return count;
-    }
-    case 'replay':
-      return (await tickets('replay')) + (await reporting('replay'));
-    case 'drain':
-      return (await tickets('drain')) + (await reporting('drain'));
-    case 'rebuild reporting':
-      return reporting('rebuild');
-    case 'reconcile reporting':
-      return reporting('reconcile');
-    default:
-      throw new UsageError(`There is no command "${command}" (--help lists them).`);
+/** Operations that every service has; any other is for the service that is named behind it. */
+const common = ['dead-letters', 'replay', 'drain'];
+
+async function operate([name = '', service, ...rest]: string[], key: string | undefined, environment: Environment) {
+  if (rest.length === 0 && service === undefined && common.includes(name)) {
+    const left = await operateAll({ name, key }, print, environment);
+    if (name === 'dead-letters' && left === 0) print('there are no dead letters');
+    return left;
   }
+  if (rest.length > 0 || !services.some((entry) => entry.name === service)) {
+    throw new UsageError(`There is no command "${[name, service, ...rest].join(' ').trim()}" (--help lists them).`);
+  }
+  return (await loadService(service ?? '')).operate({ name }, print, environment);
 }
 
 function readEnvironment(dataDir: string): Environment {

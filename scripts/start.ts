@@ -49,7 +49,7 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const environment = systemEnvironment({ ports, keys, mongodbUri: store.uri, logLevel }, process.env);
   const services = await (options.isSplit ? startApart(environment) : startTogether(environment));
   stops.push(services.stop);
-  const urls = [ports.gateway, ports.ticketsHttp, ports.reportingHttp].map((port) => `http://127.0.0.1:${port}`);
+  const urls = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`);
   await Promise.race([waitUntilReady(urls), services.failed]);
   services.settled();
   const withdraw = publishEnvironment(dataDir, environment);

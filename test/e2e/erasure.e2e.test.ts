@@ -1,7 +1,7 @@
-import { operateReporting } from '@ticketing/reporting/operate.ts';
-import { operateTickets } from '@ticketing/tickets/operate.ts';
+import { service as reporting } from '@ticketing/reporting/service.ts';
 import mongoose from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { operateAll } from '../../tools/dev/load-services.ts';
 import { type System, startSystem } from './harness.ts';
 
 let system: System;
@@ -31,8 +31,7 @@ const rows = async () =>
   (await call('GET', `${path}?format=json&limit=1000`)).json as { id: number; topic: string | null }[];
 const silent = () => undefined;
 const drain = async () => {
-  await operateTickets('drain', silent, system.environment);
-  await operateReporting({ name: 'drain' }, silent, system.environment);
+  await operateAll({ name: 'drain' }, silent, system.environment);
 };
 
 /** All that the stores and the event log hold, as text. */
@@ -114,7 +113,7 @@ test('E7: after a deletion, a rebuild and a replay from the start no store holds
   expect(await everything()).not.toContain(secret);
   expect((await call('GET', `${location}/file`)).json.code).toBe('export_withdrawn');
 
-  await operateReporting({ name: 'rebuild' }, silent, system.environment);
+  await reporting.operate({ name: 'rebuild' }, silent, system.environment);
   expect(await everything()).not.toContain(secret);
 
   // A group forgets how far it has come: every event comes again.
@@ -124,16 +123,16 @@ test('E7: after a deletion, a rebuild and a replay from the start no store holds
   const ids = (await rows()).map(({ id }) => id);
   expect(ids).toContain(kept.json.id);
   expect(ids).not.toContain(json.id);
-  expect(await operateReporting({ name: 'reconcile' }, silent, system.environment)).toBe(0);
+  expect(await reporting.operate({ name: 'reconcile' }, silent, system.environment)).toBe(0);
 });
 
 async function forgetPlaces(): Promise<void> {
   const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();
   const database = client.getClient().db(system.environment.TICKETING_REPORTING_EVENT_LOG_MONGODB_DATABASE);
   // Who reads a partition finds its place gone, gives it up, and begins at the start.
-  await database.collection('logPlaces').deleteMany({});
+  await database.collection('logConsumerOffsets').deleteMany({});
   await client.close();
   await expect
-    .poll(() => operateReporting({ name: 'parked' }, silent, system.environment), { timeout: 10_000 })
+    .poll(() => operateAll({ name: 'dead-letters' }, silent, system.environment), { timeout: 10_000 })
     .toBe(0);
 }

@@ -1,63 +1,59 @@
 import { randomBytes } from 'node:crypto';
-import { startGateway } from '@ticketing/gateway/service.ts';
-import { startReporting } from '@ticketing/reporting/service.ts';
-import { setUp as setUpReporting } from '@ticketing/reporting/set-up.ts';
-import { busVariables } from '@ticketing/testkit/bus-variables.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
+import { testBus } from '@ticketing/testkit/service-harness.ts';
+import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
-import { startTickets } from '@ticketing/tickets/service.ts';
-import { setUp as setUpTickets } from '@ticketing/tickets/set-up.ts';
-import { expect, inject, vi } from 'vitest';
+import { untilReady } from '@ticketing/testkit/until-ready.ts';
+import { inject } from 'vitest';
+import { loadServices } from '../../tools/dev/load-services.ts';
 
-/** A whole system in this process, on a database of its own. */
+/** A whole system in this process, on databases of its own. */
 export interface System {
+  /** Of the gateway. */
   url: string;
-  grpcTarget: string;
+  /** The ports of a service. */
+  portsOf(service: string): ServicePorts;
   identity: TestIdentity;
   /** The variables of its services. */
   environment: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Starts the gateway and the services behind it. */
+/** Sets up and starts every service, those first that others call. */
 export async function startSystem(): Promise<System> {
   const identity = testIdentity();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const storing = (service: string) => ({
-    ...identity.environment(service),
-    [`TICKETING_${service.toUpperCase()}_GRPC_PORT`]: '0',
-    [`TICKETING_${service.toUpperCase()}_MONGODB_URI`]: inject('mongodbUri'),
-    [`TICKETING_${service.toUpperCase()}_MONGODB_DATABASE`]: `${name}_${service}`,
-    ...busVariables(service, name, inject('mongodbUri'), inject('kafkaBrokers')),
-  });
-  const ofTickets = storing('tickets');
-  await setUpTickets(ofTickets);
-  const tickets = await startTickets(ofTickets);
-  const ofReporting = {
-    ...storing('reporting'),
-    TICKETING_REPORTING_TICKETS_TARGET: `127.0.0.1:${tickets.ports.grpc}`,
+  const mongodbUri = inject('mongodbUri');
+  const running = new Map<string, RunningService>();
+  const environment: Record<string, string> = {};
+  const portsOf = (service: string) => {
+    const started = running.get(service);
+    if (!started) throw new Error(`The ${service} service is not started.`);
+    return started.ports;
   };
-  await setUpReporting(ofReporting);
-  const reporting = await startReporting(ofReporting);
-  const gateway = await startGateway({
-    ...identity.environment('gateway'),
-    TICKETING_GATEWAY_TICKETS_URL: `http://127.0.0.1:${tickets.ports.http}`,
-    TICKETING_GATEWAY_REPORTING_URL: `http://127.0.0.1:${reporting.ports.http}`,
-  });
-  for (const port of [tickets.ports.http, reporting.ports.http, gateway.port]) {
-    await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200), {
-      timeout: 10_000,
-      interval: 20,
+  for (const service of await loadServices()) {
+    const variables = serviceVariables(serviceNamed(service.name), {
+      keys: identity.keys,
+      logLevel: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
+      ports: { http: 0, grpc: 0, internal: 0 },
+      calledPorts: portsOf,
+      mongodbUri,
+      database: `${name}_${service.name}`,
+      bus: testBus(name, mongodbUri, true),
     });
+    Object.assign(environment, variables);
+    await service.setUp(variables);
+    running.set(service.name, await service.start(variables));
   }
+  for (const { ports } of running.values()) await untilReady(`http://127.0.0.1:${ports.http}`);
   return {
-    url: `http://127.0.0.1:${gateway.port}`,
-    grpcTarget: `127.0.0.1:${tickets.ports.grpc}`,
+    url: `http://127.0.0.1:${portsOf('gateway').http}`,
+    portsOf,
     identity,
-    environment: { ...ofTickets, ...ofReporting },
+    environment,
     async stop() {
-      await gateway.stop();
-      await reporting.stop();
-      await tickets.stop();
+      for (const service of [...running.values()].reverse()) await service.stop();
       identity.remove();
     },
   };

@@ -87,7 +87,7 @@ test('without a credential nothing but health, contract and reference is answere
 
 test('a native gRPC client reads a ticket straight from the service', async () => {
   const created = await call('POST', '/ticket', { body: { channel: 'chat', subject: 'gRPC' } });
-  const client = new Client(system.grpcTarget, credentials.createInsecure());
+  const client = new Client(`127.0.0.1:${system.portsOf('tickets').grpc}`, credentials.createInsecure());
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   const answer = await new Promise<Buffer>((resolve, reject) => {

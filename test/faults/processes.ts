@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { services } from '@ticketing/system/services.ts';
 
 /** A process of the system that is running. */
 export interface SystemProcess {
@@ -15,9 +16,7 @@ export const replicaName = 'TICKETING_TEST_FAULTS_REPLICA';
 /** The programs of the system, by a part of their command lines. */
 const programs: readonly (readonly [part: string, role: string])[] = [
   ['scripts/start.ts', 'starter'],
-  ['/gateway/main.mjs', 'gateway'],
-  ['/tickets/main.mjs', 'tickets'],
-  ['/reporting/main.mjs', 'reporting'],
+  ...services.map(({ name }) => [`/${name}/main.mjs`, name] as const),
   ['embedded-mongo/src/host.ts', 'store'],
 ];
 

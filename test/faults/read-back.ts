@@ -6,15 +6,16 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { IncomingMessage } from '@ticketing/events/bus/bus.ts';
-import { openBus, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
-import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
+import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
 import { stateOf } from './load.ts';
 import type { Observed, ReadMessage, ShownRow, ShownTicket } from './verdict.ts';
 
-const prefix = 'TICKETING_TICKETS_';
 const pageOfTickets = 500;
 const pageOfRows = 1000;
 const pageOfTags = 1000;
@@ -42,9 +43,9 @@ type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 
 /** Reads both topics from their start, as a group of its own. */
 async function readMessages(environment: Environment): Promise<ReadMessage[]> {
-  const ofBus = Object.entries(environment).filter(([name]) => /^TICKETING_TICKETS_(KAFKA|EVENT_LOG)_/.test(name));
-  const config = readConfig(Object.fromEntries(ofBus), prefix, readBusConfig);
-  const bus = await openBus(config, 'faults', createLogger('faults', 'silent'));
+  const config = readServiceConfig(serviceNamed('tickets'), environment, () => ({}));
+  if (!config.bus) throw new Error('The tickets service has no bus.');
+  const bus = await openBus(config.bus, 'faults', createLogger('faults', 'silent'));
   const topics = [ticketChangedTopic.name, tagChangedTopic.name];
   const group = `faults-${randomUUID()}`;
   // By their places: a message that comes twice to this group is still one on the bus.

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { services, variableOf } from '@ticketing/system/services.ts';
 import { serviceProgram } from '../../tools/dev/services.ts';
 import type { SystemLog } from './log.ts';
 import { replicaName } from './processes.ts';
@@ -12,7 +13,11 @@ export interface Replicas {
   stop(): void;
 }
 
-const rolesOf = { tickets: 'relay,scheduler', reporting: 'consumer,scheduler' };
+/** The services with background work, and what their second processes do of it. */
+const replicated = services.flatMap((entry) => {
+  const roles = entry.roles.filter((role) => role !== 'api');
+  return roles.length === 0 ? [] : [{ entry, roles: roles.join() }];
+});
 const restartMs = 1_000;
 
 /** Keeps a second relay and a second consumer running beside a system, with further variables. */
@@ -21,17 +26,20 @@ export async function keepReplicas(
   readEnvironment: () => Environment,
   log: Pick<SystemLog, 'listen'>,
 ): Promise<Replicas> {
-  const programs = { tickets: await serviceProgram('tickets'), reporting: await serviceProgram('reporting') };
+  const programs = await Promise.all(
+    replicated.map(async (one) => ({ ...one, program: await serviceProgram(one.entry.name) })),
+  );
   const children = new Set<ChildProcess>();
   let generation = 0;
 
-  function run(service: 'tickets' | 'reporting', of: number): void {
+  function run(replica: (typeof programs)[number], of: number): void {
     if (of !== generation) return;
+    const { name } = replica.entry;
     const ports = Object.fromEntries(
-      ['HTTP_PORT', 'INTERNAL_PORT', 'GRPC_PORT'].map((name) => [`TICKETING_${service.toUpperCase()}_${name}`, '0']),
+      ['HTTP_PORT', 'INTERNAL_PORT', 'GRPC_PORT'].map((port) => [variableOf(name, port), '0']),
     );
-    const roles = { [`TICKETING_${service.toUpperCase()}_ROLES`]: rolesOf[service] };
-    const child = spawn(process.execPath, programs[service], {
+    const roles = { [variableOf(name, 'ROLES')]: replica.roles };
+    const child = spawn(process.execPath, replica.program, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
       env: { ...process.env, ...readEnvironment(), ...variables, ...ports, ...roles, [replicaName]: 'true' },
@@ -40,15 +48,14 @@ export async function keepReplicas(
     children.add(child);
     child.once('exit', () => {
       children.delete(child);
-      setTimeout(() => run(service, of), restartMs);
+      setTimeout(() => run(replica, of), restartMs);
     });
   }
 
   return {
     start() {
       generation += 1;
-      run('tickets', generation);
-      run('reporting', generation);
+      for (const replica of programs) run(replica, generation);
     },
     stop() {
       generation += 1;

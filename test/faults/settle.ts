@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Print, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
-import { operateReporting } from '@ticketing/reporting/operate.ts';
-import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
-import { readStoreConfig } from '@ticketing/store/store-config.ts';
-import { operateTickets } from '@ticketing/tickets/operate.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
+import { operateAll } from '../../tools/dev/load-services.ts';
 
 const deadlineMs = 180_000;
 /** Longer than the near `dueBy` of a ticket lies ahead, in ms. */
@@ -14,7 +14,7 @@ const quietMs = 6_000;
  * Waits until a system that nobody writes to has nothing left to do: bulks are applied, tickets opened that are due,
  * events sent and handled, deleted tickets erased everywhere.
  *
- * Errors: that takes more than three minutes; events are parked.
+ * Errors: that takes more than three minutes; there are dead letters.
  */
 export async function settle(environment: Environment, print: Print): Promise<void> {
   const tooLate = new AbortController();
@@ -43,17 +43,14 @@ async function drain(environment: Environment, print: Print): Promise<void> {
       () => count(database, 'bulks', { state: { $ne: 'applied' } }),
       print,
     );
-    await operateTickets('drain', print, environment);
-    await operateReporting({ name: 'drain' }, print, environment);
+    await operateAll({ name: 'drain' }, print, environment);
     const isLeft = { notErasedBy: { $exists: true } };
     await waitForNone('deleted tickets are not erased yet', () => count(database, 'tickets', isLeft), print);
   } finally {
     await database.close();
   }
-  const parked =
-    (await operateTickets('parked', print, environment)) +
-    (await operateReporting({ name: 'parked' }, print, environment));
-  if (parked > 0) throw new Error(`${parked} events are parked.`);
+  const left = await operateAll({ name: 'dead-letters' }, print, environment);
+  if (left > 0) throw new Error(`${left} events are dead letters.`);
 }
 
 function count({ connection }: Database, collection: string, query: object): Promise<number> {
@@ -62,9 +59,7 @@ function count({ connection }: Database, collection: string, query: object): Pro
 
 /** The store of the tickets service, where it keeps what it has not finished. */
 function openTickets(environment: Environment): Database {
-  const ofStore = Object.entries(environment).filter(([name]) => name.startsWith('TICKETING_TICKETS_MONGODB_'));
-  const { mongodbUri, database } = readConfig(Object.fromEntries(ofStore), 'TICKETING_TICKETS_', (from) =>
-    readStoreConfig(from, 'ticketing_tickets'),
-  );
-  return openDatabase(mongodbUri, database, () => undefined);
+  const { store } = readServiceConfig(serviceNamed('tickets'), environment, () => ({}));
+  if (!store) throw new Error('The tickets service has no store.');
+  return openDatabase(store.mongodbUri, store.database, () => undefined);
 }

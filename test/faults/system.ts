@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../../tools/dev/environment-file.ts';
 import { waitUntilReady } from '../../tools/dev/wait-until-ready.ts';
 import { keepLog, type SystemLog } from './log.ts';
@@ -144,20 +145,19 @@ function rolesOf(processes: readonly SystemProcess[]): string {
 function systemVariables(mark: string): Record<string, string> {
   const name = `faults_${mark.slice(0, 8)}`;
   const variables: Record<string, string> = { TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000' };
-  for (const service of ['TICKETS', 'REPORTING']) {
-    if (process.env.MONGODB_URI) {
-      variables[`TICKETING_${service}_MONGODB_DATABASE`] = `${name}_${service.toLowerCase()}`;
-      variables[`TICKETING_${service}_EVENT_LOG_MONGODB_DATABASE`] = `${name}_events`;
+  for (const { name: service, hasStore, publishes, consumes } of services) {
+    const usesBus = publishes.length + consumes.length > 0;
+    if (process.env.MONGODB_URI && hasStore) variables[variableOf(service, 'MONGODB_DATABASE')] = `${name}_${service}`;
+    if (process.env.MONGODB_URI && usesBus) {
+      variables[variableOf(service, 'EVENT_LOG_MONGODB_DATABASE')] = `${name}_events`;
     }
-    if (process.env.KAFKA_BROKERS) variables[`TICKETING_${service}_KAFKA_PREFIX`] = `${name}.`;
+    if (process.env.KAFKA_BROKERS && usesBus) variables[variableOf(service, 'KAFKA_PREFIX')] = `${name}.`;
   }
   return variables;
 }
 
 function servicesOf(environment: Environment): string[] {
-  return ['GATEWAY', 'TICKETS', 'REPORTING'].map(
-    (service) => `http://127.0.0.1:${environment[`TICKETING_${service}_HTTP_PORT`]}`,
-  );
+  return services.map(({ name }) => `http://127.0.0.1:${environment[variableOf(name, 'HTTP_PORT')]}`);
 }
 
 async function ended(child: ChildProcess): Promise<undefined> {

@@ -12,16 +12,8 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { services } from '@ticketing/system/services.ts';
 import type { Plugin } from 'rolldown';
-
-/** The services that can be built, in the order of their start; the gateway comes last. */
-export const serviceNames = ['tickets', 'reporting', 'gateway'] as const;
-
-/** A service that can be built. */
-export type ServiceName = (typeof serviceNames)[number];
-
-/** What a service can run. A gateway has nothing to set up. */
-export type Program = 'main' | 'set-up';
 
 const root = join(import.meta.dirname, '..', '..');
 /** Builds of the sources as they are now and were lately, for systems that start from them. */
@@ -48,19 +40,17 @@ function escaped(unit: string): string {
 const external = ['@fastify/swagger-ui'];
 
 /**
- * Bundles the programs of each service with all that they import into `folder`/SERVICE/PROGRAM.mjs
- * (docs/decisions/0017). Names and lines stay readable in stack traces.
+ * Bundles the program of each service with all that it imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). Names and lines stay readable in stack traces.
  *
  * Errors: a module that is missing, or can not be read.
  */
 export async function build(folder: string): Promise<void> {
   // Loaded where it is needed: it is a program of its own.
   const { rolldown } = await import('rolldown');
-  const buildOne = async (service: ServiceName) => {
+  const buildOne = async (service: string) => {
     const sources = join(root, 'services', service, 'src');
-    const programs = globSync('{main,set-up}.ts', { cwd: sources });
     const bundle = await rolldown({
-      input: Object.fromEntries(programs.map((file) => [file.replace('.ts', ''), join(sources, file)])),
+      input: join(sources, 'main.ts'),
       platform: 'node',
       external,
       plugins: [asciiOnly],
@@ -71,12 +61,12 @@ export async function build(folder: string): Promise<void> {
     await bundle.write({ dir: join(folder, service), format: 'esm', comments: false, ...names });
     await bundle.close();
   };
-  await Promise.all(serviceNames.map(buildOne));
+  await Promise.all(services.map(({ name }) => buildOne(name)));
 }
 
-/** Where a program of a service is, in a folder of builds. */
-export function programIn(folder: string, service: ServiceName, program: Program = 'main'): string {
-  return join(folder, service, `${program}.mjs`);
+/** The program of a service, in a folder of builds. */
+export function programIn(folder: string, service: string): string {
+  return join(folder, service, 'main.mjs');
 }
 
 let building: Promise<string> | undefined;

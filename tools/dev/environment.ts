@@ -1,6 +1,8 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type DevelopmentKeys, developmentIssuer } from '@ticketing/testkit/development-keys.ts';
-import type { SystemPorts } from './ports.ts';
+import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { type BusPlace, serviceVariables } from '@ticketing/testkit/service-variables.ts';
+import { portsOf, type SystemPorts } from './ports.ts';
 
 /** What the variables of a development system follow from. */
 export interface SystemLayout {
@@ -10,53 +12,29 @@ export interface SystemLayout {
   logLevel: string;
 }
 
-const host = '127.0.0.1';
+/** What a system says of its addresses, whatever else is given. */
+const addresses = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
 
-/** The variables of all services; a variable that is set already wins, but for addresses. */
+/** The variables of all services; one that is given already wins, but for the addresses of the services. */
 export function systemEnvironment(layout: SystemLayout, given: Environment): Environment {
-  const { ports, keys } = layout;
-  const common = (service: string) =>
-    variablesOf(service, {
-      LOG_LEVEL: layout.logLevel,
-      DRAIN_MS: '0',
-      ISSUER: developmentIssuer.issuer,
-      AUDIENCE: developmentIssuer.audience,
-      JWKS_FILE: keys.issuerJwksFile,
-      SIGNING_KEY_FILE: keys.signingKeyFile(service),
+  const { ports, mongodbUri } = layout;
+  const bus: BusPlace = given.KAFKA_BROKERS
+    ? { kind: 'kafka', brokers: given.KAFKA_BROKERS }
+    : { kind: 'log', mongodbUri };
+  const own = services.flatMap((entry) => {
+    const variables = serviceVariables(entry, {
+      ...layout,
+      ports: portsOf(ports, entry.name),
+      calledPorts: (name) => portsOf(ports, name),
+      bus,
     });
-  const bus = given.KAFKA_BROKERS
-    ? { KAFKA_BROKERS: given.KAFKA_BROKERS, KAFKA_REPLICAS: '1' }
-    : { EVENT_LOG_MONGODB_URI: layout.mongodbUri };
-  const storing = (service: string) => {
-    const namesBus = Object.keys(variablesOf(service, { KAFKA_BROKERS: '', EVENT_LOG_MONGODB_URI: '' }));
-    const isGiven = namesBus.some((name) => given[name]);
-    const common = { INTERNAL_JWKS_FILE: keys.internalJwksFile, MONGODB_URI: layout.mongodbUri };
-    return variablesOf(service, { ...common, ...(isGiven ? {} : bus) });
-  };
-  const listening = (service: string, http: number, internal: number, grpc?: number) =>
-    variablesOf(service, {
-      HOST: host,
-      HTTP_PORT: String(http),
-      INTERNAL_PORT: String(internal),
-      ...(grpc === undefined ? {} : { GRPC_PORT: String(grpc) }),
-    });
-  return {
-    ...common('gateway'),
-    ...common('tickets'),
-    ...storing('tickets'),
-    ...common('reporting'),
-    ...storing('reporting'),
-    ...given,
-    ...listening('gateway', ports.gateway, ports.gatewayInternal),
-    ...listening('tickets', ports.ticketsHttp, ports.ticketsInternal, ports.ticketsGrpc),
-    ...listening('reporting', ports.reportingHttp, ports.reportingInternal, ports.reportingGrpc),
-    TICKETING_GATEWAY_TICKETS_URL: `http://${host}:${ports.ticketsHttp}`,
-    TICKETING_GATEWAY_REPORTING_URL: `http://${host}:${ports.reportingHttp}`,
-    TICKETING_REPORTING_TICKETS_TARGET: `${host}:${ports.ticketsGrpc}`,
-  };
+    return Object.entries(variables).filter(([name]) => !isOtherBus(entry, name, given));
+  });
+  return { ...Object.fromEntries(own), ...given, ...Object.fromEntries(own.filter(([name]) => addresses.test(name))) };
 }
 
-function variablesOf(service: string, variables: Record<string, string>): Environment {
-  const prefix = `TICKETING_${service.toUpperCase()}_`;
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [prefix + name, value]));
+/** Where the bus of a service is given, nothing else is said of one. */
+function isOtherBus({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
+  const names = ['KAFKA_BROKERS', 'KAFKA_REPLICAS', 'EVENT_LOG_MONGODB_URI'].map((one) => variableOf(service, one));
+  return names.includes(name) && names.some((one) => one !== names[1] && given[one]);
 }

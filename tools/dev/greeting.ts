@@ -1,12 +1,14 @@
+import { services } from '@ticketing/system/services.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import type { SystemPorts } from './ports.ts';
+import { portsOf, type SystemPorts } from './ports.ts';
 
 const tokenLifetimeSeconds = 12 * 3600;
 
 /** Says where everything is, and how to make a first call. The last line begins with `ready`. */
 export async function greeting(dataDir: string, ports: SystemPorts, keys: DevelopmentKeys): Promise<string> {
   const address = (port: number) => `http://127.0.0.1:${port}`;
+  const gateway = portsOf(ports, 'gateway');
   const admin = { sub: '1', kind: 'user', roleId: 1, name: 'Ada Admin', email: 'ada@example.com' };
   const token = await signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
   const ticket = JSON.stringify({
@@ -15,18 +17,23 @@ export async function greeting(dataDir: string, ports: SystemPorts, keys: Develo
     subject: 'Hello',
     body: 'My first ticket',
   });
+  const rpc = services
+    .filter(({ ports: kinds }) => kinds.grpc !== undefined)
+    .map(
+      ({ name }) => `${name} 127.0.0.1:${portsOf(ports, name).grpc} (Connect ${address(portsOf(ports, name).http)})`,
+    );
   const lines = [
-    `REST       ${address(ports.gateway)}`,
-    `reference  ${address(ports.gateway)}/docs`,
-    `gRPC       127.0.0.1:${ports.ticketsGrpc} (tickets; Connect on ${address(ports.ticketsHttp)}), 127.0.0.1:${ports.reportingGrpc} (reporting)`,
-    `metrics    ${address(ports.gatewayInternal)}/metrics, ${address(ports.ticketsInternal)}/metrics, ${address(ports.reportingInternal)}/metrics`,
+    `REST       ${address(gateway.http)}`,
+    `reference  ${address(gateway.http)}/docs`,
+    `gRPC       ${rpc.join(', ')}`,
+    `metrics    ${services.map(({ name }) => `${address(portsOf(ports, name).internal)}/metrics`).join(', ')}`,
     `data       ${dataDir}`,
     `token      ${token}`,
     '           an admin for 12 hours; npm run --silent token -- --help makes others',
     '',
-    `curl -s ${address(ports.gateway)}/ticket -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${ticket}'`,
+    `curl -s ${address(gateway.http)}/ticket -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${ticket}'`,
     '',
-    `ready ${address(ports.gateway)}`,
+    `ready ${address(gateway.http)}`,
   ];
   return `${lines.join('\n')}\n`;
 }

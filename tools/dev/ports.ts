@@ -1,41 +1,41 @@
 import { createServer } from 'node:net';
+import { services } from '@ticketing/system/services.ts';
+import type { ServicePorts } from '@ticketing/testkit/service-variables.ts';
 import { UsageError } from './run-script.ts';
 
-/** Where everything listens, on 127.0.0.1. */
-export interface SystemPorts {
-  gateway: number;
-  ticketsHttp: number;
-  ticketsGrpc: number;
-  gatewayInternal: number;
-  ticketsInternal: number;
-  reportingHttp: number;
-  reportingGrpc: number;
-  reportingInternal: number;
-}
+/** Where each service listens, by its name, on 127.0.0.1. */
+export type SystemPorts = ReadonlyMap<string, ServicePorts>;
 
-/** Chooses the ports: those that follow the gateway's, or free ones. Errors: UsageError if the gateway's is taken. */
+/**
+ * Chooses the ports: that of the gateway as wanted, all others behind it in the order of the services, or free ones.
+ *
+ * Errors: UsageError if the gateway's is taken.
+ */
 export async function choosePorts(wanted: number): Promise<SystemPorts> {
   const gateway = await tryPort(wanted);
   if (gateway === undefined) throw new UsageError(`Port ${wanted} is taken; choose another with --port.`);
   const taken = new Set([gateway]);
-  const choose = async (offset: number): Promise<number> => {
-    const preferred = gateway + offset;
-    const isPossible = preferred <= 65_535 && !taken.has(preferred);
-    const port = (isPossible ? await tryPort(preferred) : undefined) ?? (await freePort());
-    if (taken.has(port)) return choose(offset);
+  let preferred = gateway;
+  const choose = async (): Promise<number> => {
+    preferred += 1;
+    const port = (preferred <= 65_535 ? await tryPort(preferred) : undefined) ?? (await freePort());
+    if (taken.has(port)) return choose();
     taken.add(port);
     return port;
   };
-  return {
-    gateway,
-    ticketsHttp: await choose(1),
-    ticketsGrpc: await choose(2),
-    gatewayInternal: await choose(3),
-    ticketsInternal: await choose(4),
-    reportingHttp: await choose(5),
-    reportingGrpc: await choose(6),
-    reportingInternal: await choose(7),
-  };
+  const ports = new Map<string, ServicePorts>();
+  for (const { name, ports: kinds } of services) {
+    const http = name === 'gateway' ? gateway : await choose();
+    ports.set(name, { http, grpc: kinds.grpc === undefined ? 0 : await choose(), internal: await choose() });
+  }
+  return ports;
+}
+
+/** The ports of a service. Errors: there is no such service. */
+export function portsOf(ports: SystemPorts, name: string): ServicePorts {
+  const found = ports.get(name);
+  if (!found) throw new Error(`No ports were chosen for ${name}.`);
+  return found;
 }
 
 /** A port that nothing listens on. */

@@ -1,8 +1,11 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { currentBuild, programIn, type ServiceName, serviceNames } from './build.ts';
+import type { Service } from '@ticketing/service-kit/lifecycle/service.ts';
+import { services } from '@ticketing/system/services.ts';
+import { currentBuild, programIn } from './build.ts';
 import { runChild, superviseChild } from './child-service.ts';
+import { loadServices } from './load-services.ts';
 
 /** The services of the system, started; their stores' indexes are built. */
 export interface RunningServices {
@@ -18,21 +21,16 @@ const root = join(import.meta.dirname, '..', '..');
 /** Where Node keeps sources that it has compiled, types stripped. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
-/** Starts every service in this process. */
+/** Sets up and starts every service in this process. */
 export async function startTogether(environment: Environment): Promise<RunningServices> {
-  const { tickets, reporting, gateway } = await importServices();
-  const prepared = Promise.all([tickets.setUp(environment), reporting.setUp(environment)]);
-  // What fails early is thrown where it is awaited.
-  prepared.catch(() => undefined);
+  const loaded = await importServices();
   const running: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const service of running.splice(0).reverse()) await service.stop();
   };
   try {
-    running.push(await tickets.start(environment));
-    running.push(await reporting.start(environment));
-    running.push(await gateway.start(environment));
-    await prepared;
+    await Promise.all(loaded.map((service) => service.setUp(environment)));
+    for (const service of loaded) running.push(await service.start(environment));
   } catch (error) {
     await stop();
     throw error;
@@ -41,20 +39,9 @@ export async function startTogether(environment: Environment): Promise<RunningSe
 }
 
 /** Loads the services; also ahead of time, while something else is waited for. */
-export async function importServices() {
+export function importServices(): Promise<Service[]> {
   enableCompileCache(compileCache);
-  const [ticketsSetUp, tickets, reportingSetUp, reporting, gateway] = await Promise.all([
-    import('@ticketing/tickets/set-up.ts'),
-    import('@ticketing/tickets/service.ts'),
-    import('@ticketing/reporting/set-up.ts'),
-    import('@ticketing/reporting/service.ts'),
-    import('@ticketing/gateway/service.ts'),
-  ]);
-  return {
-    tickets: { setUp: ticketsSetUp.setUp, start: tickets.startTickets },
-    reporting: { setUp: reportingSetUp.setUp, start: reporting.startReporting },
-    gateway: { start: gateway.startGateway },
-  };
+  return loadServices();
 }
 
 /**
@@ -69,14 +56,12 @@ const processEnvironment = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-const withStore = ['tickets', 'reporting'] as const;
-
 /** What Node is given to run a service as in production: flags, and the program that was built of it. */
-export async function serviceProgram(service: ServiceName): Promise<string[]> {
+export async function serviceProgram(service: string): Promise<string[]> {
   return programOf(await currentBuild(), service);
 }
 
-function programOf(folder: string, service: ServiceName): string[] {
+function programOf(folder: string, service: string): string[] {
   return [...nodeFlags, programIn(folder, service)];
 }
 
@@ -84,14 +69,14 @@ function programOf(folder: string, service: ServiceName): string[] {
 export async function startApart(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
   const environment = { ...processEnvironment, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...given };
-  const children = serviceNames.map((name) => superviseChild(name, programOf(folder, name), environment));
+  const children = services.map(({ name }) => superviseChild(name, programOf(folder, name), environment));
   const stop = async () => {
     for (const child of children.toReversed()) await child.stop();
   };
   try {
-    const setUp = (name: ServiceName) =>
-      runChild(`The set-up of ${name}`, [programIn(folder, name, 'set-up')], environment);
-    await Promise.all(withStore.map(setUp));
+    const setUp = ({ name }: { name: string }) =>
+      runChild(`The set-up of ${name}`, [programIn(folder, name), 'set-up'], environment);
+    await Promise.all(services.map(setUp));
   } catch (error) {
     await stop();
     throw error;

@@ -6,7 +6,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Bus, IncomingMessage, Subscription } from '../src/bus/bus.ts';
-import { embeddedLog } from '../src/bus/embedded-log.ts';
+import { embeddedLog } from '../src/bus/embedded-log/embedded-log.ts';
 import { eventMessage } from '../src/bus/envelope.ts';
 import { type Consumer, startConsumer } from '../src/consumer/consumer.ts';
 import { measureConsumers } from '../src/consumer/consumer-metrics.ts';
@@ -22,7 +22,7 @@ let deadLetters: DeadLetters;
 beforeAll(async () => {
   const dbName = `test_${randomUUID().slice(0, 8)}`;
   connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
-  bus = embeddedLog({ connection, opened: Promise.resolve() });
+  bus = embeddedLog({ id: randomUUID(), connection, opened: Promise.resolve() });
   deadLetters = openDeadLetters(connection);
   await buildDeadLetterIndex(connection);
 });

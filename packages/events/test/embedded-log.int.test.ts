@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, expect, inject, test } from 'vitest';
 import type { Subscription } from '../src/bus/bus.ts';
-import { embeddedLog } from '../src/bus/embedded-log.ts';
+import { embeddedLog } from '../src/bus/embedded-log/embedded-log.ts';
 import { testBus } from './bus-contract.ts';
 
 const dbName = `test_${randomUUID().slice(0, 8)}`;
@@ -22,14 +22,14 @@ afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
 });
 
-testBus('the embedded log', async () => embeddedLog({ connection: await connect(), opened }));
+testBus('the embedded log', async () => embeddedLog({ id: dbName, connection: await connect(), opened }));
 
 test('the partitions of a member that died go to another when its lease has ended', { timeout: 30_000 }, async () => {
   const topic = `test.${randomUUID()}`;
-  const survivor = embeddedLog({ connection: await connect(), opened });
+  const survivor = embeddedLog({ id: dbName, connection: await connect(), opened });
   await survivor.setUp([{ name: topic, partitions: 2, retentionMs: 1000 }]);
   const lost = await connect();
-  const victim = embeddedLog({ connection: lost, opened });
+  const victim = embeddedLog({ id: 'lost', connection: lost, opened });
   const got: string[] = [];
   const subscription = (who: string): Subscription => ({
     group: 'g',
@@ -61,15 +61,19 @@ test('the partitions of a member that died go to another when its lease has ende
 test('what is older than the topic keeps is removed, but for the last of a partition', async () => {
   const topic = `test.${randomUUID()}`;
   const connection = await connect();
-  const log = embeddedLog({ connection, opened });
+  const log = embeddedLog({ id: dbName, connection, opened });
   await log.setUp([{ name: topic, partitions: 1, retentionMs: 3_600_000 }]);
   for (const key of ['a', 'b', 'c']) await log.publish(topic, [{ key, value: Buffer.from(key), headers: {} }]);
   const chunks = connection.collection('logChunks');
-  await chunks.updateMany({ topic, sequence: { $lt: 3 } }, { $set: { appendedAt: new Date(Date.now() - 7_200_000) } });
-  const later = embeddedLog({ connection, opened });
+  await chunks.updateMany({ _id: { $regex: `^${topic}/` }, sequence: { $lt: 3 } } as never, {
+    $set: { appendedAt: new Date(Date.now() - 7_200_000) },
+  });
+  const later = embeddedLog({ id: dbName, connection, opened });
   await later.publish(topic, [{ key: 'd', value: Buffer.from('d'), headers: {} }]);
   await expect
-    .poll(async () => (await chunks.find({ topic }).toArray()).map(({ sequence }) => sequence))
+    .poll(async () =>
+      (await chunks.find({ _id: { $regex: `^${topic}/` } } as never).toArray()).map(({ sequence }) => sequence),
+    )
     .toEqual([3, 4]);
   await log.close();
   await later.close();

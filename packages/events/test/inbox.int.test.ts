@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { buildInboxIndex, openInbox } from '../src/inbox/inbox.ts';
+import { buildInboxIndex, openInbox, removeOldFromInbox } from '../src/inbox/inbox.ts';
 
 let connection: Connection;
 
@@ -108,6 +108,14 @@ test('an effect that outlived its lease and failed leaves the next one its place
 });
 
 test('what has had its effect is forgotten after 30 days', async () => {
-  const indexes = await connection.collection('inbox').indexes();
-  expect(indexes).toContainEqual(expect.objectContaining({ key: { at: 1 }, expireAfterSeconds: 2_592_000 }));
+  const event = { id: 'evt_old' };
+  let now = Date.now();
+  const inbox = openInbox(connection, 'old', () => now);
+  await inbox.once(event, async () => undefined);
+  now += 29 * 86_400_000;
+  await removeOldFromInbox(connection, now);
+  expect(await inbox.once(event, async () => undefined)).toBe(false);
+  now += 2 * 86_400_000;
+  await removeOldFromInbox(connection, now);
+  expect(await inbox.once(event, async () => undefined)).toBe(true);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, type ConfigReader, type Environment, readConfig } from './config-reader.ts';
 
 const read = <Config>(environment: Environment, reader: (from: ConfigReader) => Config) =>
-  readConfig(environment, 'TICKETING_TICKETS_', reader);
+  readConfig(environment, { service: 'tickets', services: ['gateway', 'tickets', 'intents'] }, reader);
 
 /** The problems of an environment, without the prefix. */
 function problemsOf(environment: Environment, reader: (from: ConfigReader) => unknown): readonly string[] {

@@ -1,6 +1,3 @@
-/** Every context of the system; a variable of any other name is a mistake. */
-const contexts = ['GATEWAY', 'TICKETS', 'INTENTS', 'TEMPLATES', 'KNOWLEDGE', 'REPORTING', 'SETTINGS', 'TEST'];
-
 /** The environment is not what a service needs; the message lists every problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -15,17 +12,23 @@ export class ConfigError extends Error {
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Whose variables are read, and the names of all services: a variable of any other name is a mistake. */
+export interface ConfigScope {
+  service: string;
+  services: readonly string[];
+}
+
 /**
- * Reads the variables `<prefix>NAME` of one service; `read` names each with its type, default and bounds.
+ * Reads the variables `TICKETING_<SERVICE>_<NAME>` of one service; `read` names each with its type, default and bounds.
  *
  * Errors: a ConfigError with every missing, malformed and undeclared variable at once.
  */
 export function readConfig<Config>(
   environment: Environment,
-  prefix: string,
+  scope: ConfigScope,
   read: (from: ConfigReader) => Config,
 ): Config {
-  const reader = new ConfigReader(environment, prefix);
+  const reader = new ConfigReader(environment, scope);
   const config = read(reader);
   const problems = [...reader.problems, ...reader.undeclared()];
   if (problems.length > 0) throw new ConfigError(problems);
@@ -37,11 +40,14 @@ export class ConfigReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
   readonly #prefix: string;
+  readonly #known: readonly string[];
   readonly #declared = new Set<string>();
 
-  constructor(environment: Environment, prefix: string) {
+  constructor(environment: Environment, { service, services }: ConfigScope) {
     this.#environment = environment;
-    this.#prefix = prefix;
+    this.#prefix = `TICKETING_${service.toUpperCase()}_`;
+    // Variables of tests are nobody's.
+    this.#known = [...services, 'test'].map((name) => name.toUpperCase());
   }
 
   /** A text; required if there is no default. */
@@ -120,7 +126,7 @@ export class ConfigReader {
   undeclared(): string[] {
     return Object.keys(this.#environment)
       .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))
-      .filter((name) => name.startsWith(this.#prefix) || !contexts.includes(name.split('_')[1] ?? ''))
+      .filter((name) => name.startsWith(this.#prefix) || !this.#known.includes(name.split('_')[1] ?? ''))
       .map((name) => `${name} is not a variable of this system`);
   }
 

@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startWakefulLoop } from './wakeful-loop.ts';
+import { type Found, startWakefulLoop } from './wakeful-loop.ts';
 
 test('runs when it is woken, and again at once while there is more', async () => {
   let runs = 0;
   let left = 0;
   const loop = startWakefulLoop({
-    pollMs: 60_000,
+    pollMs: { busy: 60_000, idle: 60_000 },
     onError: () => 0,
     run: async () => {
       runs += 1;
       left = Math.max(0, left - 1);
-      return left > 0;
+      return left > 0 ? 'more' : 'done';
     },
   });
   await expect.poll(() => runs).toBe(1);
@@ -26,12 +26,12 @@ test('runs when it is woken, and again at once while there is more', async () =>
 test('what wakes it in the middle of a run is not missed', async () => {
   let runs = 0;
   const loop = startWakefulLoop({
-    pollMs: 60_000,
+    pollMs: { busy: 60_000, idle: 60_000 },
     onError: () => 0,
     run: async () => {
       runs += 1;
       if (runs === 1) loop.wake();
-      return false;
+      return 'done';
     },
   });
   await expect.poll(() => runs).toBe(2);
@@ -42,7 +42,7 @@ test('runs now and then by itself, and goes on after a failure as long after as 
   const failures: number[] = [];
   let runs = 0;
   const loop = startWakefulLoop({
-    pollMs: 5,
+    pollMs: { busy: 5, idle: 5 },
     onError: (_, count) => {
       failures.push(count);
       return 5;
@@ -50,7 +50,7 @@ test('runs now and then by itself, and goes on after a failure as long after as 
     run: async () => {
       runs += 1;
       if (runs < 4) throw new Error('not yet');
-      return false;
+      return 'done';
     },
   });
   await expect.poll(() => runs).toBeGreaterThan(6);
@@ -59,9 +59,9 @@ test('runs now and then by itself, and goes on after a failure as long after as 
 });
 
 test('stops in the middle of a run when that ends, and before the first if it may not begin', async () => {
-  const finish = Promise.withResolvers<boolean>();
+  const finish = Promise.withResolvers<Found>();
   let hasEnded = false;
-  const loop = startWakefulLoop({ pollMs: 5, onError: () => 0, run: () => finish.promise });
+  const loop = startWakefulLoop({ pollMs: { busy: 5, idle: 5 }, onError: () => 0, run: () => finish.promise });
   const stopped = loop.stop().then(() => {
     hasEnded = true;
   });
@@ -70,9 +70,9 @@ test('stops in the middle of a run when that ends, and before the first if it ma
   finish.reject(new Error('broken off'));
   await stopped;
   await startWakefulLoop({
-    pollMs: 5,
+    pollMs: { busy: 5, idle: 5 },
     onError: () => 0,
-    run: async () => false,
+    run: async () => 'nothing',
     after: new Promise(() => undefined),
   }).stop();
 });

@@ -1,13 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
+/** How much work a run has found: more than it has done, as much as it has done, or nothing. */
+export type Found = 'more' | 'done' | 'nothing';
+
 /** What a loop does. */
 export interface WakefulLoopOptions {
-  /** How long it waits at most between two runs. */
-  pollMs: number;
-  /** Does some of the work; answers whether there is more to be done at once. */
-  run(signal: AbortSignal): Promise<boolean>;
-  /** Called with what a run fails with, and how often in a row it has; answers how long to wait before the next, in ms. */
+  /**
+   * How long it waits before it looks for work that nobody wakes it for: `busy` after a run with work, then twice as long
+   * after each run without, up to `idle`.
+   */
+  pollMs: { busy: number; idle: number };
+  /** Does some of the work; the next run begins at once if there is more. */
+  run(signal: AbortSignal): Promise<Found>;
+  /** Called with what a run fails with, and how often in a row it has; returns how long to wait before the next, in ms. */
   onError(error: unknown, failures: number): number;
   /** Resolves when the first run may begin. */
   after?: Promise<unknown>;
@@ -15,35 +21,37 @@ export interface WakefulLoopOptions {
 
 /** A loop at work. */
 export interface WakefulLoop {
-  /** Says that there is something to be done. */
+  /** Says that there is work: a run begins at once, or after the one that is under way. */
   wake(): void;
   /** Begins no further run, and waits for the one that is under way. */
   stop(): Promise<void>;
 }
 
-/** Does work whenever it is woken, and now and then, one run after the other. */
+/** Does work whenever it is woken, and now and then by itself, one run after the other. */
 export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOptions): WakefulLoop {
   const stopping = new AbortController();
   const wakes = new EventEmitter();
   let wakeCount = 0;
   let failures = 0;
+  let waitMs = pollMs.busy;
 
-  async function runOnce(): Promise<boolean> {
+  async function runOnce(): Promise<Found> {
     try {
-      const hasMore = await run(stopping.signal);
+      const found = await run(stopping.signal);
       failures = 0;
-      return hasMore;
+      waitMs = found === 'nothing' ? Math.min(pollMs.idle, waitMs * 2) : pollMs.busy;
+      return found;
     } catch (error) {
-      if (stopping.signal.aborted) return false;
+      if (stopping.signal.aborted) return 'nothing';
       await pause(onError(error, failures++));
-      return true;
+      return 'more';
     }
   }
 
   async function wokenOrLater(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, stopping.signal]);
-    const either = [once(wakes, 'wake', { signal }), setTimeout(pollMs, undefined, { signal })];
+    const either = [once(wakes, 'wake', { signal }), setTimeout(waitMs, undefined, { signal })];
     const settled = Promise.allSettled(either);
     await Promise.race(either).catch(() => undefined);
     done.abort();
@@ -54,8 +62,8 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
     if (after) await Promise.race([after, aborted(stopping.signal)]);
     while (!stopping.signal.aborted) {
       const counted = wakeCount;
-      const hasMore = await runOnce();
-      if (!hasMore && counted === wakeCount) await wokenOrLater();
+      const found = await runOnce();
+      if (found !== 'more' && counted === wakeCount) await wokenOrLater();
     }
   }
 

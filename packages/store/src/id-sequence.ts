@@ -1,43 +1,37 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { retryUpsert, storeCall } from './database.ts';
-
-/** A number that only rises. */
-export interface CounterDocument {
-  _id: string;
-  value: number;
-}
 
 /** Hands out ids that are never used again; gaps are possible. */
 export interface IdSequence {
   next(): Promise<number>;
-  /** Takes back an id that nothing has been named by. */
+  /**
+   * Takes back an id that was given to nothing. It is given again only at once and if none above it was given since, so
+   * that ids rise with time in this process; else it stays a gap.
+   */
   release(id: number): void;
 }
 
-/** The model of the counters on a connection. */
-export function counterModel(connection: Connection): Model<CounterDocument> {
-  const schema = new Schema<CounterDocument>(
-    { _id: String, value: Number },
-    { versionKey: false, collection: 'counters' },
-  );
-  return connection.model<CounterDocument>('Counter', schema);
+interface CounterDocument {
+  _id: string;
+  value: number;
 }
 
-/** How long an id that was reserved for others to come may wait for them. */
+/** For how long ids that were reserved for requests to come are given to them. Units: ms. */
 const reservedForMs = 100;
 
 /**
  * Opens a sequence. One write reserves ids for all who wait, and for as many as the last moment's rate promises; without
  * such a rate nothing is left over, so that ids rise with time over all instances and gaps are few.
  */
-export function idSequence(counters: Model<CounterDocument>, name: string, now: () => number = Date.now): IdSequence {
+export function idSequence(connection: Connection, name: string, now: () => number = Date.now): IdSequence {
+  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
   let running = false;
   let spare: number[] = [];
   let spareUntil = 0;
   let usedSince = 0;
   let used = 0;
-  const released: number[] = [];
+  let lastTaken = 0;
 
   async function reserve(): Promise<void> {
     running = true;
@@ -64,13 +58,15 @@ export function idSequence(counters: Model<CounterDocument>, name: string, now: 
 
   function take(): number | undefined {
     used += 1;
-    return spare.pop();
+    const id = spare.pop();
+    lastTaken = id ?? lastTaken;
+    return id;
   }
 
   return {
     next: () =>
       new Promise((resolve, reject) => {
-        const id = released.pop() ?? (now() < spareUntil ? take() : undefined);
+        const id = now() < spareUntil ? take() : undefined;
         if (id !== undefined) {
           resolve(id);
           return;
@@ -78,17 +74,20 @@ export function idSequence(counters: Model<CounterDocument>, name: string, now: 
         waiting.push({ resolve, reject });
         if (!running) void reserve();
       }),
-    release: (id) => released.push(id),
+    release(id) {
+      if (id !== lastTaken || now() >= spareUntil) return;
+      spare.push(id);
+      lastTaken = 0;
+    },
   };
 }
 
-async function advance(counters: Model<CounterDocument>, name: string, by: number): Promise<number> {
+async function advance(counters: mongo.Collection<CounterDocument>, name: string, by: number): Promise<number> {
   const counter = await storeCall(() =>
     retryUpsert(() =>
-      counters
-        .findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' })
-        .lean(),
+      counters.findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' }),
     ),
   );
+  if (!counter) throw new Error(`the counter ${name} was lost`);
   return counter.value;
 }

@@ -1,100 +1,118 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaimedRequest, IdempotencyRecords } from '@ticketing/service-kit/server/idempotency.ts';
-import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { type Connection, mongo } from 'mongoose';
 import { isDuplicateKey, storeCall } from './database.ts';
+import { type Claimed, type Leased, openLeases } from './lease.ts';
+import { serverTime } from './server-time.ts';
 
-/** The requests with a key that this service has answered. Errors of every operation: store_unavailable. */
-export interface IdempotencyStore extends IdempotencyRecords {
-  /** Erases the answers that tell of a ticket. */
-  eraseAnswersAbout(ticketId: number): Promise<void>;
-  /** Removes what has expired. */
+/** What a stored response tells of, for example `{ kind: 'Ticket', id: 12 }`: it is erased with it. */
+export interface ResponseSubject {
+  /** As it is called in "Ticket not found". */
+  kind: string;
+  id: number;
+}
+
+/** A request that this process has claimed, with the numbers that are reserved for it. */
+export interface ClaimedRequest extends Claimed {
+  /** Marks what the request writes: another, when the key is used again after its time. */
+  requestId: string;
+  reserved: Readonly<Record<string, number>>;
+}
+
+/** What a claim has found. */
+export type IdempotencyClaim =
+  | { state: 'claimed'; claim: ClaimedRequest }
+  | { state: 'running'; fingerprint: string }
+  | { state: 'erased'; fingerprint: string; kind: string }
+  | { state: 'done'; fingerprint: string; response: Uint8Array };
+
+/**
+ * The requests with a key that a service has processed. Every operation is one step that a crash does not divide.
+ *
+ * Errors of every operation: store_unavailable.
+ */
+export interface IdempotencyStore {
+  /** Claims a request: a new one, or one left by a process whose lease has expired. Else returns what is known of it. */
+  claim(id: string, fingerprint: string): Promise<IdempotencyClaim>;
+  /** Records a number under a name unless there is one; returns the one that is recorded. */
+  reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
+  /** Records the response, if the claim still holds. */
+  complete(claim: ClaimedRequest, response: Uint8Array, subjects: readonly ResponseSubject[]): Promise<void>;
+  /** Forgets a request that has changed nothing, if the claim still holds. */
+  release(claim: ClaimedRequest): Promise<void>;
+  /** Erases the responses that tell of something. */
+  eraseAbout(subject: ResponseSubject): Promise<void>;
   removeExpired(): Promise<void>;
 }
 
-interface IdempotencyDocument {
-  _id: string;
+interface IdempotencyDocument extends Leased {
   requestId: string;
   fingerprint: string;
   state: 'running' | 'done' | 'erased';
-  lease: string;
-  leaseUntil: Date;
   reserved: Record<string, number>;
-  answer: mongo.Binary | null;
-  ticketIds: readonly number[];
+  response: mongo.Binary | null;
+  /** What the response tells of, as `kind/id`; of an erased one, what it told of. */
+  subjects: readonly string[];
   expiresAt: Date;
 }
 
-const leaseMs = 10_000;
+/** Which of the things that a response tells of are erased. */
+export type FindErased = (subjects: readonly ResponseSubject[]) => Promise<readonly ResponseSubject[]>;
+
+const durationMs = 10_000;
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** The model of the requests on a connection. */
-export function idempotencyModel(connection: Connection): Model<IdempotencyDocument> {
-  const schema = new Schema<IdempotencyDocument>(
-    {
-      _id: String,
-      requestId: String,
-      fingerprint: String,
-      state: String,
-      lease: String,
-      leaseUntil: Date,
-      reserved: Schema.Types.Mixed,
-      answer: Schema.Types.Mixed,
-      ticketIds: [Number],
-      expiresAt: Date,
-    },
-    { versionKey: false, collection: 'idempotencyKeys', minimize: false },
-  );
-  schema.index({ ticketIds: 1 }).index({ expiresAt: 1 });
-  return connection.model<IdempotencyDocument>('IdempotencyKey', schema);
+const collectionOf = (connection: Connection) =>
+  connection.collection('idempotencyKeys') as unknown as mongo.Collection<IdempotencyDocument>;
+
+/** Builds the indexes of a service's requests. */
+export async function buildIdempotencyIndexes(connection: Connection): Promise<void> {
+  await collectionOf(connection).createIndex({ subjects: 1 });
+  await collectionOf(connection).createIndex({ expiresAt: 1 });
 }
 
-/**
- * Opens the requests on a connection; `deletedOf` answers those of some tickets that are deleted. Units: `now` in Unix
- * milliseconds.
- */
-export function idempotencyStore(
+/** Opens the requests on a connection. Units: `now` in Unix milliseconds, by the clock of the database server. */
+export function openIdempotencyStore(
   connection: Connection,
-  deletedOf: (ticketIds: readonly number[]) => Promise<number[]>,
-  now: () => number = Date.now,
+  findErased: FindErased,
+  now: () => number = () => serverTime(connection),
 ): IdempotencyStore {
-  const records = idempotencyModel(connection).collection as unknown as mongo.Collection<IdempotencyDocument>;
-  const held = ({ id, lease }: ClaimedRequest) => ({ _id: id, lease, state: 'running' as const });
+  const records = collectionOf(connection);
+  const leases = openLeases(records, { connection, durationMs, now });
+  const isMine = (claim: ClaimedRequest) => ({ ...leases.isHeld(claim), state: 'running' as const });
 
   async function insert(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
-    const lease = randomUUID();
+    const lease = leases.begin();
     const requestId = randomUUID();
     try {
       await records.insertOne({
         _id: id,
+        lease,
         requestId,
         fingerprint,
         state: 'running',
-        lease,
-        leaseUntil: new Date(now() + leaseMs),
         reserved: {},
-        answer: null,
-        ticketIds: [],
+        response: null,
+        subjects: [],
         expiresAt: new Date(now() + keptMs),
       });
-      return { id, requestId, lease, reserved: {} };
+      return { id, owner: lease.owner, requestId, reserved: {} };
     } catch (error) {
       if (isDuplicateKey(error)) return undefined;
       throw error;
     }
   }
 
-  /** The process that had it has died: its lease has passed. */
   async function takeOver(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
-    const lease = randomUUID();
-    const abandoned = { _id: id, fingerprint, state: 'running' as const, leaseUntil: { $lt: new Date(now()) } };
-    const update = { $set: { lease, leaseUntil: new Date(now() + leaseMs) } };
-    const taken = await records.findOneAndUpdate(abandoned, update, { returnDocument: 'after' });
-    return taken ? { id, requestId: taken.requestId, lease, reserved: taken.reserved } : undefined;
+    const abandoned = await leases.claim({ _id: id, fingerprint, state: 'running' });
+    if (!abandoned) return undefined;
+    const { lease, requestId, reserved } = abandoned;
+    return { id, owner: lease.owner, requestId, reserved };
   }
 
-  async function eraseAnswersAbout(ticketId: number): Promise<void> {
-    const erased = { $set: { state: 'erased' as const, answer: null, ticketIds: [] } };
-    await storeCall(() => records.updateMany({ ticketIds: ticketId }, erased));
+  async function eraseAbout(subject: ResponseSubject): Promise<void> {
+    const name = nameOf(subject);
+    const erased = { $set: { state: 'erased' as const, response: null, subjects: [name] } };
+    await storeCall(() => records.updateMany({ subjects: name, state: { $ne: 'erased' } }, erased));
   }
 
   return {
@@ -106,34 +124,39 @@ export function idempotencyStore(
           const known = await records.findOne({ _id: id });
           if (known && known.expiresAt.getTime() <= now()) {
             await records.deleteOne({ _id: id, expiresAt: known.expiresAt });
-          } else if (known?.state === 'done' && known.answer) {
-            const answer = new Uint8Array(known.answer.buffer.subarray(0, known.answer.length()));
-            return { state: 'done', fingerprint: known.fingerprint, answer };
-          } else if (known) {
-            return { state: known.state === 'erased' ? 'erased' : 'running', fingerprint: known.fingerprint };
-          }
+          } else if (known) return describe(known);
         }
       }),
     reserve: (claim, name, proposed) =>
       storeCall(async () => {
         const field = `reserved.${name}`;
-        await records.updateOne({ ...held(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
+        await records.updateOne({ ...isMine(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
         const kept = (await records.findOne({ _id: claim.id }))?.reserved[name];
         if (kept === undefined) throw new Error('the request was claimed by another');
         return kept;
       }),
-    async complete(claim, answer, ticketIds) {
-      const done = { state: 'done' as const, answer: new mongo.Binary(answer), ticketIds };
-      await storeCall(() => records.updateOne(held(claim), { $set: done }));
-      // A deletion that came before this answer was kept did not find it.
-      for (const ticketId of await deletedOf(ticketIds)) await eraseAnswersAbout(ticketId);
+    async complete(claim, response, subjects) {
+      const done = { state: 'done' as const, response: new mongo.Binary(response), subjects: subjects.map(nameOf) };
+      await storeCall(() => records.updateOne(isMine(claim), { $set: done }));
+      // An erasure that came before this response was stored did not find it.
+      for (const subject of await findErased(subjects)) await eraseAbout(subject);
     },
     async release(claim) {
-      await storeCall(() => records.deleteOne(held(claim)));
+      await storeCall(() => records.deleteOne(isMine(claim)));
     },
-    eraseAnswersAbout,
+    eraseAbout,
     async removeExpired() {
       await storeCall(() => records.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
     },
   };
+}
+
+function nameOf({ kind, id }: ResponseSubject): string {
+  return `${kind}/${id}`;
+}
+
+function describe({ state, fingerprint, response, subjects }: IdempotencyDocument): IdempotencyClaim {
+  if (state === 'erased') return { state, fingerprint, kind: subjects[0]?.split('/')[0] ?? '' };
+  if (state === 'running' || !response) return { state: 'running', fingerprint };
+  return { state, fingerprint, response: new Uint8Array(response.buffer.subarray(0, response.length())) };
 }

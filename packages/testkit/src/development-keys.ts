@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { services } from '@ticketing/system/services.ts';
 
 /** Where the keys of a development system lie. */
 export interface DevelopmentKeys {
@@ -16,9 +17,6 @@ export interface DevelopmentKeys {
 
 /** Who issues the tokens of a development system. */
 export const developmentIssuer = { issuer: 'ticketing-development', audience: 'ticketing' };
-
-/** Every service that signs internal tokens. */
-const services = ['gateway', 'tickets', 'reporting'];
 
 /**
  * Makes the keys of a development system in `<data>/keys`, those that are missing, and says where they are.
@@ -37,7 +35,7 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   publish(keys.issuerJwksFile, [makeKey(keys.issuerKeyFile, developmentIssuer.issuer)]);
   publish(
     keys.internalJwksFile,
-    services.map((service) => makeKey(keys.signingKeyFile(service), service)),
+    services.map(({ name }) => makeKey(keys.signingKeyFile(name), name)),
   );
   return keys;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
-import { developmentIssuer, developmentKeys } from './development-keys.ts';
+import { type DevelopmentKeys, developmentKeys } from './development-keys.ts';
 import { signClaims, signToken, type TokenClaims } from './sign-token.ts';
 
 /** The keys of one test system, and tokens made with them. */
@@ -14,8 +14,7 @@ export interface TestIdentity {
   issuerTokenOf(claims: object, header?: object): Promise<string>;
   /** A token as the gateway makes it for a service. */
   internalToken(audience: string, caller: Caller, from?: string): Promise<string>;
-  /** The variables with which a service of this system is configured, but for its store. */
-  environment(service: string): Record<string, string>;
+  keys: DevelopmentKeys;
   remove(): void;
 }
 
@@ -30,23 +29,7 @@ export function testIdentity(): TestIdentity {
       const tokens = await internalTokens(from, keys.signingKeyFile(from));
       return tokens.mint(audience, ...(caller.kind === 'service' ? [] : [caller]));
     },
-    environment(service) {
-      const variables = {
-        HOST: '127.0.0.1',
-        HTTP_PORT: '0',
-        INTERNAL_PORT: '0',
-        LOG_LEVEL: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
-        DRAIN_MS: '0',
-        ISSUER: developmentIssuer.issuer,
-        AUDIENCE: developmentIssuer.audience,
-        JWKS_FILE: keys.issuerJwksFile,
-        SIGNING_KEY_FILE: keys.signingKeyFile(service),
-      };
-      const prefix = `TICKETING_${service.toUpperCase()}_`;
-      const shared = Object.entries(variables).map(([name, value]) => [prefix + name, value]);
-      const internal = service === 'gateway' ? [] : [[`${prefix}INTERNAL_JWKS_FILE`, keys.internalJwksFile]];
-      return Object.fromEntries([...shared, ...internal]);
-    },
+    keys,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

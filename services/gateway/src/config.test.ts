@@ -1,6 +1,11 @@
-import { ConfigError } from '@ticketing/runtime/config-reader.ts';
+import { ConfigError, type Environment } from '@ticketing/runtime/config-reader.ts';
+import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
+
+const readAll = (environment: Environment) =>
+  readServiceConfig(serviceNamed('gateway'), environment, readGatewayConfig);
 
 const least = {
   TICKETING_GATEWAY_ISSUER: 'https://issuer.example',
@@ -11,7 +16,7 @@ const least = {
 };
 
 it('has a default for what is not required', () => {
-  const config = readGatewayConfig(least);
+  const config = readAll(least);
   expect(config).toMatchObject({ httpPort: 8080, sessionCookie: 'ticketing_session', deadlineMs: 30_000 });
   expect(config.rateLimits).toEqual({
     user: 600,
@@ -24,13 +29,13 @@ it('has a default for what is not required', () => {
 });
 
 it('takes the limits that are named and keeps the others', () => {
-  const { rateLimits } = readGatewayConfig({ ...least, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
+  const { rateLimits } = readAll({ ...least, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
   expect(rateLimits).toMatchObject({ user: 10, system: 20, vendor: 600 });
 });
 
 it('says everything that is wrong at once', () => {
   const read = () =>
-    readGatewayConfig({
+    readAll({
       TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081/base',
       TICKETING_GATEWAY_RATE_LIMITS: 'admin=5,user=0,vendor',
       TICKETING_GATEWAY_PUBLIC_ORIGIN: 'https://tickets.example/',

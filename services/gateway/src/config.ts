@@ -1,10 +1,9 @@
-import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { readServiceConfig, type ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
+import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
-import { upstreamContracts } from './upstreams.ts';
+import { upstreams } from './upstreams.ts';
 
 /** What the gateway is told, beside what every service is. */
-export interface GatewayConfig extends ServiceConfig {
+export interface GatewayConfig {
   /** The HTTP face of each service, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;
   /** Requests per caller and minute, by the kind of the caller. */
@@ -18,11 +17,10 @@ export interface GatewayConfig extends ServiceConfig {
   deadlineMs: number;
 }
 
-/** Reads the variables `TICKETING_GATEWAY_…`. Errors: a ConfigError that lists every problem. */
-export function readGatewayConfig(environment: Environment = process.env): GatewayConfig {
-  return readConfig(environment, 'TICKETING_GATEWAY_', (from) => ({
-    ...readServiceConfig(from, { httpPort: 8080 }),
-    upstreamUrls: new Map(upstreamContracts.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
+/** Reads the variables that only the gateway has. */
+export function readGatewayConfig(from: ConfigReader): GatewayConfig {
+  return {
+    upstreamUrls: new Map(upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
     rateLimits: readRateLimits(from),
     failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
@@ -35,7 +33,7 @@ export function readGatewayConfig(environment: Environment = process.env): Gatew
       meaning: 'a scheme and host without a path, such as https://tickets.example.com',
     }),
     deadlineMs: from.integer('DEADLINE_MS', { default: 30_000, min: 100, max: 300_000 }),
-  }));
+  };
 }
 
 function readOrigin(from: ConfigReader, name: string): string {

@@ -1,4 +1,4 @@
 import { runService } from '@ticketing/service-kit/lifecycle/run-service.ts';
-import { startGateway } from './service.ts';
+import { service } from './service.ts';
 
-await runService(() => startGateway());
+await runService(service);

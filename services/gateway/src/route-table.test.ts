@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { routeTable } from './route-table.ts';
-import { upstreamContracts } from './upstreams.ts';
+import { upstreams } from './upstreams.ts';
 
-const table = routeTable(upstreamContracts.flatMap(({ services }) => services));
+const table = routeTable(upstreams.flatMap(({ contracts }) => contracts));
 
 it('has the first segments of the contracts as its prefixes', () => {
   expect(table.prefixes).toEqual(expect.arrayContaining(['/ticket', '/tag']));

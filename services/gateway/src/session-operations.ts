@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@ticketing/rest/openapi.ts';
 import { sessionPath } from './session-routes.ts';
-import { upstreamContracts } from './upstreams.ts';
+import { upstreams } from './upstreams.ts';
 
 const info = { title: 'Ticketing', version: '1' };
 
@@ -45,8 +45,8 @@ interface Problems {
 
 /** How problems are described: as the contracts have it, so that the parts of all services fit together. */
 function problems(statuses: readonly string[]): Problems {
-  const served = upstreamContracts.flatMap(({ services }) =>
-    services.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
+  const served = upstreams.flatMap(({ contracts }) =>
+    contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
   );
   const { components, paths } = openApiDocument({ ...info, served });
   const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs));

@@ -18,7 +18,7 @@ import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
 import { registerSessionRoutes } from './session-routes.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
-import { upstreamContracts } from './upstreams.ts';
+import { upstreams } from './upstreams.ts';
 
 /** What the public face of the gateway is made of. */
 export interface WebParts {
@@ -38,7 +38,7 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
   const { config } = parts;
   const web = openServer();
   const problems = problemContext(parts.log);
-  const routes = routeTable(upstreamContracts.flatMap(({ services }) => services));
+  const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const admit = admitter({ ...config, verify: parts.verify, now: parts.now });
   replyWithProblems(web, problems);
   discardBodies(web);
@@ -53,7 +53,7 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
   registerProbes(web, parts.health);
   registerSessionRoutes(web, config.sessionCookie);
   await web.register((scope) => registerPublicPages(scope, parts.description));
-  for (const { name, services } of upstreamContracts) {
+  for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
     await web.register((scope) =>
       registerProxy(scope, {
@@ -61,7 +61,7 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
         ...problems,
         name,
         url,
-        prefixes: routeTable(services).prefixes,
+        prefixes: routeTable(contracts).prefixes,
         deadlineMs: config.deadlineMs,
       }),
     );

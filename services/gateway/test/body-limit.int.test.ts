@@ -33,7 +33,7 @@ describe.each(limits)('a body of %s %s', (verb, path, limit) => {
   it('is refused one byte above it, before it is sent', async () => {
     const before = harness.stub.received.length;
     const answer = await sendRaw(
-      harness.gateway.port,
+      harness.gateway.ports.http,
       `${verb} ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${harness.bearer}\r\ncontent-length: ${limit + 1}\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);

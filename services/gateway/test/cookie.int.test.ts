@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-const own = () => `http://127.0.0.1:${harness.gateway.port}`;
+const own = () => `http://127.0.0.1:${harness.gateway.ports.http}`;
 
 /** Rows: verb, path, Sec-Fetch-Site, Origin ("own" is replaced), status. */
 const matrix: [verb: string, path: string, site: string | null, origin: string | null, status: number][] = [

@@ -1,11 +1,15 @@
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
-import { type RunningGateway, startGateway } from '../src/service.ts';
+import { service } from '../src/service.ts';
 import { type HttpAnswer, type HttpCall, send } from './http-client.ts';
 import { type StubService, startStub } from './stub-service.ts';
 
-/** A gateway in front of a stub of the tickets service. */
+/** A gateway in front of a stub of the services behind it. */
 export interface GatewayHarness {
-  gateway: RunningGateway;
+  gateway: RunningService;
   identity: TestIdentity;
   stub: StubService;
   /** Calls with a bearer token of an ordinary user, unless the headers say otherwise. */
@@ -17,25 +21,35 @@ export interface GatewayHarness {
   stop(): Promise<void>;
 }
 
-/** Starts both; variables are given without their prefix. */
+/** The variables of a gateway whose services all listen on one port. */
+export function gatewayVariables(identity: TestIdentity, upstreamPort: number): Record<string, string> {
+  return serviceVariables(serviceNamed('gateway'), {
+    keys: identity.keys,
+    logLevel: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
+    ports: { http: 0, grpc: 0, internal: 0 },
+    calledPorts: () => ({ http: upstreamPort, grpc: 0, internal: 0 }),
+    mongodbUri: '',
+    bus: { kind: 'log', mongodbUri: '' },
+  });
+}
+
+/** Starts both; variables are given without their prefix. Only tickets is there, as the stub. */
 export async function startHarness(
   variables: Record<string, string> = {},
   now: () => number = Date.now,
 ): Promise<GatewayHarness> {
   const identity = testIdentity();
   const stub = await startStub();
-  const given = Object.entries(variables).map(([name, value]) => [`TICKETING_GATEWAY_${name}`, value]);
-  const gateway = await startGateway(
-    {
-      ...identity.environment('gateway'),
-      TICKETING_GATEWAY_TICKETS_URL: stub.url,
-      TICKETING_GATEWAY_REPORTING_URL: 'http://127.0.0.1:1',
-      ...Object.fromEntries(given),
-    },
-    now,
-  );
+  const given = Object.entries(variables).map(([name, value]) => [variableOf('gateway', name), value]);
+  const environment = {
+    ...gatewayVariables(identity, 1),
+    [variableOf('gateway', 'TICKETS_URL')]: stub.url,
+    ...Object.fromEntries(given),
+  };
+  const gateway = await service.start(environment, { runtime: { ...systemRuntime, now } });
   const bearer = `Bearer ${await identity.issuerToken()}`;
-  const callBare: GatewayHarness['callBare'] = (method, path, call = {}) => send(gateway.port, method, path, call);
+  const callBare: GatewayHarness['callBare'] = (method, path, call = {}) =>
+    send(gateway.ports.http, method, path, call);
   return {
     gateway,
     identity,

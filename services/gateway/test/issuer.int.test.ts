@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { SignJWT } from 'jose';
 import { expect, it, vi } from 'vitest';
-import { startGateway } from '../src/service.ts';
-import { startHarness } from './harness.ts';
+import { service } from '../src/service.ts';
+import { gatewayVariables, startHarness } from './harness.ts';
 import { send } from './http-client.ts';
 
 it('serves without an issuer as far as it can, and comes up and stays up when the issuer has answered once', async () => {
   const identity = testIdentity();
-  const { TICKETING_GATEWAY_JWKS_FILE: jwksFile = '', ...environment } = identity.environment('gateway');
+  const { TICKETING_GATEWAY_JWKS_FILE: jwksFile = '', ...environment } = gatewayVariables(identity, 1);
   const issuer = createServer((_, response) => response.end(readFileSync(jwksFile)));
   issuer.listen(0, '127.0.0.1');
   await once(issuer, 'listening');
@@ -19,24 +19,22 @@ it('serves without an issuer as far as it can, and comes up and stays up when th
   const close = () => new Promise((resolve) => issuer.close(resolve).closeAllConnections());
   await close();
 
-  const gateway = await startGateway({
+  const gateway = await service.start({
     ...environment,
-    TICKETING_GATEWAY_TICKETS_URL: 'http://127.0.0.1:1',
-    TICKETING_GATEWAY_REPORTING_URL: 'http://127.0.0.1:1',
     TICKETING_GATEWAY_JWKS_URL: `http://127.0.0.1:${port}/jwks`,
   });
   const headers = { authorization: `Bearer ${await identity.issuerToken()}` };
-  const probe = async () => (await send(gateway.port, 'GET', '/readyz')).status;
+  const probe = async () => (await send(gateway.ports.http, 'GET', '/readyz')).status;
   expect(await probe()).toBe(503);
-  expect((await send(gateway.port, 'GET', '/healthz')).status).toBe(200);
-  const refused = await send(gateway.port, 'GET', '/nowhere', { headers });
+  expect((await send(gateway.ports.http, 'GET', '/healthz')).status).toBe(200);
+  const refused = await send(gateway.ports.http, 'GET', '/nowhere', { headers });
   expect(refused.json).toMatchObject({ status: 503, code: 'issuer_unavailable' });
   expect(refused.headers['retry-after']).toBe('1');
 
   issuer.listen(port, '127.0.0.1');
   await vi.waitFor(async () => expect(await probe()).toBe(200), { timeout: 5_000, interval: 50 });
   await close();
-  expect((await send(gateway.port, 'GET', '/nowhere', { headers })).status).toBe(404);
+  expect((await send(gateway.ports.http, 'GET', '/nowhere', { headers })).status).toBe(404);
   expect(await probe()).toBe(200);
   await gateway.stop();
   identity.remove();

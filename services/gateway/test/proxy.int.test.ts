@@ -87,7 +87,7 @@ describe('the request that a service gets', () => {
   ])('is not made for a path that means another: %s', async (path) => {
     const before = harness.stub.received.length;
     const answer = await sendRaw(
-      harness.gateway.port,
+      harness.gateway.ports.http,
       `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: ${harness.bearer}\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -185,7 +185,7 @@ it.each(['foo', ';', 'a/b/c', 'application'])(
 
 it('counts requests by the route of the contract', async () => {
   await harness.call('GET', '/ticket/42/history');
-  const metrics = await fetch(`http://127.0.0.1:${harness.gateway.internalPort}/metrics`);
+  const metrics = await fetch(`http://127.0.0.1:${harness.gateway.ports.internal}/metrics`);
   expect(await metrics.text()).toContain(
     'ticketing_requests_total{face="proxy",route="GET /ticket/{ticket_id}/history",status="200",service="gateway"} 1',
   );

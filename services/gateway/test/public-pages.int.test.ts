@@ -1,6 +1,6 @@
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { upstreamContracts } from '../src/upstreams.ts';
+import { upstreams } from '../src/upstreams.ts';
 import { type GatewayHarness, startHarness } from './harness.ts';
 import { send } from './http-client.ts';
 
@@ -22,7 +22,7 @@ it('answers health and readiness without a credential, and metrics on the intern
     json: { status: 'ready', dependencies: { issuer: 'up' } },
   });
   expect((await get('/metrics')).status).toBe(401);
-  expect((await send(harness.gateway.internalPort, 'GET', '/metrics')).status).toBe(200);
+  expect((await send(harness.gateway.ports.internal, 'GET', '/metrics')).status).toBe(200);
 });
 
 describe('the description of the API', () => {
@@ -33,8 +33,8 @@ describe('the description of the API', () => {
     expect(before.json.components.securitySchemes.cookieAuth.name).toBe('desk');
     expect(before.json.servers).toEqual([{ url: '/' }]);
 
-    const served = upstreamContracts.flatMap(({ services }) =>
-      services.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
+    const served = upstreams.flatMap(({ contracts }) =>
+      contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
     );
     const document = openApiDocument({ title: 'Tickets', version: '1', served });
     harness.stub.describes(document);

@@ -65,7 +65,7 @@ it('stops verifying for an address that sends too many tokens that do not hold',
 it('answers others while one caller sends slowly, and refuses that one more than its share at once', async () => {
   const { gateway, call, identity } = await start({});
   const slow = `Bearer ${await identity.issuerToken({ sub: '77' })}`;
-  const sockets = Array.from({ length: 40 }, () => connect(gateway.port, '127.0.0.1'));
+  const sockets = Array.from({ length: 40 }, () => connect(gateway.ports.http, '127.0.0.1'));
   const answers: string[] = [];
   for (const socket of sockets) {
     socket.on('error', () => undefined);

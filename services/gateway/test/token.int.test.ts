@@ -137,7 +137,7 @@ describe('a credential in another form', () => {
 
   it('beyond the limit of headers is answered 431', async () => {
     const answer = await sendRaw(
-      harness.gateway.port,
+      harness.gateway.ports.http,
       `GET /ticket/1 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${'x'.repeat(17 * 1024)}\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);

@@ -113,7 +113,7 @@ describe('a client that goes away', () => {
       });
       const client = httpRequest({
         host: '127.0.0.1',
-        port: patient.gateway.port,
+        port: patient.gateway.ports.http,
         path: '/ticket/1',
         headers: { authorization: patient.bearer },
       });

@@ -1,18 +1,15 @@
 import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 
-/** The settings that this service asks for. */
+/** The settings that this service reads. */
 export interface ReportingSettings {
   /** Whether exports tell of persons: `pseudonymized` leaves `email` and `rawData` out. */
   reportingPrivacyLevel: 'none' | 'pseudonymized';
-  /** The form of an export that names none. */
+  /** The format of an export that names none. */
   defaultDateExportFormat: ExportFormat;
 }
 
-/** Where settings come from. */
-export type ReadSettings = () => Promise<ReportingSettings>;
-
-/** The defaults of decisions.md section 10. */
-export const defaultSettings: ReadSettings = async () => ({
+/** Their defaults. Source: decisions.md section 10. */
+export const defaultSettings: ReportingSettings = {
   reportingPrivacyLevel: 'none',
   defaultDateExportFormat: ExportFormat.XLSX,
-});
+};

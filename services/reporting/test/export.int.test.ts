@@ -6,7 +6,7 @@ import exceljs from 'exceljs';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { exportStore } from '../src/store/export-store.ts';
-import { type ReportingHarness, startHarness, startInstance } from './harness.ts';
+import { type ReportingHarness, startHarness } from './harness.ts';
 
 let reporting: ReportingHarness;
 const path = '/export/reporting_tickets';
@@ -262,10 +262,10 @@ describe('an export that is made later', () => {
     // As a process leaves it that dies in the middle.
     await exports.updateOne(
       { _id: json.id },
-      { $set: { status: 2, lease: 'dead', leasedUntil: new Date(0), rows: 3 } },
+      { $set: { status: 2, lease: { owner: 'dead', expiresAt: new Date(0) }, rows: 3 } },
     );
     expect((await finished(location)).rows).toBe(12);
-    const another = await startInstance(reporting.environment, reporting.settings);
+    const another = await reporting.startInstance();
     const file = await reporting.request(`${location}/file`, { url: `http://127.0.0.1:${another.ports.http}` });
     expect(file.json).toHaveLength(12);
     await another.stop();
@@ -287,7 +287,7 @@ describe('an export that is made later', () => {
     const made = {
       requestedBy: 'user 9',
       status: 2,
-      leasedUntil: new Date(Date.now() + 60_000),
+      lease: { owner: 'other', expiresAt: new Date(Date.now() + 60_000) },
       createdAt: new Date(),
     };
     await exports.insertMany(Array.from({ length: 5 }, () => ({ ...made, _id: randomUUID() as never })));
@@ -328,7 +328,7 @@ describe('an export that is made later', () => {
     const exports = reporting.database.collection<{ _id: string }>('exports');
     await exports.updateOne(
       { _id: json.id },
-      { $set: { status: 2, lease: 'dead', leasedUntil: new Date(0), attempts: 5 } },
+      { $set: { status: 2, lease: { owner: 'dead', expiresAt: new Date(0) }, attempts: 5 } },
     );
     await expect
       .poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status, { timeout: 10_000 })

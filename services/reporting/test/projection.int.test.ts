@@ -7,6 +7,7 @@ import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { receivedEvent } from '@ticketing/events/bus/envelope.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { openDailyJob } from '@ticketing/store/daily-job.ts';
 import fc from 'fast-check';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -15,11 +16,12 @@ import { erase, project, refreshTags } from '../src/application/projection.ts';
 import { rebuild, reconcile } from '../src/application/reconciliation.ts';
 import { rowOf } from '../src/domain/row.ts';
 import { eventHandler } from '../src/events/consume.ts';
-import { reportingContext } from '../src/service.ts';
-import { setUpStore } from '../src/set-up.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { nightStore } from '../src/store/night-store.ts';
+import { exportStore } from '../src/store/export-store.ts';
 import { documentOf } from '../src/store/row-model.ts';
+import { rowStore } from '../src/store/row-store.ts';
+import { setUpStore } from '../src/store/set-up-store.ts';
+import { tagRefreshStore } from '../src/store/tag-refresh-store.ts';
 import { ticketChanged } from './harness.ts';
 import { TicketModel } from './stub-tickets.ts';
 
@@ -56,13 +58,18 @@ async function bench(delays: readonly number[] = [0]) {
     async confirmErasure(ticketId) {
       model.confirmed.push({ ticketId, owner: 'reporting' });
     },
-    close: () => undefined,
   };
-  const log = createLogger('test', 'silent');
-  const context = reportingContext(
-    { connection },
-    { tickets, settings: defaultSettings, log, wakeExports: () => undefined },
-  );
+  const context: Context = {
+    rows: rowStore(connection),
+    tagRefreshes: tagRefreshStore(connection),
+    exports: exportStore(connection),
+    reconciliations: openDailyJob(connection, 'reconciliation'),
+    tickets,
+    settings: async () => defaultSettings,
+    log: createLogger('test', 'silent'),
+    exportWorker: undefined,
+    now: () => Math.floor(Date.now() / 1000),
+  };
   const rows = async (generation = 1) => {
     const found = await connection.collection<{ _id: number }>(`rows${generation}`).find({}).sort({ _id: 1 }).toArray();
     return found;
@@ -141,7 +148,10 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows are the newest
         for (const step of given) {
           if (step.kind === 'tag') {
             model.putTag(step.id, step.name, step.id === 1 ? undefined : step.parent);
-            happened(() => context.tagRefreshes.add([step.id]).then(() => refreshTags(context, signal)));
+            happened(async () => {
+              await context.tagRefreshes.add([step.id]);
+              await refreshTags(context, signal);
+            });
           } else if (dead.has(step.id)) {
             continue;
           } else if (step.kind === 'delete') {
@@ -338,34 +348,4 @@ test('E7: a row that is written at the moment of its erasure is erased', async (
     written.flatMap((row) => [context.rows.put([row], 1), context.rows.erase(row.id, row.version + 1)]),
   );
   expect((await rows()).filter((row) => !('erasedAt' in row))).toEqual([]);
-});
-
-test('the nightly work is done once a day, however many replicas there are', async () => {
-  const { context } = await bench();
-  const { nights } = context;
-  const claims = await Promise.all(Array.from({ length: 8 }, () => nights.claim('2026-03-01')));
-  expect(claims.filter(Boolean)).toHaveLength(1);
-  await nights.finish('2026-03-01');
-  expect(await nights.claim('2026-03-01')).toBe(false);
-  expect(await nights.claim('2026-03-02')).toBe(true);
-});
-
-test('nightly work that broke off is begun again by another, which work that goes on is not', async () => {
-  const { connection } = await bench();
-  let now = Date.now();
-  const [first, second] = [nightStore(connection, () => now), nightStore(connection, () => now)];
-  expect(await first.claim('2026-03-01')).toBe(true);
-  now += 4 * 60_000;
-  await first.extend();
-  now += 4 * 60_000;
-  expect(await second.claim('2026-03-01')).toBe(false);
-  now += 2 * 60_000;
-  expect(await second.claim('2026-03-01')).toBe(true);
-  expect(await first.extend()).toBe(false);
-  await first.finish('2026-03-01');
-  await second.release();
-  expect(await first.claim('2026-03-01')).toBe(true);
-  await first.finish('2026-03-01');
-  now += 10 * 60_000;
-  expect(await second.claim('2026-03-01')).toBe(false);
 });

@@ -146,7 +146,7 @@ test('while the tickets service is away, events wait; none is lost', async () =>
 });
 
 test('metrics tell how far the rows are behind', async () => {
-  const metrics = await (await fetch(`http://127.0.0.1:${reporting.service.ports.internal}/metrics`)).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${reporting.running.ports.internal}/metrics`)).text();
   for (const name of [
     'consumer_lag_seconds',
     'consumer_lag_messages',

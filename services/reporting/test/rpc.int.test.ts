@@ -15,7 +15,7 @@ const transports: [string, () => Transport][] = [
 
 beforeAll(async () => {
   reporting = await startHarness();
-  const target = `127.0.0.1:${reporting.service.ports.grpc}`;
+  const target = `127.0.0.1:${reporting.running.ports.grpc}`;
   grpc = createGrpcTransport({ target, services: [ExportService], defaultTimeoutMs: 10_000 });
   await reporting.put(1, { subject: 'Hallo' });
 });

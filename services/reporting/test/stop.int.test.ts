@@ -1,24 +1,29 @@
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { expect, inject, test } from 'vitest';
-import { startReporting } from '../src/service.ts';
+import { service } from '../src/service.ts';
+
+const nowhere = 'mongodb://127.0.0.1:1/?directConnection=true';
 
 test.each([
-  ['its event log', { TICKETING_REPORTING_EVENT_LOG_MONGODB_URI: 'mongodb://127.0.0.1:1/?directConnection=true' }],
-  ['its store', { TICKETING_REPORTING_MONGODB_URI: 'mongodb://127.0.0.1:1/?directConnection=true' }],
-])('stops at once though it has never reached %s', async (_, variables) => {
+  ['its event log', 'EVENT_LOG_MONGODB_URI'],
+  ['its store', 'MONGODB_URI'],
+])('stops at once though it has never reached %s', async (_, variable) => {
   const identity = testIdentity();
-  const service = await startReporting({
-    ...identity.environment('reporting'),
-    TICKETING_REPORTING_GRPC_PORT: '0',
-    TICKETING_REPORTING_MONGODB_URI: inject('mongodbUri'),
-    TICKETING_REPORTING_MONGODB_DATABASE: 'test_stop',
-    TICKETING_REPORTING_EVENT_LOG_MONGODB_URI: inject('mongodbUri'),
-    TICKETING_REPORTING_EVENT_LOG_MONGODB_DATABASE: 'test_stop_events',
-    TICKETING_REPORTING_TICKETS_TARGET: '127.0.0.1:1',
-    ...variables,
+  const mongodbUri = inject('mongodbUri');
+  const environment = serviceVariables(serviceNamed('reporting'), {
+    keys: identity.keys,
+    logLevel: 'silent',
+    ports: { http: 0, grpc: 0, internal: 0 },
+    calledPorts: () => ({ http: 1, grpc: 1, internal: 1 }),
+    mongodbUri,
+    database: 'test_stop',
+    bus: { kind: 'log', mongodbUri, database: 'test_stop_events' },
   });
+  const running = await service.start({ ...environment, [variableOf('reporting', variable)]: nowhere });
   const startedAt = performance.now();
-  await service.stop();
+  await running.stop();
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   identity.remove();
 });

@@ -72,7 +72,7 @@ function ticketOf(id: number, version: number, fields: TicketInit) {
 }
 
 /** The model behind the RPC face that the reporting service calls. */
-export async function serveTickets(model: TicketModel): Promise<{ target: string; stop(): Promise<void> }> {
+export async function serveTickets(model: TicketModel): Promise<{ port: number; stop(): Promise<void> }> {
   const sessions = new Set<ServerHttp2Session>();
   const demandThere = () => {
     if (model.isAway) throw new ConnectError('away', Code.Unavailable);
@@ -102,7 +102,7 @@ export async function serveTickets(model: TicketModel): Promise<{ target: string
   ).on('session', (session) => sessions.add(session));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    port: (server.address() as AddressInfo).port,
     stop: () =>
       new Promise((resolve) => {
         for (const session of sessions) session.destroy();

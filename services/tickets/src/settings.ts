@@ -1,6 +1,6 @@
 import type { RoutingOrder } from './domain/queue-order.ts';
 
-/** The settings that this service asks for. */
+/** The settings that this service reads. */
 export interface TicketSettings {
   /** Whether a ticket without an agent is assigned to the person who creates it. */
   lastAgentRouting: boolean;
@@ -10,12 +10,9 @@ export interface TicketSettings {
   routingOrder: RoutingOrder;
 }
 
-/** Where settings come from. */
-export type ReadSettings = () => Promise<TicketSettings>;
-
-/** The defaults of decisions.md section 10. */
-export const defaultSettings: ReadSettings = async () => ({
+/** Their defaults. Source: decisions.md section 10. */
+export const defaultSettings: TicketSettings = {
   lastAgentRouting: false,
   spamDetectionTagId: null,
   routingOrder: 'sla',
-});
+};

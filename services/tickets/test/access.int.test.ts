@@ -37,7 +37,7 @@ beforeAll(async () => {
   tickets = await startHarness();
   transports.push(['Connect', createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1' })]);
   transports.push(['gRPC-Web', createGrpcWebTransport({ baseUrl: tickets.url, httpVersion: '1.1' })]);
-  const target = `127.0.0.1:${tickets.service.ports.grpc}`;
+  const target = `127.0.0.1:${tickets.running.ports.grpc}`;
   transports.push([
     'gRPC',
     createGrpcTransport({ target, defaultTimeoutMs: 10_000, services: [TicketService, TagService] }),

@@ -7,7 +7,7 @@ let tickets: TicketsHarness;
 let lastAgentRouting = true;
 
 beforeAll(async () => {
-  tickets = await startHarness(async () => ({ ...(await defaultSettings()), lastAgentRouting }));
+  tickets = await startHarness({ settings: async () => ({ ...defaultSettings, lastAgentRouting }) });
 });
 afterAll(() => tickets.stop());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, golden, startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+import { type Answer, golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tags: number[];
@@ -86,7 +86,7 @@ describe('PATCH /ticket', () => {
     const id = await post();
     await bulk([{ id, priority: 'high', version: 1 }]);
     expect((await tickets.documentOf(id)).reservedBy).toBeNull();
-    const record = await tickets.database.collection('bulks').findOne({}, { sort: { leaseUntil: -1 } });
+    const record = await tickets.database.collection('bulks').findOne({}, { sort: { appliedAt: -1 } });
     expect(record).toMatchObject({ state: 'applied', caller: '' });
     expect(record?.request.length()).toBe(0);
   });
@@ -250,7 +250,7 @@ describe('all or none', () => {
 test('200 bulks that overlap, by two instances: versions rise by the number of changes', {
   timeout: 60_000,
 }, async () => {
-  const other = await startInstance(tickets.environment);
+  const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const ids = await some(20);
@@ -286,8 +286,8 @@ test('a ticket that a dead process has left reserved can be changed, and its bul
     state: 'reserving',
     request: Buffer.alloc(0),
     caller: '{}',
-    lease: 'x',
-    leaseUntil: new Date(Date.now() - 1000),
+    traceparent: '',
+    lease: { owner: 'dead', expiresAt: new Date(Date.now() - 1000) },
   } as never);
   const reserve = (bulkId: string) =>
     tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, { $set: { reservedBy: bulkId } });

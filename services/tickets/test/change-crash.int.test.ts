@@ -5,20 +5,19 @@ import {
   TicketChangeSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/application/context.ts';
+import { type Context, ticketsContext } from '../src/application/context.ts';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
-import { readTicketsConfig } from '../src/config.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
-import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { dies, everyDeath } from './deaths.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
@@ -26,9 +25,7 @@ let database: Database;
 
 beforeAll(async () => {
   tickets = await startHarness();
-  const { store } = readTicketsConfig(tickets.environment);
-  database = openDatabase(store.mongodbUri, store.database, () => undefined);
-  await database.opened;
+  database = await tickets.openDatabase();
 });
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
@@ -39,12 +36,18 @@ afterAll(async () => {
 /** What a process of its own works with. */
 function newProcess(): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return ticketsContext(readTicketsConfig(tickets.environment), database.connection, defaultSettings, () => undefined);
+  return ticketsContext({
+    config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
+    database,
+    settings: async () => defaultSettings,
+    wakeRelay: () => undefined,
+    runtime: systemRuntime,
+  });
 }
 
 /** The leases of dead processes pass, and another does what the schedule says. */
 async function anotherProcessFinishes(): Promise<void> {
-  await tickets.database.collection('bulks').updateMany({}, { $set: { leaseUntil: new Date(0) } });
+  await tickets.database.collection('bulks').updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
   for (const { run } of scheduledTasks(newProcess())) await run();
 }
 
@@ -66,7 +69,7 @@ test.each([
   'a bulk %s that dies between any two writes ends as a whole, each ticket by one change or none',
   async (_, hasVersions) => {
     const seen = new Set<boolean>();
-    const steps = await everyDeath(async (nth, when) => {
+    const steps = await crashAtEachWrite(async (nth, when) => {
       const ids = [await post(), await post(), await post()];
       const changes = ids.map((id) =>
         create(TicketChangeSchema, {
@@ -77,7 +80,7 @@ test.each([
         }),
       );
       const request = create(UpdateTicketsRequestSchema, { tickets: changes });
-      const hasDied = await dies(nth, when, () => updateTickets(newProcess(), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(), call, request));
       await anotherProcessFinishes();
       const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
       const versions = documents.map(({ version }) => version as number);
@@ -99,14 +102,14 @@ test.each([
 
 test('a deletion that dies between any two writes is finished, or has not begun', async () => {
   let attempts = 0;
-  const steps = await everyDeath(async (nth, when) => {
+  const steps = await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `weg-${attempts++}`;
     const body = { channel: 'chat', subject: externalTicketId, externalTicketId };
     const { id } = (
       await tickets.request('POST', '/ticket', { body, headers: { 'idempotency-key': externalTicketId } })
     ).json;
     const request = create(DeleteTicketRequestSchema, { ticketId: id });
-    const hasDied = await dies(nth, when, () => deleteTicket(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(), call, request));
     await anotherProcessFinishes();
     const isGone = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
     if (!hasDied) expect(isGone).toBe(true);
@@ -124,10 +127,10 @@ test('a deletion that dies between any two writes is finished, or has not begun'
 
 test('a creation with an external id that dies between any two writes is made whole by the next', async () => {
   let attempts = 0;
-  await everyDeath(async (nth, when) => {
+  await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `neu-${attempts++}`;
     const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId });
-    const hasDied = await dies(nth, when, () => createTicket(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(), call, request));
     const [first, second] = await Promise.all([1, 2].map(() => createTicket(newProcess(), call, request)));
     expect(second?.ticket?.id).toBe(first?.ticket?.id);
     const documents = await tickets.database.collection('tickets').find({ externalTicketId }).toArray();

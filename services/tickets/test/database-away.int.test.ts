@@ -1,10 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type RunningTickets, startTickets } from '../src/service.ts';
+import { service as ticketsService } from '../src/service.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
-let service: RunningTickets;
+let service: RunningService;
 let forwarder: Server;
 let url: string;
 const sockets = new Set<Socket>();
@@ -41,7 +42,7 @@ beforeAll(async () => {
   tickets = await startHarness();
   await openForwarder();
   await cut();
-  service = await startTickets({
+  service = await ticketsService.start({
     ...tickets.environment,
     TICKETING_TICKETS_MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true`,
   });

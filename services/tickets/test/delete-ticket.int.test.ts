@@ -4,7 +4,7 @@ import { golden, startHarness, type TicketsHarness } from './harness.ts';
 let tickets: TicketsHarness;
 
 beforeAll(async () => {
-  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api,scheduler' });
+  tickets = await startHarness({ variables: { ROLES: 'api,scheduler' } });
 });
 afterAll(() => tickets.stop());
 

@@ -1,13 +1,13 @@
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { idempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import mongoose, { type mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, golden, startHarness, startInstance, type TicketsHarness } from './harness.ts';
+import { type Answer, golden, startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
-let records: mongo.Collection<{ _id: string; state: string; leaseUntil: Date; expiresAt: Date }>;
+let records: mongo.Collection<{ _id: string; state: string; lease: { expiresAt: Date }; expiresAt: Date }>;
 
 beforeAll(async () => {
   tickets = await startHarness();
@@ -24,7 +24,7 @@ const countOf = (query: object) => tickets.database.collection('tickets').countD
 /** As if the process had died: the record says running, and its lease has passed. */
 async function abandonLast(): Promise<void> {
   const [last] = await records.find().sort({ expiresAt: -1 }).limit(1).toArray();
-  const abandoned = { state: 'running', answer: null, leaseUntil: new Date(0) };
+  const abandoned = { state: 'running', response: null, 'lease.expiresAt': new Date(0) };
   await records.updateOne({ _id: last?._id ?? '' }, { $set: abandoned });
 }
 
@@ -113,14 +113,18 @@ describe('Idempotency-Key', () => {
         dbName: tickets.database.databaseName,
       })
       .asPromise();
-    const store = idempotencyStore(connection, async (ids) => ids.filter((id) => id === 5));
+    const store = openIdempotencyStore(connection, async (subjects) => subjects.filter(({ id }) => id === 5));
     for (const [key, ids, state] of [
       ['alive', [4], 'done'],
       ['deleted', [4, 5], 'erased'],
     ] as const) {
       const found = await store.claim(key, 'print');
       if (found.state !== 'claimed') throw new Error('the key is taken');
-      await store.complete(found.claim, Buffer.from('text of the ticket'), ids);
+      await store.complete(
+        found.claim,
+        Buffer.from('text of the ticket'),
+        ids.map((id) => ({ kind: 'Ticket', id })),
+      );
       expect((await store.claim(key, 'print')).state).toBe(state);
     }
     await connection.close();
@@ -179,7 +183,7 @@ describe('a request whose process died between its change and its answer', () =>
       const body = { externalTicketId: 'dead-upsert', subject };
       const first = await post(`dead-upsert-${subject}`, body);
       await post(`between-${subject}`, { externalTicketId: 'dead-upsert', subject: 'dazwischen' });
-      await records.updateMany({}, { $set: { state: 'running', answer: null, leaseUntil: new Date(0) } });
+      await records.updateMany({}, { $set: { state: 'running', response: null, 'lease.expiresAt': new Date(0) } });
       const again = await post(`dead-upsert-${subject}`, body);
       expect(again.json).toMatchObject({ id: first.json.id, subject: 'dazwischen', version: first.json.version + 1 });
       await records.deleteMany({});
@@ -217,7 +221,7 @@ describe('a request whose process died between its change and its answer', () =>
   test('is answered by another process', async () => {
     const first = await post('dead-other');
     await abandonLast();
-    const other = await startInstance(tickets.environment);
+    const other = await tickets.startInstance();
     const again = await tickets.request('POST', '/ticket', {
       body: { channel: 'chat' },
       headers: { 'idempotency-key': 'dead-other' },

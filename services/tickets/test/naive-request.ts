@@ -137,8 +137,8 @@ export interface SearchHarness extends TicketsHarness {
 }
 
 /** Starts a tickets service to search in. */
-export async function startSearch(settings?: Parameters<typeof startHarness>[0]): Promise<SearchHarness> {
-  const harness = await startHarness(settings);
+export async function startSearch(options?: Parameters<typeof startHarness>[0]): Promise<SearchHarness> {
+  const harness = await startHarness(options);
   return {
     ...harness,
     async search(body, options = {}) {

@@ -1,3 +1,4 @@
+import { sendRequest } from '@ticketing/testkit/send-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, golden, startHarness, type TicketsHarness } from './harness.ts';
@@ -43,10 +44,9 @@ test('400 for a parameter of the path names it', async () => {
 });
 
 test('401 without a credential', async () => {
-  const response = await fetch(`${tickets.url}/ticket/1`);
+  const response = await sendRequest(tickets.url, 'GET', '/ticket/1');
   expect(response.headers.get('www-authenticate')).toBe('Bearer');
-  const { status, headers } = response;
-  await expectProblem({ status, headers, json: await response.json() }, 401, '401-missing');
+  await expectProblem(response, 401, '401-missing');
 });
 
 test('401 with one that does not verify', async () => {

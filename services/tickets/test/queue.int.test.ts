@@ -4,8 +4,8 @@ import { type RoutingOrder, routingOrders } from '../src/domain/queue-order.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
-const settings = await defaultSettings();
-const tickets: TicketsHarness = await startHarness(async () => settings);
+const settings = { ...defaultSettings };
+const tickets: TicketsHarness = await startHarness({ settings: async () => settings });
 afterAll(() => tickets.stop());
 beforeEach(async () => {
   settings.routingOrder = 'sla';

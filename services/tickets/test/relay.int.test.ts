@@ -3,11 +3,8 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus, IncomingMessage } from '@ticketing/events/bus/bus.ts';
-import { openBus, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
-import { readConfig } from '@ticketing/runtime/config-reader.ts';
-import { createLogger } from '@ticketing/runtime/logger.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let bus: Bus;
@@ -15,14 +12,8 @@ const got: IncomingMessage[] = [];
 const admin = { roleId: 1 };
 
 beforeAll(async () => {
-  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api,relay' });
-  const prefix = 'TICKETING_TICKETS_';
-  const named = Object.entries(tickets.environment).filter(([name]) => /KAFKA|EVENT_LOG/.test(name));
-  bus = await openBus(
-    readConfig(Object.fromEntries(named), prefix, readBusConfig),
-    'test',
-    createLogger('test', 'silent'),
-  );
+  tickets = await startHarness({ variables: { ROLES: 'api,relay' } });
+  bus = await tickets.openBus();
   await bus.subscribe({
     group: 'test',
     topics: [ticketChangedTopic.name, tagChangedTopic.name],
@@ -95,7 +86,7 @@ test('every change of a tag is on the bus', async () => {
 });
 
 test('what an instance without a relay writes is found by one that has it', async () => {
-  const other = await startInstance({ ...tickets.environment, TICKETING_TICKETS_ROLES: 'api' });
+  const other = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'api' });
   const url = `http://127.0.0.1:${other.ports.http}`;
   const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'phone' }, url });
   await expect.poll(() => messagesOf(ticketChangedTopic.name, json.id).length, { timeout: 5_000 }).toBe(1);
@@ -103,7 +94,7 @@ test('what an instance without a relay writes is found by one that has it', asyn
 });
 
 test('metrics tell what waits to be sent', async () => {
-  const response = await fetch(`http://127.0.0.1:${tickets.service.ports.internal}/metrics`);
+  const response = await fetch(`http://127.0.0.1:${tickets.running.ports.internal}/metrics`);
   const metrics = await response.text();
   for (const outbox of ['tickets', 'tags']) {
     expect(metrics).toMatch(new RegExp(`^outbox_pending\\{.*outbox="${outbox}".*\\} \\d+$`, 'm'));

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startHarness, startInstance, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
 beforeAll(async () => {
-  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api,scheduler' });
+  tickets = await startHarness({ variables: { ROLES: 'api,scheduler' } });
 });
 afterAll(() => tickets.stop());
 
@@ -13,7 +13,7 @@ const post = async (body: object): Promise<number> =>
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
 test('a pending ticket is opened within 5 s after its dueBy, once, with two replicas; no other is touched', async () => {
-  const other = await startInstance(tickets.environment);
+  const other = await tickets.startInstance();
   try {
     const due = await Promise.all(
       Array.from({ length: 30 }, (_, index) => post({ status: 'pending', dueBy: inSeconds(index % 2) })),
@@ -70,7 +70,7 @@ test('a replica without the role scheduler opens none', async () => {
 });
 
 test('a replica without the role api serves none', async () => {
-  const scheduler = await startInstance({ ...tickets.environment, TICKETING_TICKETS_ROLES: 'scheduler' });
+  const scheduler = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'scheduler' });
   try {
     const response = await fetch(`http://127.0.0.1:${scheduler.ports.http}/ticket/1`);
     expect(response.status).toBe(404);

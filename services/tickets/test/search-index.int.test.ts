@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { routingOrders } from '../src/domain/queue-order.ts';
-import { setUp } from '../src/set-up.ts';
+import { service } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { ticketIndexes } from '../src/store/ticket-model.ts';
 import type { RawFilter } from './naive-filter.ts';
@@ -12,12 +12,12 @@ const count = 20_000;
 const limit = 10;
 
 let tickets: SearchHarness;
-const settings = await defaultSettings();
+const settings = { ...defaultSettings };
 
 beforeAll(async () => {
   // Other servers explain otherwise.
   if (process.env.MONGODB_URI) return;
-  tickets = await startSearch(async () => settings);
+  tickets = await startSearch({ settings: async () => settings });
   // Indexes are built faster over what is there than kept up with it.
   await tickets.database.collection('tickets').dropIndexes();
   const [like] = drawTickets(1, 1);
@@ -28,7 +28,7 @@ beforeAll(async () => {
       Array.from({ length: 2000 }, (_, index) => generated(first + index, like)),
     );
   }
-  await setUp(tickets.environment);
+  await service.setUp(tickets.environment);
 });
 afterEach(() => {
   mongoose.set('debug', false);

@@ -22,7 +22,7 @@ const tagForms = [
 ];
 
 beforeAll(async () => {
-  tickets = await startSearch(async () => ({ ...(await defaultSettings()), spamDetectionTagId }));
+  tickets = await startSearch({ settings: async () => ({ ...defaultSettings, spamDetectionTagId }) });
   for (const [index, form] of tagForms.entries()) {
     const body = { name: `tag ${index}`, ...form };
     const { json } = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body });

@@ -70,7 +70,7 @@ test('a deleted ticket is purged when every service has said that it keeps nothi
   const { id } = await create({ subject: 'Geheim' });
   await expect(client.confirmErasure({ ticketId: id })).rejects.toThrow('was not deleted');
   await tickets.request('DELETE', `/ticket/${id}`, { caller: admin });
-  const metrics = async () => (await fetch(`http://127.0.0.1:${tickets.service.ports.internal}/metrics`)).text();
+  const metrics = async () => (await fetch(`http://127.0.0.1:${tickets.running.ports.internal}/metrics`)).text();
   const pending = async () =>
     Number(/^erasures_pending\{.*owner="reporting".*\} (\d+)$/m.exec(await metrics())?.[1] ?? 0);
   const before = await pending();

@@ -1,15 +1,15 @@
+import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunningTickets } from '../src/service.ts';
-import { golden, startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+import { golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
 let tickets: TicketsHarness;
-let second: RunningTickets;
+let second: RunningService;
 let urls: string[];
 
 beforeAll(async () => {
   tickets = await startHarness();
-  second = await startInstance(tickets.environment);
+  second = await tickets.startInstance();
   urls = [tickets.url, `http://127.0.0.1:${second.ports.http}`];
 });
 afterAll(async () => {
@@ -222,7 +222,7 @@ describe('moves at once', () => {
       ),
     );
     expect(new Set(created.map(({ status }) => status))).toEqual(new Set([200]));
-    const third = await startInstance(tickets.environment);
+    const third = await tickets.startInstance();
     try {
       for (const url of [...urls, `http://127.0.0.1:${third.ports.http}`]) {
         expect((await tickets.request('GET', '/tag?q=Viele', { url })).json.total).toBe(60);

@@ -4,21 +4,20 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/application/context.ts';
+import { type Context, ticketsContext } from '../src/application/context.ts';
 import { finishTagDeletions } from '../src/application/finish-tag-deletions.ts';
-import { readTicketsConfig } from '../src/config.ts';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { deleteTag } from '../src/rpc/delete-tag.ts';
 import { updateTag } from '../src/rpc/update-tag.ts';
-import { ticketsContext } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { dies, everyDeath } from './deaths.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
@@ -26,10 +25,8 @@ let database: Database;
 
 beforeAll(async () => {
   // Without the scheduler, which would finish what these tests leave half done.
-  tickets = await startHarness(undefined, { TICKETING_TICKETS_ROLES: 'api' });
-  const { store } = readTicketsConfig(tickets.environment);
-  database = openDatabase(store.mongodbUri, store.database, () => undefined);
-  await database.opened;
+  tickets = await startHarness({ variables: { ROLES: 'api' } });
+  database = await tickets.openDatabase();
 });
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
@@ -40,9 +37,13 @@ afterAll(async () => {
 /** What a process of its own works with, some hours from now. */
 function processOf(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  const config = readTicketsConfig(tickets.environment);
-  const context = ticketsContext(config, database.connection, defaultSettings, () => undefined);
-  return { ...context, now: () => Math.floor(Date.now() / 1000) + hoursFromNow * 3600 };
+  return ticketsContext({
+    config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
+    database,
+    settings: async () => defaultSettings,
+    wakeRelay: () => undefined,
+    runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
+  });
 }
 
 const call = {
@@ -64,13 +65,13 @@ const upTo = (version: number) => Array.from({ length: version }, (_, index) => 
 test('a deletion that dies between any two writes is finished, each ticket by one change', async () => {
   const stays = await post({ name: 'Bleibt' });
   let attempts = 0;
-  const steps = await everyDeath(async (nth, when) => {
+  const steps = await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const id = await post({ name: `Tag ${attempts}` });
     const carrying = [];
     for (let index = 0; index < 12; index++) carrying.push(await ticketWith(index % 2 ? [id] : [stays, id]));
     const request = create(DeleteTagRequestSchema, { id });
-    const hasDied = await dies(nth, when, () => deleteTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => deleteTag(processOf(), call, request));
 
     const isGone = (await tickets.request('GET', `/tag/${id}`)).status === 404;
     for (const ticketId of carrying) {
@@ -119,12 +120,12 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
 
 test('a creation or a change that dies between any two writes has happened or has not, everywhere', async () => {
   let attempts = 0;
-  const steps = await everyDeath(async (nth, when) => {
+  const steps = await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const [before, after] = [`Alt ${attempts}`, `Neu ${attempts}`];
     const id = await post({ name: before });
     const request = create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name: after });
-    const hasDied = await dies(nth, when, () => updateTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => updateTag(processOf(), call, request));
     const { name } = (await tickets.request('GET', `/tag/${id}`)).json;
     expect([before, after]).toContain(name);
     expect((await processOf().tags.tree()).get(id)?.name).toBe(name);
@@ -138,11 +139,11 @@ test('a creation or a change that dies between any two writes has happened or ha
   });
   expect(steps).toBe(3);
 
-  await everyDeath(async (nth, when) => {
+  await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const name = `Neu ${attempts}`;
     const request = create(CreateTagRequestSchema, { name });
-    const hasDied = await dies(nth, when, () => createTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => createTag(processOf(), call, request));
     const { tags } = (await tickets.request('GET', `/tag?q=${encodeURIComponent(name)}`)).json;
     const again = await tickets.request('POST', '/tag', { caller, body: { name } });
     expect(again.status).toBe(tags.length === 0 ? 200 : 409);
@@ -154,14 +155,14 @@ test('a creation or a change that dies between any two writes has happened or ha
 
 test('changes of many tags at once that die between any two writes have happened or have not, each everywhere', async () => {
   let attempts = 0;
-  await everyDeath(async (nth, when) => {
+  await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const old = await Promise.all(['a', 'b'].map((name) => post({ name: `Viele ${attempts} ${name}` })));
     const context = processOf();
     const rename = (id: number, name: string) =>
       updateTag(context, call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
     const names = ['c', 'd', 'e'].map((name) => `Viele ${attempts} ${name}`);
-    const hasDied = await dies(nth, when, async () => {
+    const hasDied = await crashAtWrite(nth, when, async () => {
       const all = [
         ...old.map((id, index) => rename(id, `Viele neu ${attempts} ${index}`)),
         // The same tag again: it comes after its first change.

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, golden, startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+import { type Answer, golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tags: number[];
@@ -229,7 +229,7 @@ describe('workedOnBy', () => {
 });
 
 test('1,000 PATCHes in parallel on 10 tickets, by two instances, lose nothing', { timeout: 60_000 }, async () => {
-  const other = await startInstance(tickets.environment);
+  const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const ids = await Promise.all(Array.from({ length: 10 }, () => post()));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startHarness, startInstance, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -43,7 +43,7 @@ test('an update is checked against what the ticket keeps: blind copies need its 
 });
 
 test('200 at once with one externalTicketId make one ticket, on two instances', async () => {
-  const other = await startInstance(tickets.environment);
+  const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const answers = await Promise.all(
@@ -73,11 +73,11 @@ test('an external id that a crash left without its ticket is healed', async () =
 });
 
 test('ids are unique over instances, and not used again after a restart', async () => {
-  const other = await startInstance(tickets.environment);
+  const other = await tickets.startInstance();
   const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
   const created = await Promise.all(Array.from({ length: 200 }, (_, index) => post({}, urls[index % 2])));
   await other.stop();
-  const again = await startInstance(tickets.environment);
+  const again = await tickets.startInstance();
   created.push(await post({}, `http://127.0.0.1:${again.ports.http}`));
   await again.stop();
   const ids = created.map(({ json }) => json.id);

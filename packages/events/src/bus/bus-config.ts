@@ -3,7 +3,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { openDatabase } from '@ticketing/store/database.ts';
 import { mongodbUriRule } from '@ticketing/store/store-config.ts';
 import type { Bus } from './bus.ts';
-import { embeddedLog } from './embedded-log.ts';
+import { embeddedLog } from './embedded-log/embedded-log.ts';
 import type { KafkaCredentials } from './kafka-bus.ts';
 
 /** Which bus a service uses: Kafka, or the log in a MongoDB that all services share. */
@@ -61,9 +61,9 @@ export async function openBus(config: BusConfig, service: string, log: Logger): 
       log: (level, text) => log[level]({ kafka: text }, 'Kafka'),
     });
   }
-  const database = openDatabase(config.mongodbUri, config.database, (error) =>
-    log.warn({ err: error }, 'the event log can not be reached'),
-  );
+  const warn = (error: unknown) => log.warn({ err: error }, 'the event log is unreachable');
+  // What it needs is made by its own `setUp`.
+  const database = openDatabase(config.mongodbUri, config.database, warn, { isSetUpHere: true });
   const bus = embeddedLog(database);
   return {
     ...bus,

@@ -53,6 +53,7 @@ export interface Pending {
 /** The outboxes of the documents of a collection. */
 export interface Outbox {
   name: string;
+  collection: Collection;
   topic: string;
   /** The events of some documents, those that wait longest first. */
   pending(ranges: readonly number[], limit: number): Promise<Pending[]>;
@@ -73,6 +74,15 @@ export interface OutboxState {
   events: number;
   oldestAt: number | undefined;
   undeliverable: number;
+}
+
+/** Whether any outbox of a database has something to send: one operation for all of them. */
+export async function isAnyWaiting([first, ...others]: readonly Outbox[]): Promise<boolean> {
+  if (!first) return false;
+  const oneWaiting = [{ $match: { outboxSince: { $exists: true } } }, { $limit: 1 }, { $project: { _id: 1 } }];
+  const unions = others.map(({ collection }) => ({ $unionWith: { coll: collection.name, pipeline: oneWaiting } }));
+  const found = await first.collection.aggregate([...oneWaiting, ...unions]).toArray();
+  return found.length > 0;
 }
 
 /** How many ranges of ids the relays of a service share. */
@@ -109,6 +119,7 @@ export function openOutbox<Event extends { version: number }>(
 
   return {
     name: options.name,
+    collection: given,
     topic: options.topic,
     async pending(ranges, limit) {
       const isMine =

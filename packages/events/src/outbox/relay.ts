@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { aborted, type Found, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { type Database, isUnreachable } from '@ticketing/store/database.ts';
+import type { Leased } from '@ticketing/store/lease.ts';
+import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
-import { type LeaseDocument, shareWork } from '../bus/shared-leases.ts';
-import { type Outbox, type Pending, rangeCount } from './outbox.ts';
+import { isAnyWaiting, type Outbox, type Pending, rangeCount } from './outbox.ts';
 
 /** What a relay sends from and to. */
 export interface RelayOptions {
@@ -25,8 +26,8 @@ export interface Relay {
 }
 
 const maxDocuments = 500;
-/** How often a relay looks for what other processes have put into an outbox. */
-const pollMs = 200;
+/** How often a relay looks for what other processes have put into an outbox: while there is something, and at least. */
+const pollMs = { busy: 200, idle: 1_200 };
 /** What is put in within this time after a round goes with the next one. */
 const gatherMs = 150;
 
@@ -42,14 +43,14 @@ const gatherMs = 150;
  */
 export function startRelay({ database, outboxes, bus, log }: RelayOptions): Relay {
   const owned = new Set<number>();
-  const rounds = new Map<Outbox, Promise<unknown>>();
+  const rounds = new Map<Outbox, Promise<number>>();
 
-  const member = shareWork<LeaseDocument>(database, {
+  const member = joinLeaseGroup<Leased>(database, {
     collection: 'relayLeases',
     group: 'relay',
     parts: Array.from({ length: rangeCount }, (_, range) => String(range)),
     initial: {},
-    async work(range, _lease, signal) {
+    async work(range, _held, signal) {
       owned.add(Number(range));
       wake();
       await aborted(signal);
@@ -60,12 +61,18 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     onError: (error) => log.warn({ err: error }, 'the leases of the relay are not renewed'),
   });
 
-  async function sendFrom(outbox: Outbox, signal: AbortSignal): Promise<boolean> {
-    const round = sendRound(outbox);
-    rounds.set(outbox, round);
-    if ((await round) === maxDocuments) return true;
+  /** Sends a round from every outbox, if any has something to send. */
+  async function sendAll(signal: AbortSignal): Promise<Found> {
+    if (owned.size === 0 || !(await isAnyWaiting(outboxes))) return 'nothing';
+    for (const outbox of outboxes) rounds.set(outbox, sendRound(outbox));
+    const ended = await Promise.allSettled(rounds.values());
+    const failed = ended.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    const counts = ended.map((one) => (one.status === 'fulfilled' ? one.value : 0));
+    if (counts.includes(maxDocuments)) return 'more';
+    if (counts.every((count) => count === 0)) return 'nothing';
     await setTimeout(gatherMs, undefined, { signal }).catch(() => undefined);
-    return false;
+    return 'done';
   }
 
   /** Answers how many documents there were to send from. */
@@ -112,23 +119,20 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     await outbox.postpone(pending, error instanceof Error ? error.message : String(error));
   }
 
-  const loops = outboxes.map((outbox) =>
-    startWakefulLoop({
-      pollMs,
-      run: (signal) => sendFrom(outbox, signal),
-      onError(error, failures) {
-        log.warn({ err: error, outbox: outbox.name }, 'events are not sent; they wait');
-        return retryDelayMs(failures);
-      },
-    }),
-  );
-  const wake = () => {
-    for (const loop of loops) loop.wake();
-  };
+  const loop = startWakefulLoop({
+    pollMs,
+    run: sendAll,
+    after: database.opened,
+    onError(error, failures) {
+      log.warn({ err: error }, 'events are not sent; they wait');
+      return retryDelayMs(failures);
+    },
+  });
+  const wake = () => loop.wake();
   return {
     wake,
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await loop.stop();
       await member.stop();
     },
   };

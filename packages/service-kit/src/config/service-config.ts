@@ -1,19 +1,32 @@
-import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
+import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
+import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
+import { type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 
-/** What every process of the system is told: where it listens, how it logs and stops, and whose tokens it believes. */
+/** What the process of a service is configured with, as its entry in the description of the system asks for. */
 export interface ServiceConfig {
   host: string;
   httpPort: number;
+  grpcPort: number;
   internalPort: number;
   logLevel: string;
-  /** How long answers carry `Connection: close` before the servers close, in ms. */
+  /** How long responses carry `Connection: close` before the servers close, in ms. */
   drainMs: number;
   issuer: IssuerConfig;
   /** The private JWK with which the service signs internal tokens. */
   signingKeyFile: string;
+  /** The public JWKs of all services; undefined for a service that accepts no internal tokens. */
+  internalJwksFile: string | undefined;
+  roles: readonly Role[];
+  /** Undefined for a service without a database. */
+  store: StoreConfig | undefined;
+  /** Undefined for a service that neither publishes nor consumes. */
+  bus: BusConfig | undefined;
+  /** The gRPC addresses of the services that it calls by RPC, as grpc-js names them. */
+  targets: ReadonlyMap<string, string>;
 }
 
-/** Whose tokens are believed. Exactly one of the three sources of keys is set. */
+/** Whose tokens are accepted. Exactly one of the three sources of keys is set. */
 export interface IssuerConfig {
   issuer: string;
   audience: string;
@@ -22,16 +35,41 @@ export interface IssuerConfig {
   secret: string | undefined;
 }
 
-/** Reads what every process of the system is told. */
-export function readServiceConfig(from: ConfigReader, defaults: { httpPort: number }): ServiceConfig {
+/**
+ * Reads the configuration of a service from the variables `TICKETING_<NAME>_…`; `readOwn` reads what only it has.
+ *
+ * Errors: a ConfigError with every problem.
+ */
+export function readServiceConfig<Own>(
+  entry: ServiceEntry,
+  environment: Environment,
+  readOwn: (from: ConfigReader) => Own,
+): ServiceConfig & Own {
+  const names = services.map(({ name }) => name);
+  return readConfig(environment, { service: entry.name, services: names }, (from) => ({
+    ...readShared(from, entry),
+    ...readOwn(from),
+  }));
+}
+
+function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
+  const { ports, roles, hasStore, publishes, consumes } = entry;
+  const target = { pattern: /^\S+:\d+$/, meaning: 'host:port, or dns:///host:port' };
+  const called = ports.grpc === undefined ? [] : entry.calls.map(serviceNamed);
   return {
     host: from.text('HOST', { default: '0.0.0.0' }),
-    httpPort: from.port('HTTP_PORT', defaults.httpPort),
-    internalPort: from.port('INTERNAL_PORT', defaults.httpPort + 2000),
+    httpPort: from.port('HTTP_PORT', ports.http),
+    grpcPort: ports.grpc === undefined ? 0 : from.port('GRPC_PORT', ports.grpc),
+    internalPort: from.port('INTERNAL_PORT', ports.http + 2000),
     logLevel: from.choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     drainMs: from.integer('DRAIN_MS', { default: 1000, min: 0, max: 60_000 }),
     issuer: readIssuerConfig(from),
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
+    internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
+    roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
+    store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
+    bus: publishes.length + consumes.length > 0 ? readBusConfig(from) : undefined,
+    targets: new Map(called.map(({ name }) => [name, from.text(`${name.toUpperCase()}_TARGET`, target)])),
   };
 }
 

@@ -11,7 +11,7 @@ afterEach(() => {
 const program = (start: string) => `
   import { runService } from ${JSON.stringify(join(import.meta.dirname, 'run-service.ts'))};
   const log = { info: ({ reason }) => console.log(reason), error: (_, text) => console.log(text) };
-  await runService(async () => { ${start} });
+  await runService({ setUp: async () => console.log("set up"), start: async () => { ${start} } });
 `;
 
 function run(start: string) {

@@ -72,7 +72,7 @@ export interface CallOptions {
   log: Logger;
   metrics: Metrics;
   /** Told of every caller that was verified. */
-  onCaller?: (caller: Caller) => void;
+  onCaller?: ((caller: Caller) => void) | undefined;
 }
 
 /**

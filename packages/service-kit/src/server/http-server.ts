@@ -2,12 +2,20 @@ import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
 
+/** Where a service listens. Port 0 takes a free one; a service without a gRPC API keeps 0 there. */
+export interface Ports {
+  http: number;
+  grpc: number;
+  internal: number;
+}
+
 /** Servers that listen together and stop together. */
-export interface HttpServer<Named> {
+export interface HttpServer {
   /** The ports that were taken. */
-  ports: Named;
+  ports: Ports;
   /**
-   * Answers with `Connection: close` for `drainMs`, so that proxies let go of their pooled connections, then closes.
+   * Sends `Connection: close` with every response for `drainMs`, so that proxies let go of their pooled connections, then
+   * closes.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -59,20 +67,20 @@ export function ageConnections(app: FastifyInstance): void {
   });
 }
 
-/** Lets servers listen on a host; those that listen already are closed if a later one can not. */
-export async function listenOn<Named extends Record<keyof Named, number>>(
+/** Lets servers listen on a host; those that listen already are closed if a later one cannot. */
+export async function listenOn(
   host: string,
-  servers: Record<keyof Named, FastifyInstance>,
-  ports: Named,
-): Promise<HttpServer<Named>> {
-  const names = Object.keys(servers) as (keyof Named)[];
-  const apps = names.map((name) => servers[name]);
-  const taken: Named = { ...ports };
+  servers: Partial<Record<keyof Ports, FastifyInstance>>,
+  ports: Ports,
+): Promise<HttpServer> {
+  const apps = Object.values(servers);
+  const taken: Ports = { ...ports };
   try {
-    for (const name of names) {
-      await servers[name].listen({ host, port: ports[name] });
-      const { port } = servers[name].server.address() as AddressInfo;
-      Object.assign(taken, { [name]: port });
+    for (const name of ['http', 'grpc', 'internal'] as const) {
+      const app = servers[name];
+      if (!app) continue;
+      await app.listen({ host, port: ports[name] });
+      taken[name] = (app.server.address() as AddressInfo).port;
     }
   } catch (error) {
     await Promise.all(apps.map((app) => app.close()));

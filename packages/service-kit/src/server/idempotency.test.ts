@@ -8,16 +8,17 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
+import type { ClaimedRequest, IdempotencyClaim, IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { describe, expect, test } from 'vitest';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
-import { type ClaimedRequest, type IdempotencyClaim, type IdempotencyRecords, idempotent } from './idempotency.ts';
+import { idempotent } from './idempotency.ts';
 
 interface Kept {
   fingerprint: string;
-  lease: string;
+  owner: string;
   reserved: Record<string, number>;
-  answer?: Uint8Array;
+  response?: Uint8Array;
 }
 
 class Killed extends Error {}
@@ -29,7 +30,7 @@ class World {
   nextId = 1;
   isAbandoned = false;
   #steps = 0;
-  #lease = 0;
+  #claims = 0;
   diesAt: { step: number; when: 'before' | 'after' } | undefined;
 
   async step<Result>(work: () => Result): Promise<Result> {
@@ -44,7 +45,7 @@ class World {
     return this.#steps;
   }
 
-  readonly records: IdempotencyRecords = {
+  readonly records: Pick<IdempotencyStore, 'claim' | 'reserve' | 'complete' | 'release'> = {
     claim: (id, fingerprint) => this.step((): IdempotencyClaim => this.#claim(id, fingerprint)),
     reserve: (claim, name, proposed) =>
       this.step(() => {
@@ -53,28 +54,28 @@ class World {
         kept.reserved[name] ??= proposed;
         return kept.reserved[name] as number;
       }),
-    complete: (claim, answer) =>
+    complete: (claim, response) =>
       this.step(() => {
         const kept = this.#held(claim);
-        if (kept) kept.answer = answer;
+        if (kept) kept.response = response;
       }),
     release: (claim) => this.step(() => void (this.#held(claim) && this.kept.delete(claim.id))),
   };
 
   #claim(id: string, fingerprint: string): IdempotencyClaim {
     const kept = this.kept.get(id);
-    if (kept?.answer) return { state: 'done', fingerprint: kept.fingerprint, answer: kept.answer };
+    if (kept?.response) return { state: 'done', fingerprint: kept.fingerprint, response: kept.response };
     if (kept && (!this.isAbandoned || kept.fingerprint !== fingerprint)) {
       return { state: 'running', fingerprint: kept.fingerprint };
     }
-    const lease = String(this.#lease++);
-    this.kept.set(id, { fingerprint, reserved: {}, ...kept, lease });
-    return { state: 'claimed', claim: { id, requestId: `effect of ${id}`, lease, reserved: { ...kept?.reserved } } };
+    const owner = String(this.#claims++);
+    this.kept.set(id, { fingerprint, reserved: {}, ...kept, owner });
+    return { state: 'claimed', claim: { id, requestId: `request ${id}`, owner, reserved: { ...kept?.reserved } } };
   }
 
-  #held({ id, lease }: ClaimedRequest): Kept | undefined {
+  #held({ id, owner }: ClaimedRequest): Kept | undefined {
     const kept = this.kept.get(id);
-    return kept?.lease === lease ? kept : undefined;
+    return kept?.owner === owner ? kept : undefined;
   }
 }
 
@@ -104,7 +105,7 @@ async function createTag(
   const call = {
     caller,
     header: (header: string) => (header === 'idempotency-key' ? key : undefined),
-    answerHeader: (header: string, value: string) => void headers.set(header, value),
+    setResponseHeader: (header: string, value: string) => void headers.set(header, value),
   } as unknown as Call;
   const answer = await served?.handlers.get(TagService.method.createTag)?.(
     call,

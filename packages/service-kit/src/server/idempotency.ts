@@ -3,37 +3,10 @@ import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/p
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
-
-/** Where requests with a key are recorded. Every operation is one step that a crash does not divide. */
-export interface IdempotencyRecords {
-  /** Claims a request: new, or left by a process whose lease has passed. Else answers what is known of it. */
-  claim(id: string, fingerprint: string): Promise<IdempotencyClaim>;
-  /** Records a number under a name unless there is one; answers the one that is recorded. */
-  reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
-  /** Records the answer, if the claim still holds. */
-  complete(claim: ClaimedRequest, answer: Uint8Array, ticketIds: readonly number[]): Promise<void>;
-  /** Forgets a request that has changed nothing, if the claim still holds. */
-  release(claim: ClaimedRequest): Promise<void>;
-}
-
-/** A request that this process has claimed, with the numbers that are reserved for it. */
-export interface ClaimedRequest {
-  id: string;
-  /** What its effects are marked with: another, when the key is used again after its time. */
-  requestId: string;
-  lease: string;
-  reserved: Readonly<Record<string, number>>;
-}
-
-/** What a claim has found. */
-export type IdempotencyClaim =
-  | { state: 'claimed'; claim: ClaimedRequest }
-  | { state: 'running'; fingerprint: string }
-  | { state: 'erased'; fingerprint: string }
-  | { state: 'done'; fingerprint: string; answer: Uint8Array };
 
 /**
  * Lets the handlers of every POST and PATCH that writes honour `Idempotency-Key`, on both faces.
@@ -45,60 +18,63 @@ export type IdempotencyClaim =
  */
 export function idempotent(
   served: readonly ServiceImplementation<Call>[],
-  records: IdempotencyRecords,
+  store: RequestRecords,
 ): ServiceImplementation<Call>[] {
   return served.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => [
         method,
-        takesIdempotencyKey(method) ? once(method, handler, records) : handler,
+        takesIdempotencyKey(method) ? processOnce(method, handler, store) : handler,
       ]),
     ),
   }));
 }
 
+/** What of the store requests are recorded with. */
+type RequestRecords = Pick<IdempotencyStore, 'claim' | 'reserve' | 'complete' | 'release'>;
+
 type Handler = (call: Call, request: Message) => Promise<Message>;
 
-function once(method: DescMethod, handler: Handler, records: IdempotencyRecords): Handler {
+function processOnce(method: DescMethod, handler: Handler, store: RequestRecords): Handler {
   return async (call, request) => {
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
     const fingerprint = digest(method.toString(), toBinary(method.input, request));
-    const found = await records.claim(digest(callerName(call.caller), readKey(header)), fingerprint);
+    const found = await store.claim(digest(callerName(call.caller), readKey(header)), fingerprint);
     if (found.state !== 'claimed') {
       if (found.fingerprint !== fingerprint) throw reused();
-      if (found.state === 'erased') throw notFound('Ticket');
+      if (found.state === 'erased') throw notFound(found.kind);
       if (found.state === 'running') throw running();
       call.setResponseHeader('idempotency-replayed', 'true');
-      return fromBinary(method.output, found.answer);
+      return fromBinary(method.output, found.response);
     }
-    return answerOnce(found.claim, { method, handler, records }, call, request);
+    return respondOnce(found.claim, { method, handler, store }, call, request);
   };
 }
 
-async function answerOnce(
+async function respondOnce(
   claim: ClaimedRequest,
-  { method, handler, records }: { method: DescMethod; handler: Handler; records: IdempotencyRecords },
+  { method, handler, store }: { method: DescMethod; handler: Handler; store: RequestRecords },
   call: Call,
   request: Message,
 ): Promise<Message> {
-  const ticketIds = new Set<number>();
+  const subjects: ResponseSubject[] = [];
   const given: IdempotentRequest = {
     id: claim.requestId,
-    reserve: async (name, choose) => claim.reserved[name] ?? (await records.reserve(claim, name, await choose())),
-    about: (ticketId) => ticketIds.add(ticketId),
+    reserve: async (name, choose) => claim.reserved[name] ?? (await store.reserve(claim, name, await choose())),
+    addSubject: (subject) => subjects.push(subject),
   };
-  let answer: Message;
+  let response: Message;
   try {
-    answer = await handler(Object.assign(Object.create(call), { once: given }) as Call, request);
+    response = await handler(Object.assign(Object.create(call), { idempotency: given }) as Call, request);
   } catch (error) {
     // An error that is not the client's may have come after the change: the record stays, and is taken over.
-    if (error instanceof DomainError && !mayHaveChanged.has(error.code)) await records.release(claim);
+    if (error instanceof DomainError && !mayHaveChanged.has(error.code)) await store.release(claim);
     throw error;
   }
-  await records.complete(claim, toBinary(method.output, answer), [...ticketIds]);
-  return answer;
+  await store.complete(claim, toBinary(method.output, response), subjects);
+  return response;
 }
 
 const mayHaveChanged = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);

@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type HttpServer, listenOn, openServer } from './http-server.ts';
 
-let server: HttpServer<{ web: number }>;
+let server: HttpServer;
 
 beforeAll(async () => {
   const app = openServer();
   app.get('/*', async () => 'ok');
-  server = await listenOn('127.0.0.1', { web: app }, { web: 0 });
+  server = await listenOn('127.0.0.1', { http: app }, { http: 0, grpc: 0, internal: 0 });
 });
 
 afterAll(() => server.close(0));
@@ -24,7 +24,7 @@ it.each([
   ],
   ['a URL that is not UTF-8', 'GET /%ff HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400, 'malformed_request'],
 ])('answers %s with a problem document', async (_, bytes, status, code) => {
-  const socket = connect(server.ports.web, '127.0.0.1');
+  const socket = connect(server.ports.http, '127.0.0.1');
   socket.write(bytes);
   const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -2,89 +2,105 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes, registerRestApi, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
+import { openAuthenticator } from '../identity/identity.ts';
+import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
+import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
 import { type Call, callInterceptor, callRoutes, reportServerError, restCall, traceOf } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { ageConnections, type HttpServer, listenOn, openServer } from './http-server.ts';
+import { idempotent } from './idempotency.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { rejectBeforeBody } from './reject-before-body.ts';
 
-/** Where the faces of a service listen. Port 0 takes a free one. */
-export interface Ports {
-  http: number;
-  grpc: number;
-  internal: number;
-}
-
-/** What the faces of a service are made of. */
-export interface ServiceServerOptions {
-  /** The name of the service: its audience in tokens, its label in metrics. */
-  name: string;
-  host: string;
-  ports: Ports;
-  served: readonly ServiceImplementation<Call>[];
-  authenticator: Authenticator;
-  health: Health;
+/** What the servers of a service are made from. */
+interface ServerParts {
   log: Logger;
   metrics: Metrics;
-  /** Told of every caller that was verified. */
-  onCaller?: (caller: Caller) => void;
+  authenticator: Authenticator;
+  health: Health;
+  implementations: readonly ServiceImplementation<Call>[];
+  onCaller?: ((caller: Caller) => void) | undefined;
 }
 
 const maxTimeoutMs = 30_000;
 
 /**
- * Builds the three servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with
- * health and reflection) and the internal one (metrics), all from the contracts of what is served.
+ * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
+ * reflection) and the internal one (metrics), all from its contracts; or its own HTTP server and the internal one.
  *
- * Errors: throws if a method declares no access rule.
+ * Errors: throws if a method declares no access rule; a port that is taken.
  */
-export async function openServiceServer(given: ServiceServerOptions): Promise<HttpServer<Ports>> {
-  const options = { ...given, served: announceDeprecation(given.served) };
-  const services = options.served.map(({ service }) => service);
-  requireAccessRules(services);
+export async function openServers(
+  entry: ServiceEntry,
+  { config, log, metrics, health, issuer }: Kit<unknown, unknown>,
+  composition: Composition,
+): Promise<HttpServer> {
+  const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
+  const internal = internalServer(health, metrics, log);
+  if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
+  const { implementations = [], idempotency, onCaller } = composition;
+  const recorded = idempotency ? idempotent(implementations, idempotency) : implementations;
+  const served = config.roles.includes('api') ? announceDeprecation(recorded) : [];
+  requireAccessRules(entry.contracts);
+  const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
+  const parts: ServerParts = { log, metrics, authenticator, health, implementations: served, onCaller };
+  const servers = { http: await webServer(entry, parts), grpc: await grpcServer(parts), internal };
+  return listenOn(config.host, servers, ports);
+}
+
+async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
   const web = openServer();
-  rejectBeforeBody(web, services, options.authenticator);
-  registerProbes(web, options.health);
+  const contracts = parts.implementations.map(({ service }) => service);
+  rejectBeforeBody(web, contracts, parts.authenticator);
+  registerProbes(web, parts.health);
   await web.register(async (scope) => {
-    const document = openApiDocument({ served: options.served, title: `Ticketing: ${options.name}`, version: '1' });
-    const json = JSON.stringify(document);
+    const title = `Ticketing: ${entry.name}`;
+    const json = JSON.stringify(openApiDocument({ served: parts.implementations, title, version: '1' }));
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
-    await registerRest(scope, options);
+    await registerRest(scope, parts);
   });
-  const connectOptions = {
-    interceptors: [callInterceptor(options)],
+  await web.register(fastifyConnectPlugin, { routes: callRoutes(parts.implementations), ...connectOptions(parts) });
+  return web;
+}
+
+async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
+  const contracts = parts.implementations.map(({ service }) => service);
+  const grpc = openServer({ http2: true });
+  await grpc.register(fastifyConnectPlugin, {
+    ...connectOptions(parts),
+    connect: false,
+    grpcWeb: false,
+    routes: (router) => {
+      callRoutes(parts.implementations)(router);
+      healthRoutes(parts.health, contracts)(router);
+      reflectionRoutes(contracts)(router);
+    },
+  });
+  ageConnections(grpc);
+  return grpc;
+}
+
+function connectOptions(parts: ServerParts) {
+  return {
+    interceptors: [callInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
   };
-  await web.register(fastifyConnectPlugin, { routes: callRoutes(options.served), ...connectOptions });
-  const grpc = openServer({ http2: true });
-  await grpc.register(fastifyConnectPlugin, {
-    ...connectOptions,
-    connect: false,
-    grpcWeb: false,
-    routes: (router) => {
-      callRoutes(options.served)(router);
-      healthRoutes(options.health, services)(router);
-      reflectionRoutes(services)(router);
-    },
-  });
-  ageConnections(grpc);
-  const internal = internalServer(options.health, options.metrics, options.log);
-  return listenOn(options.host, { http: web, grpc, internal }, options.ports);
 }
 
-async function registerRest(scope: FastifyInstance, options: ServiceServerOptions): Promise<void> {
+async function registerRest(scope: FastifyInstance, options: ServerParts): Promise<void> {
   await registerRestApi<Call>(scope, {
-    services: options.served,
+    services: options.implementations,
     traceIdOf: (request) => traceOf(request).traceId,
     onServerError: (error, status, request) =>
       reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),

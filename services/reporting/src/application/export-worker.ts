@@ -9,7 +9,7 @@ import type { RowDocument } from '../store/row-model.ts';
 import type { Context } from './context.ts';
 import { cellsOf, planExport } from './export-plan.ts';
 
-const pollMs = 1_000;
+const pollMs = { busy: 1_000, idle: 5_000 };
 const advanceEveryMs = 1_000;
 /** An export that takes its process down with it is not begun for ever. */
 const maxAttempts = 5;
@@ -20,24 +20,26 @@ class ExportLeft extends Error {
 }
 
 /** Starts what makes the exports that were asked for, in this process one at a time; what it leaves goes to another. */
-export function startExportWorker(context: Omit<Context, 'wakeExports'>, opened: Promise<void>): WakefulLoop {
-  return startWakefulLoop({
+export function startExportWorker(context: Context, opened: Promise<void>): WakefulLoop {
+  const worker = startWakefulLoop({
     pollMs,
     after: opened,
     async run(signal) {
       const job = await context.exports.take();
       if (job && job.attempts > maxAttempts) await giveUp(context, job, new Error('it was begun too often'));
       else if (job) await make(context, job, signal);
-      return job !== undefined;
+      return job === undefined ? 'nothing' : 'more';
     },
     onError(error, failures) {
       if (failures === 0) context.log.warn({ err: error }, 'exports wait');
-      return pollMs;
+      return pollMs.busy;
     },
   });
+  context.exportWorker = worker;
+  return worker;
 }
 
-async function make(context: Omit<Context, 'wakeExports'>, job: ExportJob, stopping: AbortSignal): Promise<void> {
+async function make(context: Context, job: ExportJob, stopping: AbortSignal): Promise<void> {
   const left = new AbortController();
   const signal = AbortSignal.any([stopping, left.signal]);
   const progress = { rows: 0 };
@@ -82,14 +84,14 @@ function isPassing(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof DomainError && error.code === 'unavailable');
 }
 
-async function giveUp(context: Omit<Context, 'wakeExports'>, job: ExportJob, error: unknown): Promise<void> {
+async function giveUp(context: Context, job: ExportJob, error: unknown): Promise<void> {
   context.log.error({ err: error, exportId: job.id }, 'an export could not be made');
   await context.exports.fail(job).catch(() => undefined);
 }
 
 /** Notes which tickets are in the file before they are, and leaves out those that were erased before that. */
 async function* recorded(
-  context: Omit<Context, 'wakeExports'>,
+  context: Context,
   job: ExportJob,
   pages: AsyncIterable<RowDocument[]>,
   progress: { rows: number },

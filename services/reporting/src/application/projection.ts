@@ -49,9 +49,10 @@ export async function erase(projection: Projection, id: number, version: number,
   await projection.tickets.confirmErasure(id, reason);
 }
 
-/** Lets the rows show the new names of tags that have changed, until none is left. Source: decisions.md section 11. */
-export async function refreshTags(projection: Projection, signal: AbortSignal): Promise<void> {
+/** Lets the rows show the new names of tags that have changed, until none is left; returns of how many. Source: decisions.md section 11. */
+export async function refreshTags(projection: Projection, signal: AbortSignal): Promise<number> {
   const { rows, tagRefreshes } = projection;
+  let count = 0;
   for (let refresh = await tagRefreshes.next(); refresh && !signal.aborted; refresh = await tagRefreshes.next()) {
     let { doneUpTo } = refresh;
     let ids = await rows.withTag(refresh.tagId, doneUpTo, tagged);
@@ -62,5 +63,7 @@ export async function refreshTags(projection: Projection, signal: AbortSignal): 
       ids = ids.length < tagged ? [] : await rows.withTag(refresh.tagId, doneUpTo, tagged);
     }
     if (!signal.aborted) await tagRefreshes.remove(refresh);
+    count += 1;
   }
+  return count;
 }

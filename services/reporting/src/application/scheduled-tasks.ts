@@ -8,8 +8,8 @@ import { type Drift, reconcile } from './reconciliation.ts';
 export type DriftMeter = (drift: Drift) => void;
 
 const graceMs = 5_000;
-/** UTC. */
-const nightHour = 2;
+/** From this hour of the day on, UTC. */
+const firstHour = 2;
 
 /** Measures the drift that the last reconciliation found. */
 export function driftMeter(registry: Registry): DriftMeter {
@@ -29,7 +29,7 @@ export function driftMeter(registry: Registry): DriftMeter {
 /** What the scheduler role of this service does. Every replica may do it: the store lets each thing happen once. */
 export function scheduledTasks(context: Context, meter: DriftMeter, signal: AbortSignal): ScheduledTask[] {
   return [
-    { name: 'reconcile rows', everyMs: 60_000, run: () => reconcileNightly(context, meter, signal) },
+    { name: 'reconcile rows', everyMs: 60_000, run: () => reconcileDaily(context, meter, signal) },
     { name: 'remove old rows', everyMs: 60_000, run: () => context.rows.removeOld() },
     {
       name: 'remove old exports',
@@ -39,26 +39,27 @@ export function scheduledTasks(context: Context, meter: DriftMeter, signal: Abor
   ];
 }
 
-/** What is broken off is begun again: at once if the process stops, after some minutes if it dies or something fails. */
-async function reconcileNightly(context: Context, meter: DriftMeter, signal: AbortSignal): Promise<void> {
-  const { nights, log } = context;
-  const now = new Date();
-  const day = now.toISOString().slice(0, 10);
-  if (now.getUTCHours() < nightHour || !(await nights.claim(day))) return;
+/** A run that breaks off is begun again: at once if the process stops, after some minutes if it dies or something fails. */
+async function reconcileDaily(context: Context, meter: DriftMeter, signal: AbortSignal): Promise<void> {
+  const now = new Date(context.now() * 1000);
+  if (now.getUTCHours() < firstHour) return;
+  const run = await context.reconciliations.claim(now.toISOString().slice(0, 10));
+  if (!run) return;
   const taken = new AbortController();
   const onPage = async () => {
-    if (!(await nights.extend())) taken.abort();
+    if (!(await run.renew())) taken.abort();
   };
   try {
     const { active } = await context.rows.generations();
     const options = { generation: active, graceMs, signal: AbortSignal.any([signal, taken.signal]), onPage };
     const drift = await reconcile(context, options);
     if (options.signal.aborted) return;
-    await nights.finish(day);
+    await run.finish();
     meter(drift);
     const { missing, stale, surplus } = drift;
-    if (missing + stale + surplus > 0) log.warn(drift, 'rows had drifted from their tickets; they are repaired');
+    if (missing + stale + surplus > 0)
+      context.log.warn(drift, 'rows had drifted from their tickets; they are repaired');
   } finally {
-    if (signal.aborted) await nights.release();
+    if (signal.aborted) await run.release();
   }
 }

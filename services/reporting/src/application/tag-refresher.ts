@@ -1,21 +1,32 @@
-import type { Logger } from '@ticketing/runtime/logger.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { type Projection, refreshTags } from './projection.ts';
+import type { Context } from './context.ts';
+import { refreshTags } from './projection.ts';
 
-const pollMs = 1_000;
+/** What brings new names of tags to the rows. */
+export interface TagRefresher {
+  start(): WakefulLoop;
+  /** Says that names of tags have changed; does nothing before it is started. */
+  wake(): void;
+}
 
-/** Starts what brings new names of tags to the rows. Those of other processes are taken up too, should these have died. */
-export function startTagRefresher(projection: Projection, opened: Promise<void>, log: Logger): WakefulLoop {
-  return startWakefulLoop({
-    pollMs,
-    after: opened,
-    async run(signal) {
-      await refreshTags(projection, signal);
-      return false;
+const pollMs = { busy: 1_000, idle: 5_000 };
+
+/** Makes the refresher. It takes up what other processes were asked for too, should these have died. */
+export function tagRefresher(context: Context, opened: Promise<void>): TagRefresher {
+  let started: WakefulLoop | undefined;
+  return {
+    wake: () => started?.wake(),
+    start() {
+      started = startWakefulLoop({
+        pollMs,
+        after: opened,
+        run: async (signal) => ((await refreshTags(context, signal)) > 0 ? 'done' : 'nothing'),
+        onError(error, failures) {
+          if (failures === 0) context.log.warn({ err: error }, 'new names of tags wait');
+          return pollMs.busy;
+        },
+      });
+      return started;
     },
-    onError(error, failures) {
-      if (failures === 0) log.warn({ err: error }, 'new names of tags wait');
-      return pollMs;
-    },
-  });
+  };
 }

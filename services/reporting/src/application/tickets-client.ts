@@ -3,9 +3,8 @@ import {
   type GetTicketSnapshotsResponse,
   SnapshotService,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
-import { type OnBehalfOf, serviceClient } from '@ticketing/service-kit/client/service-client.ts';
-import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 
 /** The tickets service, as this one needs it. */
 export interface TicketsClient {
@@ -13,7 +12,6 @@ export interface TicketsClient {
   snapshots(ids: readonly number[], call: OnBehalfOf): Promise<Snapshots>;
   versions(afterId: number): Promise<{ ticketId: number; version: number; deleted: boolean }[]>;
   confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
-  close(): void;
 }
 
 /** Tickets, with the tags that they carry, and the ancestors of those. */
@@ -21,18 +19,11 @@ export type Snapshots = Pick<GetTicketSnapshotsResponse, 'snapshots' | 'tags' | 
 
 const timeoutMs = 10_000;
 const atOnce = 50;
-const maxAnswerBytes = 64 * 1024 * 1024;
+const maxResponseBytes = 64 * 1024 * 1024;
 
 /** Opens the client. Errors of every operation: those of the tickets service, as ConnectError. */
-export function openTicketsClient(target: string, tokens: InternalTokens): TicketsClient {
-  const services = [SnapshotService];
-  const transport = createGrpcTransport({
-    target,
-    services,
-    defaultTimeoutMs: timeoutMs,
-    readMaxBytes: maxAnswerBytes,
-  });
-  const clientFor = serviceClient(SnapshotService, { audience: 'tickets', transport, tokens });
+export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient'>): TicketsClient {
+  const clientFor = kit.openClient('tickets', SnapshotService, { timeoutMs, maxResponseBytes });
   return {
     async snapshots(ids, call) {
       const client = clientFor(call);
@@ -54,7 +45,6 @@ export function openTicketsClient(target: string, tokens: InternalTokens): Ticke
     async confirmErasure(ticketId, call) {
       await clientFor(call).confirmErasure({ ticketId });
     },
-    close: () => transport.close(),
   };
 }
 

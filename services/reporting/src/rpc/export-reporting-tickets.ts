@@ -80,7 +80,7 @@ async function exportLater(
     const detail = `${mostAtOnce} exports of yours are not finished yet.`;
     throw new DomainError('resource_exhausted', 'too_many_exports', detail, { retryAfterSeconds: 10 });
   }
-  context.wakeExports();
+  context.exportWorker?.wake();
   const headers = { location: exportPath(job.id), 'preference-applied': 'respond-async' };
   const json = JSON.stringify(encodeExport(exportMessage(job)));
   return [headOf('application/json; charset=utf-8', headers, 202), pieceOf(Buffer.from(json))];

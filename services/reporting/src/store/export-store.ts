@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { storeCall } from '@ticketing/store/database.ts';
+import { type Leased, openLeases } from '@ticketing/store/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** An export that is made later, by whoever holds its lease. */
@@ -25,7 +26,8 @@ export interface ExportJob {
   isPersonal: boolean;
   /** How often it was begun. */
   attempts: number;
-  lease: string | null;
+  /** Who makes it now. */
+  owner: string | null;
 }
 
 /** The exports that are made later, and their files. Errors of every operation: store_unavailable. */
@@ -57,10 +59,8 @@ export interface ExportStore {
   removeOlder(than: Date): Promise<void>;
 }
 
-interface ExportDocument extends Omit<ExportJob, 'id' | 'request'> {
-  _id: string;
+interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request' | 'owner'> {
   request: mongo.Binary;
-  leasedUntil: Date | null;
 }
 
 /** The tickets in the file of an export, some thousand in each document. */
@@ -71,7 +71,7 @@ interface ExportTicketsDocument {
   ids: number[];
 }
 
-const leaseMs = 30_000;
+const durationMs = 30_000;
 const chunkBytes = 256 * 1024;
 const unfinished = [ExportStatus.WAITING, ExportStatus.RUNNING];
 
@@ -85,7 +85,11 @@ export function exportStore(connection: Connection): ExportStore {
     return new mongo.GridFSBucket(db, { bucketName: 'exportFiles', chunkSizeBytes: chunkBytes });
   };
   const idOf = (fileId: string) => fileId as unknown as mongo.ObjectId;
-  const held = ({ id, lease }: ExportJob) => ({ _id: id, lease, status: ExportStatus.RUNNING });
+  const leases = openLeases(jobs, { connection, durationMs });
+  const held = ({ id, owner }: ExportJob) => ({
+    ...leases.isHeld({ id, owner: owner ?? '' }),
+    status: ExportStatus.RUNNING,
+  });
 
   async function removeFile(fileId: string | null): Promise<void> {
     if (fileId === null) return;
@@ -113,7 +117,6 @@ export function exportStore(connection: Connection): ExportStore {
             isPersonal: true,
             attempts: 0,
             lease: null,
-            leasedUntil: null,
           },
         };
         await jobs.insertOne(document);
@@ -126,18 +129,9 @@ export function exportStore(connection: Connection): ExportStore {
       }),
     take: () =>
       storeCall(async () => {
-        const now = new Date();
-        const left = { status: ExportStatus.RUNNING, leasedUntil: { $lt: now } };
-        const found = await jobs.findOneAndUpdate(
-          { $or: [{ status: ExportStatus.WAITING }, left] },
-          {
-            $set: {
-              ...{ status: ExportStatus.RUNNING, lease: randomUUID(), rows: 0 },
-              leasedUntil: new Date(now.getTime() + leaseMs),
-            },
-            $inc: { attempts: 1 },
-          },
-          { sort: { createdAt: 1 }, returnDocument: 'after' },
+        const found = await leases.claim(
+          { status: { $in: unfinished } },
+          { set: { status: ExportStatus.RUNNING, rows: 0 }, increment: { attempts: 1 }, sort: { createdAt: 1 } },
         );
         if (!found) return undefined;
         await removeFile(found.fileId);
@@ -145,7 +139,7 @@ export function exportStore(connection: Connection): ExportStore {
         const isMine = await update(held(jobOf(found)), { fileId });
         return isMine ? jobOf({ ...found, fileId }) : undefined;
       }),
-    advance: (job, progress) => update(held(job), { ...progress, leasedUntil: new Date(Date.now() + leaseMs) }),
+    advance: (job, progress) => storeCall(() => leases.renew({ id: job.id, owner: job.owner ?? '' }, progress)),
     addTickets: (job, ids) =>
       storeCall(async () => {
         await tickets.insertOne({ _id: randomUUID(), exportId: job.id, fileId: job.fileId ?? '', ids: [...ids] });
@@ -203,6 +197,6 @@ function passOverMissing(error: unknown): void {
   if (!(error instanceof Error) || !error.message.startsWith('File not found')) throw error;
 }
 
-function jobOf({ _id, request, leasedUntil: _, ...rest }: ExportDocument): ExportJob {
-  return { ...rest, id: _id, request: new Uint8Array(request.buffer) };
+function jobOf({ _id, request, lease, ...rest }: ExportDocument): ExportJob {
+  return { ...rest, id: _id, request: new Uint8Array(request.buffer), owner: lease?.owner ?? null };
 }

@@ -7,15 +7,34 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
+import { whileRenewing } from '@ticketing/store/lease.ts';
 import type { Bulk } from '../store/bulk-store.ts';
 import { changeTicket, passOverDeleted } from './change-ticket.ts';
-import type { BulkCall, Bulks, Context } from './context.ts';
+import type { Context } from './context.ts';
 import { readTicketChange } from './ticket-changes.ts';
 import { decidePatch } from './ticket-update.ts';
 
+/** Who sent a bulk, and in which trace. */
+export type BulkCall = Pick<Call, 'caller' | 'trace'>;
+
+/** Bulks that are being carried out. */
+export interface Bulks {
+  /**
+   * Records a bulk that has been checked, reserves its tickets if it names versions, and applies it.
+   *
+   * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
+   */
+  run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
+  /** Waits a moment for a bulk that has reserved a ticket; one that nobody works on any more is finished here. */
+  settle(id: string, ticketId: number): Promise<void>;
+  /** Finishes the bulks that nobody works on any more. */
+  finishAbandoned(): Promise<void>;
+}
+
 const waitMs = 20;
-const holdEveryMs = 2000;
+const renewMs = 2000;
 const atOnce = 8;
 
 /** Opens the bulks. */
@@ -34,7 +53,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       caller: JSON.stringify(caller),
       traceparent: traceparentOf(trace),
     } as const;
-    const bulk = await store.insert(given, Date.now());
+    const bulk = await store.insert(given);
     if (!bulk) return resume(id);
     if (mustReserve) await whileHeld(bulk, () => reserve(bulk, request));
     await apply(bulk);
@@ -77,7 +96,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   }
 
   async function apply(bulk: Bulk): Promise<void> {
-    if (!(await store.startApplying(bulk, Date.now()))) return resume(bulk.id);
+    if (!(await store.startApplying(bulk))) return resume(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
     const patchContext = {
@@ -100,7 +119,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       };
       await Promise.all(Array.from({ length: atOnce }, applyNext));
       // Before the tickets are let go: whoever took over afterwards would decide on what others have written since.
-      await store.finish(bulk, Date.now());
+      await store.finish(bulk);
       await context.tickets.release(
         request.tickets.map(({ id = 0 }) => id),
         bulk.id,
@@ -108,16 +127,8 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     });
   }
 
-  /** Prolongs the lease of a bulk for as long as something is done for it. */
-  async function whileHeld(bulk: Bulk, work: () => Promise<void>): Promise<void> {
-    const holding = setInterval(() => {
-      store.prolong(bulk, Date.now()).catch(() => undefined);
-    }, holdEveryMs);
-    try {
-      await work();
-    } finally {
-      clearInterval(holding);
-    }
+  function whileHeld(bulk: Bulk, work: () => Promise<void>): Promise<void> {
+    return whileRenewing(() => store.renew(bulk), renewMs, work);
   }
 
   async function settle(id: string, ticketId: number): Promise<void> {
@@ -128,13 +139,13 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   }
 
   async function finishIfAbandoned(id: string): Promise<void> {
-    const bulk = await store.takeOver(id, Date.now());
+    const bulk = await store.takeOver(id);
     if (!bulk) await setTimeout(waitMs);
     else await (bulk.state === 'reserving' ? giveUp(bulk) : apply(bulk));
   }
 
   async function finishAbandoned(): Promise<void> {
-    for (const id of await store.abandoned(Date.now())) await finishIfAbandoned(id);
+    for (const id of await store.abandoned()) await finishIfAbandoned(id);
   }
 
   return bulks;

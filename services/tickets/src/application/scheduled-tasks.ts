@@ -8,21 +8,15 @@ import { finishTagDeletions } from './finish-tag-deletions.ts';
 import { reopenedEvent } from './ticket-event.ts';
 
 const batch = 100;
-const keepAppliedMs = 24 * 60 * 60 * 1000;
 
 /** What the scheduler role of this service does. Every replica may do it: the store lets each thing happen once. */
 export function scheduledTasks(context: Context): ScheduledTask[] {
   return [
-    { name: 'reopen due tickets', everyMs: 1000, run: () => reopenDueTickets(context) },
-    { name: 'finish abandoned bulks', everyMs: 1000, run: () => context.bulks.finishAbandoned() },
-    { name: 'finish deletions', everyMs: 1000, run: () => finishDeletions(context) },
-    { name: 'finish deletions of tags', everyMs: 1000, run: () => finishTagDeletions(context) },
-    { name: 'forget answered requests', everyMs: 60_000, run: () => context.idempotency.removeExpired() },
-    {
-      name: 'forget applied bulks',
-      everyMs: 60_000,
-      run: () => context.bulkStore.removeApplied(Date.now() - keepAppliedMs),
-    },
+    { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(context) },
+    { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
+    { name: 'finish deletions', everyMs: 10_000, run: () => finishDeletions(context) },
+    { name: 'finish deletions of tags', everyMs: 30_000, run: () => finishTagDeletions(context) },
+    { name: 'forget applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
 }
 

@@ -8,7 +8,7 @@ import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { changeTicket, type Decision } from '../application/change-ticket.ts';
-import type { Context } from '../application/context.ts';
+import { type Context, ticketSubject } from '../application/context.ts';
 import { createdEvent, originOf, updatedEvent } from '../application/ticket-event.ts';
 import { ticketInputReader } from '../application/ticket-input.ts';
 import { fullTicket } from '../application/ticket-message.ts';
@@ -37,7 +37,7 @@ export async function createTicket(
     request.externalTicketId === undefined
       ? await create(context, call, input)
       : await upsert(context, call, input, request.externalTicketId);
-  call.idempotency?.about(stored.ticket.id);
+  call.idempotency?.addSubject(ticketSubject(stored.ticket.id));
   const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',

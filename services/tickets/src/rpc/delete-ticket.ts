@@ -5,7 +5,7 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
-import type { Context } from '../application/context.ts';
+import { type Context, ticketSubject } from '../application/context.ts';
 import { deletedEvent, originOf } from '../application/ticket-event.ts';
 
 /**
@@ -37,6 +37,6 @@ export async function deleteTicket(
 export async function finishErasing(context: Context, ticketId: number): Promise<void> {
   await context.tickets.freeExternalIds(ticketId);
   await context.analysisRequests.forget(ticketId);
-  await context.idempotency.eraseAnswersAbout(ticketId);
+  await context.idempotency.eraseAbout(ticketSubject(ticketId));
   await context.tickets.confirmErasure(ticketId, 'tickets');
 }

@@ -8,7 +8,7 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
 import { changeTicket } from '../application/change-ticket.ts';
-import type { Context } from '../application/context.ts';
+import { type Context, ticketSubject } from '../application/context.ts';
 import { fullTicket } from '../application/ticket-message.ts';
 import { decidePatch, patchReader, tagViolations } from '../application/ticket-update.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
@@ -38,7 +38,7 @@ export async function updateTicket(
     now: context.now(),
     includeInWorklog: request.includeInWorklog ?? true,
   };
-  call.idempotency?.about(request.ticketId);
+  call.idempotency?.addSubject(ticketSubject(request.ticketId));
   const decide = (before: StoredTicket) => {
     demandVersion(before.ticket.version);
     return decidePatch(before, patch, patchContext);

@@ -1,139 +1,110 @@
-import { randomUUID } from 'node:crypto';
 import { isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
-import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { type Claimed, type Lease, type Leased, openLeases } from '@ticketing/store/lease.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { type Connection, mongo } from 'mongoose';
 
-/** A bulk of changes that has been checked, and is applied by whoever holds its lease. */
+/** Changes of several tickets that have been checked, and are applied by whoever has claimed them. */
 export interface Bulk {
   id: string;
-  /** Reserving: nothing is applied yet, and nothing will be unless it gets on. Applying: it will be applied whole. */
+  /**
+   * Reserving: nothing is applied yet, and nothing will be unless all tickets are reserved. Applying: all of it will be
+   * applied.
+   */
   state: 'reserving' | 'applying' | 'applied';
-  /** The request, as its message says it; empty once it is applied. */
+  /** The request, as a serialised message; empty once it is applied. */
   request: Uint8Array;
-  /** Who asked for it, as JSON. */
+  /** Who sent it, as JSON. */
   caller: string;
   /** The trace of the request. */
   traceparent: string;
-  /** Who works on it now. */
-  lease: string;
+  owner: string;
 }
 
-/** The bulks of this service. Units: `now` in Unix milliseconds. Errors of every operation: store_unavailable. */
+/** The bulks of this service. Errors of every operation: store_unavailable. */
 export interface BulkStore {
-  /** Records a bulk and leases it. Answers false if the id is taken. */
-  insert(bulk: Omit<Bulk, 'lease'>, now: number): Promise<Bulk | undefined>;
+  /** Records a bulk and claims it. Returns undefined if the id is taken. */
+  insert(bulk: Omit<Bulk, 'owner'>): Promise<Bulk | undefined>;
   find(id: string): Promise<Bulk | undefined>;
-  /** Leases a bulk whose lease has passed. */
-  takeOver(id: string, now: number): Promise<Bulk | undefined>;
-  /** Bulks that are not applied and whose lease has passed. */
-  abandoned(now: number): Promise<string[]>;
-  /** Goes from reserving to applying. Answers false if another holds it. */
-  startApplying(bulk: Bulk, now: number): Promise<boolean>;
-  /** Prolongs the lease, unless another holds it. */
-  prolong(bulk: Bulk, now: number): Promise<void>;
-  /** Drops what the bulk asked for and keeps that it was applied. */
-  finish(bulk: Bulk, now: number): Promise<void>;
-  /** Removes a bulk, unless another holds it. */
-  remove(bulk: Bulk): Promise<void>;
-  /** Removes bulks that were applied before a time. */
-  removeApplied(before: number): Promise<void>;
+  /** Claims a bulk that is not applied and that nobody works on. */
+  takeOver(id: string): Promise<Bulk | undefined>;
+  /** Bulks that are not applied and that nobody works on. */
+  abandoned(): Promise<string[]>;
+  /** Goes from reserving to applying. Returns false if another has claimed it. */
+  startApplying(bulk: Claimed): Promise<boolean>;
+  renew(bulk: Claimed): Promise<void>;
+  /** Drops what the bulk asked for, keeps that it was applied, and releases it. */
+  finish(bulk: Claimed): Promise<void>;
+  /** Removes a bulk, unless another has claimed it. */
+  remove(bulk: Claimed): Promise<void>;
+  /** Removes bulks that were applied more than a day ago. */
+  removeApplied(): Promise<void>;
 }
 
-interface BulkDocument {
-  _id: string;
-  state: Bulk['state'];
+interface BulkDocument extends Leased, Omit<Bulk, 'id' | 'owner' | 'request'> {
   request: mongo.Binary;
-  caller: string;
-  traceparent: string;
-  lease: string;
-  leaseUntil: Date;
+  appliedAt?: Date;
 }
 
-const leaseMs = 10_000;
+const durationMs = 10_000;
+const keptMs = 24 * 60 * 60 * 1000;
+const maxAbandoned = 100;
 
-/** The model of the bulks on a connection. */
-export function bulkModel(connection: Connection): Model<BulkDocument> {
-  const schema = new Schema<BulkDocument>(
-    {
-      _id: String,
-      state: String,
-      request: Schema.Types.Mixed,
-      caller: String,
-      traceparent: String,
-      lease: String,
-      leaseUntil: Date,
-    },
-    { versionKey: false, collection: 'bulks' },
-  );
-  schema.index({ state: 1, leaseUntil: 1 });
-  return connection.model<BulkDocument>('Bulk', schema);
+const collectionOf = (connection: Connection) =>
+  connection.collection('bulks') as unknown as mongo.Collection<BulkDocument>;
+
+/** Builds the indexes of the bulks. */
+export async function buildBulkIndexes(connection: Connection): Promise<void> {
+  await collectionOf(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
+  await collectionOf(connection).createIndex({ state: 1, appliedAt: 1 });
 }
 
 /** Opens the bulks on a connection. */
 export function bulkStore(connection: Connection): BulkStore {
-  const bulks = bulkModel(connection).collection as unknown as mongo.Collection<BulkDocument>;
-  const until = (now: number) => new Date(now + leaseMs);
+  const bulks = collectionOf(connection);
+  const leases = openLeases(bulks, { connection, durationMs });
+  const isOpen = { state: { $in: ['reserving' as const, 'applying' as const] } };
   return {
-    insert: (given, now) =>
+    insert: (given) =>
       storeCall(async () => {
-        const bulk = { ...given, lease: randomUUID() };
+        const lease = leases.begin();
+        const { id, request, ...rest } = given;
         try {
-          await bulks.insertOne(documentOf(bulk, until(now)));
-          return bulk;
+          await bulks.insertOne({ _id: id, ...rest, request: new mongo.Binary(request), lease });
+          return { ...given, owner: lease.owner };
         } catch (error) {
           if (isDuplicateKey(error)) return undefined;
           throw error;
         }
       }),
     find: (id) => storeCall(async () => bulkOf(await bulks.findOne({ _id: id }))),
-    takeOver: (id, now) =>
+    takeOver: (id) => storeCall(async () => bulkOf((await leases.claim({ _id: id, ...isOpen })) ?? null)),
+    abandoned: () =>
       storeCall(async () => {
-        const isAbandoned = { _id: id, state: { $ne: 'applied' as const }, leaseUntil: { $lt: new Date(now) } };
-        const lease = { $set: { lease: randomUUID(), leaseUntil: until(now) } };
-        return bulkOf(await bulks.findOneAndUpdate(isAbandoned, lease, { returnDocument: 'after' }));
+        const found = await bulks
+          .find({ ...isOpen, ...leases.isFree() } as never, { projection: { _id: 1 }, limit: maxAbandoned })
+          .toArray();
+        return found.map(({ _id }) => _id);
       }),
-    abandoned: (now) =>
-      storeCall(async () => {
-        const open = {
-          state: { $in: ['reserving' as const, 'applying' as const] },
-          leaseUntil: { $lt: new Date(now) },
-        };
-        return (
-          await bulks
-            .find(open, { projection: { _id: 1 } })
-            .limit(100)
-            .toArray()
-        ).map(({ _id }) => _id);
-      }),
-    startApplying: (bulk, now) =>
-      storeCall(async () => {
-        const held = { _id: bulk.id, lease: bulk.lease };
-        const update = { $set: { state: 'applying' as const, leaseUntil: until(now) } };
-        return (await bulks.updateOne(held, update)).matchedCount === 1;
-      }),
-    async prolong({ id, lease }, now) {
-      await storeCall(() =>
-        bulks.updateOne({ _id: id, lease, state: { $ne: 'applied' } }, { $set: { leaseUntil: until(now) } }),
-      );
+    startApplying: (bulk) => storeCall(() => leases.renew(bulk, { state: 'applying' })),
+    async renew(bulk) {
+      await storeCall(() => leases.renew(bulk));
     },
-    async finish(bulk, now) {
-      const update = { state: 'applied' as const, request: new mongo.Binary(), caller: '', leaseUntil: new Date(now) };
-      await storeCall(() => bulks.updateOne({ _id: bulk.id, lease: bulk.lease }, { $set: update }));
+    async finish(bulk) {
+      const applied = { state: 'applied', request: new mongo.Binary(), caller: '' };
+      await storeCall(() => leases.release(bulk, { ...applied, appliedAt: new Date(serverTime(connection)) }));
     },
-    async remove({ id, lease }) {
-      await storeCall(() => bulks.deleteOne({ _id: id, lease }));
+    async remove(bulk) {
+      await storeCall(() => bulks.deleteOne(leases.isHeld(bulk)));
     },
-    async removeApplied(before) {
-      await storeCall(() => bulks.deleteMany({ state: 'applied', leaseUntil: { $lt: new Date(before) } }));
+    async removeApplied() {
+      const before = new Date(serverTime(connection) - keptMs);
+      await storeCall(() => bulks.deleteMany({ state: 'applied', appliedAt: { $lt: before } }));
     },
   };
 }
 
-function documentOf({ id, state, request, caller, traceparent, lease }: Bulk, leaseUntil: Date): BulkDocument {
-  return { _id: id, state, request: new mongo.Binary(request), caller, traceparent, lease, leaseUntil };
-}
-
-function bulkOf(document: BulkDocument | null): Bulk | undefined {
+function bulkOf(document: (BulkDocument & { lease?: Lease | null }) | null): Bulk | undefined {
   if (!document) return undefined;
   const { _id, state, request, caller, traceparent, lease } = document;
-  return { id: _id, state, request: new Uint8Array(request.buffer), caller, traceparent, lease };
+  return { id: _id, state, request: new Uint8Array(request.buffer), caller, traceparent, owner: lease?.owner ?? '' };
 }

@@ -5,6 +5,7 @@ import { documentReader } from '@ticketing/store/document-reader.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
 import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
+import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
@@ -134,8 +135,6 @@ interface ExternalIdDocument {
   ticketId: number;
 }
 
-/** The services that keep a share of tickets, which each erases by itself. */
-const ownersOfShares = ['tickets', 'reporting'];
 const maxQueryMs = 10_000;
 const tooSlow = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
 const keptAppliedRequests = 1000;
@@ -202,7 +201,7 @@ export function ticketStore(connection: Connection, tell: () => void): TicketSto
     },
     erase: (ticket, event, at) =>
       updateOne(unmoved(ticket, undefined), {
-        $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfShares] },
+        $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },
         $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
         ...outboxPush(event),
       }).then(told),

@@ -1,18 +1,29 @@
 import mongoose from 'mongoose';
 import { vi } from 'vitest';
 
+/** Every operation of the driver that writes. */
 const writes = [
   'insertOne',
+  'insertMany',
   'updateOne',
   'updateMany',
+  'replaceOne',
   'findOneAndUpdate',
+  'findOneAndReplace',
+  'findOneAndDelete',
   'deleteOne',
   'deleteMany',
   'bulkWrite',
 ] as const;
 
-/** Runs work in a process that dies before or after its nth write. Answers whether it did. */
-export async function dies(nth: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> {
+type Write = (this: unknown, ...given: unknown[]) => Promise<unknown>;
+
+/** Runs work in a process that dies before or after its nth write to any store. Returns whether it came to that. */
+export async function crashAtWrite(
+  nth: number,
+  when: 'before' | 'after',
+  work: () => Promise<unknown>,
+): Promise<boolean> {
   let count = 0;
   let isDead = false;
   const killed = new Error('killed');
@@ -40,10 +51,11 @@ export async function dies(nth: number, when: 'before' | 'after', work: () => Pr
   return isDead;
 }
 
-type Write = (this: unknown, ...given: unknown[]) => Promise<unknown>;
-
-/** Every way to die in a piece of work, until it gets to its end. */
-export async function everyDeath(
+/**
+ * Attempts a piece of work with a crash at each of its writes, before and after it, until an attempt comes to its end.
+ * Returns how many writes it has.
+ */
+export async function crashAtEachWrite(
   attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>,
 ): Promise<number> {
   for (let nth = 1; ; nth++) {

@@ -1,0 +1,130 @@
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { isDuplicateKey } from '@ticketing/store/database.ts';
+import { type Connection, mongo } from 'mongoose';
+import { batchesOf } from '../batches.ts';
+import type { IncomingMessage, OutgoingMessage } from '../bus.ts';
+import { partitionName } from '../partition.ts';
+import { chunkId, chunkIdsFrom, parseChunkId, parsePartitionName } from './chunk-id.ts';
+
+/** Messages that were appended together. The id is the place in the partition, so that no two take the same one. */
+interface ChunkDocument {
+  _id: string;
+  sequence: number;
+  appendedAt: Date;
+  messages: { key: string; value: mongo.Binary; headers: Record<string, string> }[];
+}
+
+/** The messages of a log, by topic and partition. An offset is the number of a chunk × 1,000 + the index in it. */
+export interface ChunkStore {
+  /** Appends messages to a partition, those of this process in the order of the calls. */
+  append(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void>;
+  /** The messages from an offset on, at most those of 20 chunks. */
+  read(topic: string, partition: number, offset: number): Promise<IncomingMessage[]>;
+  /** How many messages stand at an offset and behind it. */
+  count(topic: string, partition: number, offset: number): Promise<number>;
+  /** The number of the last chunk; 0 without one. */
+  lastSequence(topic: string, partition: number): Promise<number>;
+  /** The last chunk of each partition that was appended behind the number given for it; at most 1,000 are looked at. */
+  appendedBehind(sequences: ReadonlyMap<string, number>): Promise<Map<string, number>>;
+  /** Removes chunks that were appended before a time, but for the last: its number says where the next one goes. */
+  removeOlder(topic: string, partition: number, than: Date): Promise<void>;
+}
+
+const messagesPerChunk = 1000;
+const maxChunk = { bytes: 4 * 1024 * 1024, messages: messagesPerChunk };
+const maxAttempts = 100;
+const chunksAtATime = 20;
+const maxLookedAt = 1000;
+/** For how long a process relies on the number of its own last chunk; far shorter than any retention. */
+const rememberedMs = 5_000;
+
+/**
+ * Opens the messages of a log; `onAppended` is called with the partition of each chunk that this process has appended. An
+ * append is one insert: it is all or nothing, leaves no gap, and of two at a time one comes later.
+ */
+export function openChunkStore(connection: Connection, onAppended: (partition: string) => void): ChunkStore {
+  const chunks = connection.collection('logChunks') as unknown as mongo.Collection<ChunkDocument>;
+  const queue = keyedQueue<string>();
+  /** The last chunk of a partition that this process has appended; another process may have appended more. */
+  const lastAppended = new Map<string, { sequence: number; at: number }>();
+
+  /** Not for long: what others have appended since may have been removed again, and its place would look free. */
+  function rememberedSequence(name: string): number | undefined {
+    const known = lastAppended.get(name);
+    return known && performance.now() - known.at < rememberedMs ? known.sequence : undefined;
+  }
+
+  async function lastSequence(topic: string, partition: number): Promise<number> {
+    const ofPartition = { _id: chunkIdsFrom(topic, partition, 0) };
+    const last = await chunks.findOne(ofPartition, { sort: { _id: -1 }, projection: { sequence: 1 } });
+    return last?.sequence ?? 0;
+  }
+
+  async function appendChunk(topic: string, partition: number, given: readonly OutgoingMessage[]): Promise<void> {
+    const messages = given.map(({ key, value, headers }) => ({ key, value: new mongo.Binary(value), headers }));
+    const name = partitionName(topic, partition);
+    let last = rememberedSequence(name);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      last ??= await lastSequence(topic, partition);
+      const sequence = last + 1;
+      const document = { _id: chunkId(topic, partition, sequence), sequence, appendedAt: new Date(), messages };
+      try {
+        await chunks.insertOne(document);
+        lastAppended.set(name, { sequence, at: performance.now() });
+        onAppended(name);
+        return;
+      } catch (error) {
+        lastAppended.delete(name);
+        if (!isDuplicateKey(error)) throw error;
+        last = undefined;
+      }
+    }
+    throw new Error(`${name} is appended to by too many at a time`);
+  }
+
+  return {
+    append: (topic, partition, messages) =>
+      queue.run(partitionName(topic, partition), async () => {
+        for (const part of batchesOf(messages, maxChunk)) await appendChunk(topic, partition, part);
+      }),
+    async read(topic, partition, offset) {
+      const ids = chunkIdsFrom(topic, partition, Math.floor(offset / messagesPerChunk));
+      const found = await chunks.find({ _id: ids }, { sort: { _id: 1 }, limit: chunksAtATime }).toArray();
+      return found.flatMap(({ sequence, messages }) =>
+        messages.flatMap(({ key, value, headers }, index) => {
+          const at = sequence * messagesPerChunk + index;
+          return at < offset ? [] : [{ topic, partition, offset: String(at), key, value: value.buffer, headers }];
+        }),
+      );
+    },
+    async count(topic, partition, offset) {
+      const ids = chunkIdsFrom(topic, partition, Math.floor(offset / messagesPerChunk));
+      const found = await chunks
+        .aggregate<{ sequence: number; count: number }>([
+          { $match: { _id: ids } },
+          { $project: { sequence: 1, count: { $size: '$messages' } } },
+        ])
+        .toArray();
+      const behind = ({ sequence, count }: { sequence: number; count: number }) =>
+        Math.min(count, Math.max(0, sequence * messagesPerChunk + count - offset));
+      return found.reduce((sum, chunk) => sum + behind(chunk), 0);
+    },
+    lastSequence,
+    async appendedBehind(sequences) {
+      const ranges = [...sequences].map(([name, sequence]) => {
+        const { topic, partition } = parsePartitionName(name);
+        return { _id: chunkIdsFrom(topic, partition, sequence + 1) };
+      });
+      // Their ids are read from the index alone.
+      const found = await chunks
+        .find({ $or: ranges }, { projection: { _id: 1 }, sort: { _id: 1 }, limit: maxLookedAt })
+        .toArray();
+      return new Map(found.map(({ _id }) => parseChunkId(_id)).map(({ partition, sequence }) => [partition, sequence]));
+    },
+    async removeOlder(topic, partition, than) {
+      const { $gte } = chunkIdsFrom(topic, partition, 0);
+      const last = chunkId(topic, partition, await lastSequence(topic, partition));
+      await chunks.deleteMany({ _id: { $gte, $lt: last }, appendedAt: { $lt: than } });
+    },
+  };
+}

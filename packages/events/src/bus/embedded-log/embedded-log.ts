@@ -1,0 +1,158 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Topic } from '@ticketing/contracts/topics.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { type Database, isUnreachable } from '@ticketing/store/database.ts';
+import type { Leased } from '@ticketing/store/lease.ts';
+import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
+import type { mongo } from 'mongoose';
+import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
+import { partitionName, partitionOf } from '../partition.ts';
+import { appendNotices } from './append-notices.ts';
+import { parsePartitionName } from './chunk-id.ts';
+import { openChunkStore } from './chunk-store.ts';
+import { readPartition } from './read-partition.ts';
+import { watchAppends } from './watch-appends.ts';
+
+interface TopicDocument {
+  _id: string;
+  partitions: number;
+  retentionMs: number;
+}
+
+/** How far a group has come in a partition, and which member of it reads there. Its id is the group and the partition. */
+interface ConsumerOffsetDocument extends Leased {
+  /** The offset of the next message. */
+  offset: number;
+}
+
+const offsetCollection = 'logConsumerOffsets';
+const removeOldEveryMs = 60_000;
+const openTimeoutMs = 5_000;
+
+/**
+ * The bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by leases;
+ * one that has lost a lease cannot commit what it has read.
+ */
+export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | 'id'>): Bus {
+  const { connection, opened } = database;
+  const topics = connection.collection('logTopics') as unknown as mongo.Collection<TopicDocument>;
+  const offsets = connection.collection(offsetCollection) as unknown as mongo.Collection<ConsumerOffsetDocument>;
+  const notices = appendNotices(database.id);
+  const chunks = openChunkStore(connection, notices.notify);
+  const watching = watchAppends(chunks, notices);
+  const partitionsOfTopic = new Map<string, number>();
+  const oldRemovedAt = new Map<string, number>();
+  const running = new Set<RunningSubscription>();
+
+  async function partitionCount(topic: string): Promise<number> {
+    const count = partitionsOfTopic.get(topic) ?? (await topics.findOne({ _id: topic }))?.partitions;
+    if (count === undefined) throw new DomainError('not_found', 'unknown_topic', `There is no topic ${topic}.`);
+    partitionsOfTopic.set(topic, count);
+    return count;
+  }
+
+  async function partitionNames(names: readonly string[]): Promise<string[]> {
+    const counts = await Promise.all(names.map(partitionCount));
+    return names.flatMap((topic, index) =>
+      Array.from({ length: counts[index] ?? 0 }, (_, partition) => partitionName(topic, partition)),
+    );
+  }
+
+  async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
+    const { group, onError } = subscription;
+    const member = joinLeaseGroup<ConsumerOffsetDocument>(database, {
+      collection: offsetCollection,
+      group,
+      parts: await partitionNames(subscription.topics),
+      initial: { offset: 0 },
+      work(partition, { _id, offset, lease }, signal) {
+        const commit = async (next: number) => {
+          const isMine = { _id, 'lease.owner': lease.owner };
+          return (await offsets.updateOne(isMine, { $set: { offset: next } })).matchedCount === 1;
+        };
+        return readPartition({ subscription, partition, offset, chunks, notices, commit }, signal);
+      },
+      onError,
+    });
+    const started: RunningSubscription = {
+      lag: () => translateUnreachable(() => lag(group, member.held())),
+      async stop() {
+        running.delete(started);
+        await member.stop();
+      },
+    };
+    running.add(started);
+    return started;
+  }
+
+  async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
+    const count = await partitionCount(topic);
+    const byPartition = Map.groupBy(messages, ({ key }) => partitionOf(key, count));
+    await Promise.all([...byPartition].map(([partition, part]) => chunks.append(topic, partition, part)));
+    if ((oldRemovedAt.get(topic) ?? 0) > Date.now() - removeOldEveryMs) return;
+    oldRemovedAt.set(topic, Date.now());
+    // Nobody waits for it; the next publisher tries again what fails.
+    removeOld(topic).catch(() => undefined);
+  }
+
+  async function removeOld(topic: string): Promise<void> {
+    const document = await topics.findOne({ _id: topic });
+    if (!document) return;
+    const before = new Date(Date.now() - document.retentionMs);
+    for (let partition = 0; partition < document.partitions; partition++) {
+      await chunks.removeOlder(topic, partition, before);
+    }
+  }
+
+  async function lag(group: string, partitions: readonly string[]): Promise<number> {
+    const lags = await Promise.all(
+      partitions.map(async (name) => {
+        const { topic, partition } = parsePartitionName(name);
+        const reached = await offsets.findOne({ _id: `${group}/${name}` });
+        return chunks.count(topic, partition, reached?.offset ?? 0);
+      }),
+    );
+    return lags.reduce((sum, behind) => sum + behind, 0);
+  }
+
+  async function setUp(wanted: readonly Topic[]): Promise<void> {
+    for (const { name, partitions, retentionMs } of wanted) {
+      const change = { $set: { retentionMs }, $setOnInsert: { partitions } };
+      await topics.updateOne({ _id: name }, change, { upsert: true });
+    }
+  }
+
+  /** Waits for the store to be reached for the first time; a store that is unreachable later is a bus that is. */
+  async function translateUnreachable<Result>(work: () => Promise<Result>): Promise<Result> {
+    if ((await inTime(opened, openTimeoutMs)) === 'late') {
+      throw new DomainError('unavailable', 'bus_unavailable', 'The bus was never reached.');
+    }
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      throw new DomainError('unavailable', 'bus_unavailable', 'The bus is unavailable.', { cause: error });
+    }
+  }
+
+  return {
+    setUp: (wanted) => translateUnreachable(() => setUp(wanted)),
+    publish: (topic, messages) => translateUnreachable(() => publish(topic, messages)),
+    subscribe: (subscription) => translateUnreachable(() => subscribe(subscription)),
+    lag: (group, names) => translateUnreachable(async () => lag(group, await partitionNames(names))),
+    check: () => translateUnreachable(async () => void (await topics.findOne({}))),
+    async close() {
+      await Promise.all([...running].map((subscription) => subscription.stop()));
+      await watching.stop();
+    },
+  };
+}
+
+/** Resolves to "late" if the work has not ended in time. */
+async function inTime(work: Promise<unknown>, ms: number): Promise<unknown> {
+  const done = new AbortController();
+  const late = setTimeout(ms, 'late', { signal: done.signal }).catch(() => undefined);
+  const first = await Promise.race([work, late]);
+  done.abort();
+  return first;
+}

@@ -1,0 +1,36 @@
+import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { AppendNotices } from './append-notices.ts';
+import { parsePartitionName } from './chunk-id.ts';
+import type { ChunkStore } from './chunk-store.ts';
+
+/** How often it looks for what other processes have appended: while they do, and at least. */
+const pollMs = { busy: 100, idle: 1_000 };
+
+/** Looks for what other processes append, by one small read for all partitions that are waited for, and notifies of it. */
+export function watchAppends(chunks: ChunkStore, notices: AppendNotices): WakefulLoop {
+  /** The last chunk that was seen of each partition. */
+  const seen = new Map<string, number>();
+
+  async function look(): Promise<boolean> {
+    const awaited = notices.awaited();
+    for (const name of awaited.filter((one) => !seen.has(one))) {
+      const { topic, partition } = parsePartitionName(name);
+      seen.set(name, await chunks.lastSequence(topic, partition));
+      notices.notify(name);
+    }
+    if (awaited.length === 0) return false;
+    const appended = await chunks.appendedBehind(new Map(awaited.map((name) => [name, seen.get(name) ?? 0])));
+    for (const [name, sequence] of appended) {
+      seen.set(name, sequence);
+      notices.notify(name);
+    }
+    return appended.size > 0;
+  }
+
+  return startWakefulLoop({
+    pollMs,
+    run: async () => ((await look()) ? 'done' : 'nothing'),
+    // The readers report what fails.
+    onError: () => pollMs.idle,
+  });
+}

@@ -1,0 +1,111 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { Client } from '@connectrpc/connect';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { createGrpcTransport } from '../client/grpc-transport.ts';
+import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
+import type { ServiceConfig } from '../config/service-config.ts';
+import { type IssuerIdentity, openIssuer } from '../identity/identity.ts';
+import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { type Health, watchHealth } from './health.ts';
+
+/** What the parts of a service are made from. All of it is closed with the service. */
+export interface Kit<Own, Settings> {
+  config: ServiceConfig & Own;
+  log: Logger;
+  metrics: Metrics;
+  runtime: Runtime;
+  /** The database of the service. Errors: throws if its entry says that it has none. */
+  database: Database;
+  issuer: IssuerIdentity;
+  tokens: InternalTokens;
+  health: Health;
+  /** What the settings say now. */
+  settings(): Promise<Settings>;
+  /** Opens a client of another service, which the entry lists among its calls. */
+  openClient<Service extends DescService>(
+    service: string,
+    contract: Service,
+    options: ClientOptions,
+  ): (call?: OnBehalfOf) => Client<Service>;
+  /** Lets the relay of this process look for events at once. */
+  wakeRelay(): void;
+  /** Aborts when the service begins to stop its background work. */
+  stopping: AbortSignal;
+  /** Closes something with the service, before all that was opened before it. */
+  onClose(close: () => Promise<void> | void): void;
+}
+
+/** How another service is called. */
+export interface ClientOptions {
+  timeoutMs: number;
+  maxResponseBytes?: number;
+}
+
+/** What tests give in place of the defaults. */
+export interface Given<Settings> {
+  runtime?: Runtime;
+  settings?: () => Promise<Settings>;
+}
+
+/** What a kit is opened from. */
+export interface KitOptions<Own, Settings> {
+  entry: ServiceEntry;
+  config: ServiceConfig & Own;
+  log: Logger;
+  runtime: Runtime;
+  settings: () => Promise<Settings>;
+  wakeRelay(): void;
+}
+
+/** Opens what every service has, in this order; each part is closed by `opened`, in the reverse order. */
+export async function openKit<Own, Settings>(
+  options: KitOptions<Own, Settings>,
+  opened: AsyncDisposableStack,
+): Promise<Kit<Own, Settings>> {
+  const { entry, config, log } = options;
+  const stopping = new AbortController();
+  const tokens = await internalTokens(entry.name, config.signingKeyFile);
+  const issuer = openIssuer(config.issuer, log);
+  opened.defer(() => issuer.keys.close());
+  const database = config.store && openDatabase(config.store.mongodbUri, config.store.database, warnUnreachable(log));
+  if (database) opened.defer(() => database.close());
+  const health = watchHealth({
+    ...(database ? { mongodb: () => database.check() } : {}),
+    issuer: () => issuer.keys.check(),
+  });
+  opened.defer(() => health.close());
+  opened.defer(() => stopping.abort());
+  return {
+    ...options,
+    metrics: createMetrics(entry.name),
+    issuer,
+    tokens,
+    health,
+    stopping: stopping.signal,
+    get database() {
+      if (!database) throw new Error(`The ${entry.name} service has no database.`);
+      return database;
+    },
+    openClient(service, contract, { timeoutMs, maxResponseBytes }) {
+      const target = config.targets.get(service);
+      if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
+      const transport = createGrpcTransport({
+        target,
+        services: [contract],
+        defaultTimeoutMs: timeoutMs,
+        ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
+      });
+      opened.defer(() => transport.close());
+      return serviceClient(contract, { audience: service, transport, tokens });
+    },
+    onClose: (close) => opened.defer(close),
+  };
+}
+
+function warnUnreachable(log: Logger): (error: unknown) => void {
+  return (error) => log.warn({ err: error }, 'the database is unreachable');
+}

@@ -1,0 +1,105 @@
+import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
+import {
+  type Print,
+  printDeadLetters,
+  printUndeliverable,
+  replayDeadLetters,
+  unsentCount,
+  waitForNone,
+} from '@ticketing/events/dead-letters/operations.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { ServiceEntry } from '@ticketing/system/services.ts';
+import type { ServiceConfig } from '../config/service-config.ts';
+import type { Composition } from './composition.ts';
+import { type Kit, openKit } from './kit.ts';
+
+/**
+ * What an operator asks of a service. Every service has `dead-letters` (lists the events that could not be sent or handled),
+ * `replay` (sends and handles them again) and `drain` (waits until all events are sent and handled).
+ */
+export interface OperationRequest {
+  name: string;
+  /** Of `replay`: the only key. */
+  key?: string | undefined;
+}
+
+/** A service as an operation needs it. */
+export interface OperatedService<Own, Settings> {
+  entry: ServiceEntry;
+  config: ServiceConfig & Own;
+  settings: () => Promise<Settings>;
+  compose(kit: Kit<Own, Settings>): Composition | Promise<Composition>;
+}
+
+/**
+ * Does what an operator asks for, on the stores of a service, beside its running processes.
+ *
+ * Errors: an operation that the service does not have; store_unavailable, bus_unavailable.
+ */
+export async function operate<Own, Settings>(
+  { entry, config, settings, compose }: OperatedService<Own, Settings>,
+  request: OperationRequest,
+  print: Print,
+): Promise<number> {
+  const opened = new AsyncDisposableStack();
+  const log = createLogger(entry.name, 'silent');
+  try {
+    const wakeRelay = () => undefined;
+    const kit = await openKit({ entry, config, log, runtime: systemRuntime, settings, wakeRelay }, opened);
+    if (entry.hasStore) await kit.database.opened;
+    return await carryOut(entry, kit, await compose(kit), request, print);
+  } finally {
+    await opened.disposeAsync();
+  }
+}
+
+async function carryOut(
+  entry: ServiceEntry,
+  kit: Kit<unknown, unknown>,
+  composition: Composition,
+  { name, key }: OperationRequest,
+  print: Print,
+): Promise<number> {
+  const { outboxes = [], handle, operations = {} } = composition;
+  switch (name) {
+    case 'dead-letters': {
+      const unsent = await printUndeliverable(outboxes, print);
+      return unsent + (handle ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0);
+    }
+    case 'replay': {
+      for (const outbox of outboxes) await outbox.retryUndeliverable();
+      if (!handle) return 0;
+      const deadLetters = openDeadLetters(kit.database.connection);
+      return replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);
+    }
+    case 'drain':
+      await drain(entry, kit, composition, print);
+      return 0;
+    default: {
+      const operation = operations[name];
+      if (!operation) throw new Error(`The ${entry.name} service has no operation ${name}.`);
+      return operation(print);
+    }
+  }
+}
+
+async function drain(
+  entry: ServiceEntry,
+  { config, log }: Kit<unknown, unknown>,
+  { outboxes = [], handle, pending = [] }: Composition,
+  print: Print,
+): Promise<void> {
+  if (outboxes.length > 0) await waitForNone('events are not sent yet', () => unsentCount(outboxes), print);
+  if (handle && config.bus) {
+    const bus = await openBus(config.bus, entry.name, log);
+    const topics = entry.consumes.map((topic) => topic.name);
+    try {
+      await waitForNone('events are not handled yet', () => bus.lag(entry.name, topics), print);
+    } finally {
+      await bus.close();
+    }
+  }
+  for (const { what, count } of pending) await waitForNone(what, count, print);
+}

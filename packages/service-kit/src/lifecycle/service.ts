@@ -1,0 +1,102 @@
+import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Relay } from '@ticketing/events/outbox/relay.ts';
+import type { ConfigReader, Environment } from '@ticketing/runtime/config-reader.ts';
+import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
+import { readServiceConfig } from '../config/service-config.ts';
+import type { Ports } from '../server/http-server.ts';
+import { openServers } from '../server/service-server.ts';
+import { startBackground } from './background.ts';
+import type { Composition } from './composition.ts';
+import { type Given, type Kit, openKit } from './kit.ts';
+import { type OperationRequest, operate } from './operate.ts';
+import { setUpService } from './set-up.ts';
+
+/** What is particular to a service; the rest follows from its entry in the description of the system. */
+export interface ServiceDefinition<Own, Settings> {
+  /** As in the description of the system. */
+  name: string;
+  /** Reads the variables that only this service has. */
+  readConfig?(from: ConfigReader): Own;
+  /** The settings that it reads, with their defaults. */
+  settings?: Settings;
+  /** Makes the indexes of its database that are missing. Serving goes on meanwhile. */
+  setUpStore?(connection: Database['connection']): Promise<void>;
+  /** Makes its parts. */
+  compose(kit: Kit<Own, Settings>): Composition | Promise<Composition>;
+}
+
+/** A service, ready to be run. */
+export interface Service<Settings = unknown> {
+  name: string;
+  /**
+   * Makes what the service needs outside of itself, where it is missing: indexes, topics.
+   *
+   * Errors: a ConfigError; a database or a bus that does not respond within a minute; a database of an older version.
+   */
+  setUp(environment?: Environment): Promise<void>;
+  /** Errors: a ConfigError; a key file that is not usable; a port that is taken. */
+  start(environment?: Environment, given?: Given<Settings>): Promise<RunningService>;
+  /** Does what an operator asks for, beside the running processes. Returns how much is left to be done. */
+  operate(request: OperationRequest, print: Print, environment?: Environment): Promise<number>;
+}
+
+/** A service that is running. */
+export interface RunningService {
+  ports: Ports;
+  log: Logger;
+  /** Stops in order: not ready, servers drained, background work ended, stores closed. */
+  stop(): Promise<void>;
+}
+
+/** Composes a service: everything is opened in one order, and closed in the reverse one, also if a part cannot be opened. */
+export function composeService<Own = unknown, Settings = unknown>(
+  definition: ServiceDefinition<Own, Settings>,
+): Service<Settings> {
+  const entry = serviceNamed(definition.name);
+  const readOwn = (from: ConfigReader) => definition.readConfig?.(from) ?? ({} as Own);
+  const configOf = (environment: Environment) => readServiceConfig(entry, environment, readOwn);
+  const defaults = async () => definition.settings as Settings;
+
+  async function start(environment: Environment = process.env, given: Given<Settings> = {}): Promise<RunningService> {
+    const config = configOf(environment);
+    const log = createLogger(entry.name, config.logLevel);
+    let relay: Relay | undefined;
+    const opened = new AsyncDisposableStack();
+    try {
+      const { runtime = systemRuntime, settings = defaults } = given;
+      const wakeRelay = () => relay?.wake();
+      const kit = await openKit({ entry, config, log, runtime, settings, wakeRelay }, opened);
+      const composition = await definition.compose(kit);
+      relay = await startBackground(entry, kit, composition, opened);
+      const server = await openServers(entry, kit, composition);
+      opened.defer(() => server.close(config.drainMs));
+      log.info({ ports: server.ports }, 'started');
+      return {
+        ports: server.ports,
+        log,
+        async stop() {
+          kit.health.startStopping();
+          await opened.disposeAsync();
+        },
+      };
+    } catch (error) {
+      await opened.disposeAsync();
+      throw error;
+    }
+  }
+
+  return {
+    name: entry.name,
+    start,
+    setUp: (environment = process.env) => setUpService(entry, configOf(environment), definition.setUpStore),
+    operate: (request, print, environment = process.env) =>
+      operate(
+        { entry, config: configOf(environment), settings: defaults, compose: definition.compose },
+        request,
+        print,
+      ),
+  };
+}

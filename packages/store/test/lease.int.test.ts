@@ -1,0 +1,75 @@
+import { testDatabase } from '@ticketing/testkit/test-database.ts';
+import type { mongo } from 'mongoose';
+import { expect, test } from 'vitest';
+import { type Leased, openLeases } from '../src/lease.ts';
+import { followServerTime, serverTime } from '../src/server-time.ts';
+
+interface Job extends Leased {
+  state?: string;
+  attempts?: number;
+}
+
+const connection = await testDatabase();
+let now = Date.now();
+const jobs = connection.collection('jobs') as unknown as mongo.Collection<Job>;
+const leases = openLeases(jobs, { connection, durationMs: 1000, now: () => now });
+
+test('of many who claim a document, one gets it', async () => {
+  await jobs.insertOne({ _id: 'one' });
+  const claims = await Promise.all(Array.from({ length: 8 }, () => leases.claim({ _id: 'one' })));
+  expect(claims.filter(Boolean)).toHaveLength(1);
+});
+
+test('of many who claim a document that is not there yet, one makes it', async () => {
+  const claim = () => leases.claim({ _id: 'new' }, { setOnInsert: { state: 'made' } });
+  const claims = await Promise.all(Array.from({ length: 8 }, claim));
+  expect(claims.filter(Boolean)).toMatchObject([{ _id: 'new', state: 'made', lease: { owner: expect.any(String) } }]);
+});
+
+test('a claim holds while it is renewed, and goes to another when it expires', async () => {
+  const first = await leases.claim({ _id: 'held' }, { setOnInsert: {}, increment: { attempts: 1 } });
+  const claimed = { id: 'held', owner: first?.lease.owner ?? '' };
+  now += 900;
+  expect(await leases.renew(claimed, { state: 'half' })).toBe(true);
+  now += 900;
+  expect(await leases.claim({ _id: 'held' })).toBeUndefined();
+  now += 200;
+  const second = await leases.claim({ _id: 'held' }, { increment: { attempts: 1 } });
+  expect(second).toMatchObject({ state: 'half', attempts: 2 });
+  expect(await leases.renew(claimed)).toBe(false);
+  expect(await leases.release(claimed, { state: 'late' })).toBe(false);
+  expect((await jobs.findOne({ _id: 'held' }))?.state).toBe('half');
+});
+
+test('what was released can be claimed at once', async () => {
+  const first = await leases.claim({ _id: 'free' }, { setOnInsert: {} });
+  expect(await leases.release({ id: 'free', owner: first?.lease.owner ?? '' }, { state: 'done' })).toBe(true);
+  expect(await leases.claim({ _id: 'free' })).toMatchObject({ state: 'done' });
+});
+
+test('the oldest that is free is claimed first', async () => {
+  for (const [index, _id] of ['b', 'c', 'a'].entries())
+    await jobs.insertOne({ _id, state: 'waiting', attempts: index });
+  const order = [];
+  for (let count = 0; count < 4; count++) {
+    order.push((await leases.claim({ state: 'waiting' }, { sort: { attempts: 1 } }))?._id);
+  }
+  expect(order).toEqual(['b', 'c', 'a', undefined]);
+});
+
+test('leases go by the clock of the server, whatever the host believes', async () => {
+  const stop = await followServerTime(connection);
+  const real = Date.now;
+  try {
+    const before = serverTime(connection);
+    Date.now = () => real() + 3_600_000;
+    expect(Math.abs(serverTime(connection) - before)).toBeLessThan(5_000);
+    const byServer = openLeases(jobs, { connection, durationMs: 60_000 });
+    expect(await byServer.claim({ _id: 'clock' }, { setOnInsert: {} })).toBeDefined();
+    Date.now = real;
+    expect(await byServer.claim({ _id: 'clock' })).toBeUndefined();
+  } finally {
+    Date.now = real;
+    stop();
+  }
+});

@@ -1,0 +1,85 @@
+import type { DescService } from '@bufbuild/protobuf';
+import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { type Topic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+
+/** What a process does of a service's work: serve requests, send events, handle events, do scheduled work. */
+export type Role = 'api' | 'relay' | 'consumer' | 'scheduler';
+
+/** A service of the system. */
+export interface ServiceEntry {
+  /** Its folder in `services/`, its audience in tokens, the middle of its variables `TICKETING_<NAME>_…`. */
+  name: string;
+  /** Where it listens unless its configuration says otherwise; the internal port is the HTTP port + 2000. */
+  ports: { http: number; grpc?: number };
+  /** The contracts that it serves. */
+  contracts: readonly DescService[];
+  roles: readonly Role[];
+  /** Whether it has a database. */
+  hasStore: boolean;
+  /** The services that it calls, by name. */
+  calls: readonly string[];
+  publishes: readonly Topic[];
+  consumes: readonly Topic[];
+  /** Whether it keeps something of tickets, which it erases with them and then confirms. */
+  keepsTicketData: boolean;
+}
+
+/**
+ * The system: every service once, those first that others call. Builds, keys, the start, the gateway, erasures and tests
+ * follow from it.
+ */
+export const services: readonly ServiceEntry[] = [
+  {
+    name: 'tickets',
+    ports: { http: 8081, grpc: 9081 },
+    contracts: [SnapshotService, TicketService, TagService],
+    roles: ['api', 'relay', 'scheduler'],
+    hasStore: true,
+    calls: [],
+    publishes: [ticketChangedTopic, tagChangedTopic],
+    consumes: [],
+    keepsTicketData: true,
+  },
+  {
+    name: 'reporting',
+    ports: { http: 8085, grpc: 9085 },
+    contracts: [ExportService],
+    roles: ['api', 'consumer', 'scheduler'],
+    hasStore: true,
+    calls: ['tickets'],
+    publishes: [],
+    consumes: [ticketChangedTopic, tagChangedTopic],
+    keepsTicketData: true,
+  },
+  {
+    name: 'gateway',
+    ports: { http: 8080 },
+    contracts: [],
+    roles: ['api'],
+    hasStore: false,
+    calls: ['tickets', 'reporting'],
+    publishes: [],
+    consumes: [],
+    keepsTicketData: false,
+  },
+];
+
+/** The service of a name. Errors: there is none. */
+export function serviceNamed(name: string): ServiceEntry {
+  const entry = services.find((one) => one.name === name);
+  if (!entry) throw new Error(`There is no service ${name}.`);
+  return entry;
+}
+
+/** The services that must confirm that they have erased what they keep of a deleted ticket. */
+export const ownersOfTicketData: readonly string[] = services
+  .filter(({ keepsTicketData }) => keepsTicketData)
+  .map(({ name }) => name);
+
+/** The name of a variable of a service, for example `TICKETING_TICKETS_HTTP_PORT`. */
+export function variableOf(service: string, name: string): string {
+  return `TICKETING_${service.toUpperCase()}_${name}`;
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type { Topic } from '@ticketing/contracts/topics.ts';
+import type { Bus } from '@ticketing/events/bus/bus.ts';
+import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Given } from '@ticketing/service-kit/lifecycle/kit.ts';
+import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/service.ts';
+import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import mongoose from 'mongoose';
+import { inject } from 'vitest';
+import { sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
+import { type BusPlace, type ServicePorts, serviceVariables } from './service-variables.ts';
+import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
+import { untilReady } from './until-ready.ts';
+
+/** A service of its own for one test file, on a database of its own. */
+export interface ServiceHarness {
+  running: RunningService;
+  identity: TestIdentity;
+  url: string;
+  environment: Record<string, string>;
+  /** The database, to look at or to fill. */
+  database: mongoose.mongo.Db;
+  /** Sends a request as a caller whom the gateway has verified; an ordinary user unless said otherwise. */
+  request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
+  /** Opens the database, or the bus, as another process does; to be closed before the harness is stopped. */
+  openDatabase(): Promise<Database>;
+  openBus(): Promise<Bus>;
+  /** Starts another process's worth of the service, and waits until it is ready. */
+  startInstance(variables?: Record<string, string>): Promise<RunningService>;
+  stop(): Promise<void>;
+}
+
+/** What a request of a test says beyond its method and path. */
+export interface HarnessRequest extends TestRequest {
+  caller?: Partial<Caller>;
+  /** Another instance than the harness's own. */
+  url?: string;
+}
+
+/** How a service is started for a test. */
+export interface HarnessOptions<Settings> extends Given<Settings> {
+  /** Further variables, or others than the usual ones; without their prefix. */
+  variables?: Record<string, string>;
+  /** Where the services that it calls listen. */
+  calledPorts?: Partial<ServicePorts>;
+  /** Whether events go over Kafka where there are brokers: topics take a while to be made. */
+  usesBus?: boolean;
+  /** Topics that the test publishes to, in place of the service that does. */
+  publishes?: readonly Topic[];
+}
+
+const freePorts: ServicePorts = { http: 0, grpc: 0, internal: 0 };
+
+/** Sets a service up and starts it. */
+export async function startServiceHarness<Settings>(
+  service: Service<Settings>,
+  options: HarnessOptions<Settings> = {},
+): Promise<ServiceHarness> {
+  const entry = serviceNamed(service.name);
+  const identity = testIdentity();
+  const mongodbUri = inject('mongodbUri');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const given = Object.entries(options.variables ?? {}).map(([key, value]) => [variableOf(entry.name, key), value]);
+  const environment = {
+    ...serviceVariables(entry, {
+      keys: identity.keys,
+      logLevel: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
+      ports: freePorts,
+      calledPorts: () => ({ ...freePorts, ...options.calledPorts }),
+      mongodbUri,
+      database: name,
+      bus: testBus(name, mongodbUri, options.usesBus ?? false),
+    }),
+    ...Object.fromEntries(given),
+  };
+  await service.setUp(environment);
+  const startInstance = async (variables: Record<string, string> = {}) => {
+    const running = await service.start({ ...environment, ...variables }, options);
+    await untilReady(`http://127.0.0.1:${running.ports.http}`);
+    return running;
+  };
+  const openTestBus = async () => {
+    const { bus } = readServiceConfig(entry, environment, () => ({}));
+    if (!bus) throw new Error(`The ${entry.name} service has no bus.`);
+    return openBus(bus, 'test', createLogger('test', 'silent'));
+  };
+  if (options.publishes) {
+    const bus = await openTestBus();
+    await bus.setUp(options.publishes);
+    await bus.close();
+  }
+  const running = await startInstance();
+  const client = await mongoose.createConnection(mongodbUri, { dbName: name }).asPromise();
+  const database = client.getClient().db(name);
+  const url = `http://127.0.0.1:${running.ports.http}`;
+  return {
+    running,
+    identity,
+    url,
+    environment,
+    database,
+    startInstance,
+    async openDatabase() {
+      const opened = openDatabase(mongodbUri, name, () => undefined);
+      await opened.opened;
+      return opened;
+    },
+    openBus: openTestBus,
+    async request(method, path, { caller = {}, url: base = url, headers = {}, ...request } = {}) {
+      const token = await identity.internalToken(entry.name, testCaller(caller));
+      return sendRequest(base, method, path, { ...request, headers: { authorization: `Bearer ${token}`, ...headers } });
+    },
+    async stop() {
+      await running.stop();
+      await database.dropDatabase();
+      await client.getClient().db(`${name}_events`).dropDatabase();
+      await client.close();
+      identity.remove();
+    },
+  };
+}
+
+/** A bus of the test's own: on Kafka, if it is used and there are brokers, else in the store. */
+export function testBus(name: string, mongodbUri: string, usesBus: boolean): BusPlace {
+  const brokers = usesBus ? inject('kafkaBrokers') : [];
+  if (brokers.length === 0) return { kind: 'log', mongodbUri, database: `${name}_events` };
+  return { kind: 'kafka', brokers: brokers.join(), prefix: `${name}.` };
+}

@@ -1,0 +1,11 @@
+import type { Connection } from 'mongoose';
+import { analysisRequestModel } from './analysis-request-store.ts';
+import { buildBulkIndexes } from './bulk-store.ts';
+import { tagModel } from './tag-model.ts';
+import { ticketModel } from './ticket-model.ts';
+
+/** Builds the indexes of this service's database that are missing. */
+export async function setUpStore(connection: Connection): Promise<void> {
+  for (const model of [ticketModel, tagModel, analysisRequestModel]) await model(connection).createIndexes();
+  await buildBulkIndexes(connection);
+}
