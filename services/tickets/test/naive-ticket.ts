@@ -10,8 +10,8 @@ import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/application/ticket-event.ts';
+import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
 import { documentOf } from '../src/store/ticket-document.ts';
-import { initialTicket, type TicketState } from '../src/store/ticket-fields.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket in the words of the specification: enums as it spells them, times in Unix seconds. */

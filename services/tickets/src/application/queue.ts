@@ -2,10 +2,10 @@ import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
 import { allOf, type Query } from '@ticketing/store/field-query.ts';
 import { queueGroups } from '../domain/queue-order.ts';
+import { ticketFields } from '../domain/ticket-fields.ts';
 import type { TicketSettings } from '../settings.ts';
 import { compileConditions } from '../store/filter-query.ts';
 import { runTimeSpamQueries } from '../store/scope-query.ts';
-import { ticketFields } from '../store/ticket-fields.ts';
 import type { Context } from './context.ts';
 
 /** The queue of tickets, in the order that the settings say. */

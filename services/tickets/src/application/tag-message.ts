@@ -1,6 +1,6 @@
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { TagState, TagTree } from '../domain/tag-tree.ts';
-import { timestampOf } from '../store/ticket-fields.ts';
 
 /** The message of a tag. */
 function tagMessage(tag: TagState, tree: TagTree): Tag {

@@ -3,7 +3,7 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { changedFields } from '../domain/ticket.ts';
 import { type EventOrigin, fieldChanges, type TicketEvent } from '../domain/ticket-event.ts';
-import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '../store/ticket-fields.ts';
+import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '../domain/ticket-fields.ts';
 
 /** Who makes a request, and the trace that it belongs to. */
 export function originOf({ caller, trace }: Pick<Call, 'caller' | 'trace'>): EventOrigin {

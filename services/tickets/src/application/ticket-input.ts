@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { FieldMask } from '@bufbuild/protobuf/wkt';
 import type { TicketInput } from '../domain/ticket.ts';
-import { fieldOf, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
+import { fieldOf, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 
 /** Names that requests and tickets do not share. */
 const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };

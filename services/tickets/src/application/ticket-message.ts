@@ -14,7 +14,7 @@ import { replyRecipients } from '../domain/reply-recipients.ts';
 import { sanitiseHtml } from '../domain/sanitise-html.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
+import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
 import { workedOnWithinSeconds } from './change-ticket.ts';
 import type { Context } from './context.ts';

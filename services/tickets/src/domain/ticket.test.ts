@@ -1,7 +1,7 @@
 import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { initialTicket } from '../store/ticket-fields.ts';
 import { type Creator, changedFields, changeFields, newTicket, type TicketInput } from './ticket.ts';
+import { initialTicket } from './ticket-fields.ts';
 
 const now = 1_800_000_000;
 const person = { profileId: 21, isHuman: true };

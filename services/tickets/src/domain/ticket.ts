@@ -1,6 +1,6 @@
 import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { TicketFieldName, TicketState } from '../store/ticket-fields.ts';
 import { cleanBody, plainBody } from './body-text.ts';
+import type { TicketFieldName, TicketState } from './ticket-fields.ts';
 
 /** What a request gives of a ticket: absent fields are not in it. */
 export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };

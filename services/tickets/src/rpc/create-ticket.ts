@@ -15,7 +15,7 @@ import { fullTicket } from '../application/ticket-message.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { changeFields, newTicket, type TicketInput } from '../domain/ticket.ts';
-import { initialTicket } from '../store/ticket-fields.ts';
+import { initialTicket } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/ticket-store.ts';
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);

@@ -2,7 +2,7 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import type { ScopeCaller } from '../domain/skills.ts';
 import { spamStatuses } from '../domain/spam.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
-import { ticketFields } from './ticket-fields.ts';
+import { ticketFields } from '../domain/ticket-fields.ts';
 
 const keptSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));
 

@@ -2,8 +2,8 @@ import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
+import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';
 import { wordsOf } from '../domain/words.ts';
-import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
 /** The document of a new ticket, with its first event, and the request that made it if that may come twice. */

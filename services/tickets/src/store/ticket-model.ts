@@ -2,7 +2,7 @@ import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, Schema } from 'mongoose';
 import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { ticketFieldNames, ticketFields } from './ticket-fields.ts';
+import { ticketFieldNames, ticketFields } from '../domain/ticket-fields.ts';
 
 /** Where the tickets are stored. */
 export const ticketCollection = 'tickets';

@@ -8,8 +8,8 @@ import { type Order, type Position, type Range, rangesBehind } from '@ticketing/
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
+import { type TicketFieldName, type TicketState, ticketFieldNames, ticketFields } from '../domain/ticket-fields.ts';
 import { changedDocument, documentOf, erasedFields, stateOf } from './ticket-document.ts';
-import { type TicketFieldName, type TicketState, ticketFieldNames, ticketFields } from './ticket-fields.ts';
 import { type AppliedRequest, type TicketDocument, ticketModel, type WorklogEntry } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
