@@ -48,7 +48,7 @@ import { defaultSettings, type ReadSettings } from './settings.ts';
 import { analysisRequestStore } from './store/analysis-request-store.ts';
 import { bulkStore } from './store/bulk-store.ts';
 import { tagStore } from './store/tag-store.ts';
-import { ticketStore } from './store/ticket-store.ts';
+import { openTicketStores } from './store/ticket-stores.ts';
 
 /** The tickets service, running. */
 export interface RunningTickets extends RunningService {
@@ -75,7 +75,7 @@ export async function startTickets(
   const outboxes = openOutboxes(database);
   const metrics = createMetrics('tickets');
   measureOutboxes(outboxes, metrics.registry);
-  measureErasures(context.tickets, metrics.registry);
+  measureErasures(context.erasures, metrics.registry);
   const release = async () => {
     await bus?.close();
     health.close();
@@ -122,13 +122,13 @@ export function ticketsContext(
   tell: () => void,
 ): Context {
   const counters = counterModel(connection);
-  const tickets = ticketStore(connection, tell);
+  const stores = openTicketStores(connection, tell);
   const deletedOf = async (ids: readonly number[]) => {
-    const alive = ids.length === 0 ? new Map() : await tickets.versions(ids);
+    const alive = ids.length === 0 ? new Map() : await stores.tickets.versions(ids);
     return ids.filter((id) => !alive.has(id));
   };
   const context = {
-    tickets,
+    ...stores,
     tags: tagStore(connection, tell),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
@@ -139,7 +139,7 @@ export function ticketsContext(
     settings,
     // All replicas share the signing key, so each reads the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
-    ticketQueue: keyedQueue(),
+    changeQueue: keyedQueue(),
     now: () => Math.floor(Date.now() / 1000),
   };
   return { ...context, bulks: openBulks(context) };

@@ -9,7 +9,7 @@ import {
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
-import { createdEvent } from '../src/application/ticket-event.ts';
+import { createdEvent } from '../src/domain/ticket-event.ts';
 import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
 import { documentOf } from '../src/store/ticket-document.ts';
 import type { TicketsHarness } from './harness.ts';
@@ -161,7 +161,7 @@ export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7ff
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(state, createdEvent(state, testCaller()));
+    return documentOf(state, createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }));
   });
   await harness.database.collection('tickets').insertMany(documents as never[]);
   const used = Math.max(...tickets.map(({ id }) => id));

@@ -11,7 +11,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../src/application/context.ts';
-import { finishTagDeletions } from '../src/application/finish-tag-deletions.ts';
+import { cleanUpDeletedTags } from '../src/application/remove-deleted-tags.ts';
 import { readTicketsConfig } from '../src/config.ts';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { deleteTag } from '../src/rpc/delete-tag.ts';
@@ -80,7 +80,7 @@ test('a deletion that dies between any two writes is finished, each ticket by on
     }
 
     const [left, right] = [processOf(), processOf()];
-    await Promise.all([finishTagDeletions(left), finishTagDeletions(right)]);
+    await Promise.all([cleanUpDeletedTags(left), cleanUpDeletedTags(right)]);
     for (const ticketId of carrying) {
       const document = await tickets.documentOf(ticketId);
       expect(document.tagIds.includes(id)).toBe(!isGone);
@@ -104,12 +104,12 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
   const writeLate = () => collection.updateOne({ _id: late }, { $set: { tagIds: [id], minTagId: id } });
   await writeLate();
   expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
-  await finishTagDeletions(processOf());
+  await cleanUpDeletedTags(processOf());
   expect((await tickets.documentOf(late)).tagIds).toEqual([]);
   expect((await tagDocument(id)).cleanUpUntil).toBeDefined();
 
   await writeLate();
-  await finishTagDeletions(processOf(25));
+  await cleanUpDeletedTags(processOf(25));
   const { tagIds, version, outbox } = await tickets.documentOf(late);
   expect([tagIds, version]).toEqual([[], 3]);
   expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });

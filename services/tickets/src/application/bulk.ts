@@ -9,10 +9,10 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
 import type { Bulk } from '../store/bulk-store.ts';
-import { changeTicket, passOverDeleted } from './change-ticket.ts';
 import type { BulkCall, Bulks, Context } from './context.ts';
-import { readTicketChange } from './ticket-changes.ts';
-import { decidePatch } from './ticket-update.ts';
+import { patchTicket } from './patch-ticket.ts';
+import { readBulkElement } from './read-patch.ts';
+import { ignoreDeleted } from './write-ticket.ts';
 
 const waitMs = 20;
 const holdEveryMs = 2000;
@@ -55,7 +55,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     const wanted = [...request.tickets].sort((left, right) => (left.id ?? 0) - (right.id ?? 0));
     for (const { id = 0, version } of wanted) {
       for (;;) {
-        const outcome = await context.tickets.reserve(id, version, bulk.id);
+        const outcome = await context.reservations.reserve(id, version, bulk.id);
         if (outcome === 'reserved') break;
         if (outcome === 'moved_on') {
           await giveUp(bulk);
@@ -69,7 +69,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
 
   async function giveUp(bulk: Bulk): Promise<void> {
     const { tickets } = fromBinary(UpdateTicketsRequestSchema, bulk.request);
-    await context.tickets.release(
+    await context.reservations.release(
       tickets.map(({ id = 0 }) => id),
       bulk.id,
     );
@@ -80,7 +80,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     if (!(await store.startApplying(bulk, Date.now()))) return resume(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
-    const patchContext = {
+    const patchRequest = {
       caller,
       traceparent: bulk.traceparent,
       now: context.now(),
@@ -90,18 +90,16 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       const left = request.tickets.values();
       const applyNext = async () => {
         for (const change of left) {
-          const { patch, refreshMode } = readTicketChange(change);
+          const { patch, refreshMode } = readBulkElement(change);
           if (refreshMode !== undefined) continue;
-          await changeTicket(whole, change.id ?? 0, (before) => decidePatch(before, patch, patchContext), {
-            requestId: bulk.id,
-            bulkId: bulk.id,
-          }).catch(passOverDeleted);
+          const options = { requestId: bulk.id, bulkId: bulk.id };
+          await patchTicket(whole, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, applyNext));
       // Before the tickets are let go: whoever took over afterwards would decide on what others have written since.
       await store.finish(bulk, Date.now());
-      await context.tickets.release(
+      await context.reservations.release(
         request.tickets.map(({ id = 0 }) => id),
         bulk.id,
       );
@@ -123,7 +121,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   async function settle(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
     // Given up while it was still reserving, or applied: what it has left reserved is free.
-    if (!bulk || bulk.state === 'applied') await context.tickets.release([ticketId], id);
+    if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);
     else await finishIfAbandoned(id);
   }
 

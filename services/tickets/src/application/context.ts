@@ -9,11 +9,10 @@ import type { ReadSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
-import type { TicketStore } from '../store/ticket-store.ts';
+import type { TicketStores } from '../store/ticket-stores.ts';
 
 /** What the handlers of this service work with. */
-export interface Context {
-  tickets: TicketStore;
+export interface Context extends TicketStores {
   tags: TagStore;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
@@ -25,7 +24,7 @@ export interface Context {
   settings: ReadSettings;
   cursors: CursorCodec;
   /** One change of a ticket at a time in this process; between processes its version decides. */
-  ticketQueue: KeyedQueue<number>;
+  changeQueue: KeyedQueue<number>;
   /** Unix seconds. */
   now(): number;
 }

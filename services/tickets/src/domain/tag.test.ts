@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
-import { changeTag, requireChildless, requirePlace } from './tag.ts';
+import { changeTag, requireChildless, requireValidPlace } from './tag.ts';
 import { type TagState, tagTree } from './tag-tree.ts';
 
 const tree = tagTree([
@@ -23,7 +23,8 @@ function said(demand: () => void): string[] {
   }
 }
 
-const place = (id: number, parent: number | null, name = 'Neu') => said(() => requirePlace(tree, { id, parent, name }));
+const place = (id: number, parent: number | null, name = 'Neu') =>
+  said(() => requireValidPlace(tree, { id, parent, name }));
 
 describe('a place in the tree', () => {
   test.each([
@@ -64,7 +65,7 @@ describe('a place in the tree', () => {
   test('is at most 100 levels deep, with all that is below the tag', () => {
     const chain = Array.from({ length: 100 }, (_, index) => tagState(index + 1, index === 0 ? null : index));
     const deep = tagTree([...chain, tagState(101), tagState(102, 101)]);
-    const below = (id: number, parent: number) => said(() => requirePlace(deep, { id, parent, name: 'Neu' }));
+    const below = (id: number, parent: number) => said(() => requireValidPlace(deep, { id, parent, name: 'Neu' }));
     expect(below(0, 99)).toEqual([]);
     expect(below(0, 100)).toEqual(['#/parent tag_too_deep']);
     expect(below(101, 98)).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Query } from '@ticketing/store/field-query.ts';
-import type { ScopeCaller } from '../domain/skills.ts';
+import type { SkilledCaller } from '../domain/skills.ts';
 import { spamStatuses } from '../domain/spam.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
@@ -11,7 +11,7 @@ const keptSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.st
  *
  * Source: specification, POST /ticket/search; decisions.md section 5.
  */
-export function scopeQueries(caller: ScopeCaller, tree: TagTree, spamTagId: number | null): Query[] {
+export function scopeQueries(caller: SkilledCaller, tree: TagTree, spamTagId: number | null): Query[] {
   const { tagIds, excludedTagIds, restricted } = caller.skills;
   const matches: Query = {
     $or: [{ tagIds: { $in: tagIds.filter(tree.isRoutingSkill) } }, { tagIds: { $nin: tree.routingSkillIds } }],
