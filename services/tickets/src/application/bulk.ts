@@ -9,8 +9,8 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
 import type { Bulk } from '../store/bulk-store.ts';
+import { applyPatch } from './apply-patch.ts';
 import type { BulkCall, Bulks, Context } from './context.ts';
-import { patchTicket } from './patch-ticket.ts';
 import { readBulkElement } from './read-patch.ts';
 import { ignoreDeleted } from './write-ticket.ts';
 
@@ -93,7 +93,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
           const { patch, refreshMode } = readBulkElement(change);
           if (refreshMode !== undefined) continue;
           const options = { requestId: bulk.id, bulkId: bulk.id };
-          await patchTicket(whole, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
+          await applyPatch(whole, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, applyNext));

@@ -1,6 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { FieldMask } from '@bufbuild/protobuf/wkt';
-import type { TicketInput } from '../domain/ticket-change.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
 import { fieldOf, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 
 /** Fields whose name in a request differs from that in the ticket. */

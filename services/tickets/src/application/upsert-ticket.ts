@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { TicketInput } from '../domain/ticket-change.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';

@@ -1,7 +1,6 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { cleanBody, plainBody } from './body-text.ts';
-import type { TicketInput } from './ticket-change.ts';
-import type { TicketState } from './ticket-fields.ts';
+import type { TicketInput, TicketState } from './ticket-fields.ts';
 
 /**
  * Sets the fields that follow from others: a ticket on channel system has no sender, only outgoing e-mail has blind

@@ -2,7 +2,7 @@ import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts
 import { describe, expect, test } from 'vitest';
 import type { Author } from './author.ts';
 import { newTicket } from './new-ticket.ts';
-import type { TicketInput } from './ticket-change.ts';
+import type { TicketInput } from './ticket-fields.ts';
 
 const now = 1_800_000_000;
 const person = { profileId: 21, isHuman: true };

@@ -1,7 +1,7 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Author } from './author.ts';
 import { withDerivedFields } from './derived-fields.ts';
-import type { TicketInput } from './ticket-change.ts';
+import type { TicketInput } from './ticket-fields.ts';
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 /**

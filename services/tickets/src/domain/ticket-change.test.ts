@@ -1,7 +1,8 @@
 import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { newTicket } from './new-ticket.ts';
-import { changedFields, changeFields, setFields, type TicketInput } from './ticket-change.ts';
+import { changedFields, changeFields, setFields } from './ticket-change.ts';
+import type { TicketInput } from './ticket-fields.ts';
 
 const now = 1_800_000_000;
 

@@ -1,9 +1,6 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { withDerivedFields } from './derived-fields.ts';
-import type { TicketFieldName, TicketState } from './ticket-fields.ts';
-
-/** The fields of a ticket that a request sets. Those that it does not mention are missing. */
-export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
+import type { TicketFieldName, TicketInput, TicketState } from './ticket-fields.ts';
 
 /** A change of a ticket: the state after it, and the fields whose values differ. */
 export interface TicketChange {

@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { changeFields, type TicketChange, type TicketInput } from './ticket-change.ts';
+import { changeFields, type TicketChange } from './ticket-change.ts';
 import { type EventHeader, reopenedEvent, type TicketEvent, updatedEvent } from './ticket-event.ts';
-import type { TicketState } from './ticket-fields.ts';
+import type { TicketInput, TicketState } from './ticket-fields.ts';
 import type { WorkedOnChange } from './worked-on.ts';
 
 /** What is to happen to a ticket: a change, a change of who works on it, both, or nothing. */

@@ -79,6 +79,9 @@ export type TicketState = { id: number } & {
   [Name in TicketFieldName]: Fields[Name] extends Field<infer Value> ? Value : never;
 };
 
+/** The fields of a ticket that a request sets. Those that it does not mention are missing. */
+export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
+
 /** The names of all stored fields. */
 export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
 

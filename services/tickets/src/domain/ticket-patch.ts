@@ -2,10 +2,10 @@ import type { Violation } from '@ticketing/errors/domain-error.ts';
 import type { Author } from './author.ts';
 import { unknownTags } from './tag.ts';
 import type { TagTree } from './tag-tree.ts';
-import { changeFields, setFields, type TicketChange, type TicketInput } from './ticket-change.ts';
+import { changeFields, setFields, type TicketChange } from './ticket-change.ts';
 import type { TicketDecision, WorklogEntry } from './ticket-decision.ts';
 import { type EventHeader, updatedEvent } from './ticket-event.ts';
-import type { TicketState } from './ticket-fields.ts';
+import type { TicketInput, TicketState } from './ticket-fields.ts';
 import { startWorking, stopWorking, type WorkedOn, type WorkedOnChange } from './worked-on.ts';
 
 /** What a PATCH says of one ticket. */
@@ -34,7 +34,7 @@ export function decidePatch(
   context: PatchContext,
 ): TicketDecision {
   const workedOnChange = decideWorkedOn(workedOn, patch, context);
-  const change = applyPatch(ticket, patch, context.now);
+  const change = patchFields(ticket, patch, context.now);
   if (change.after === ticket) return { workedOn: workedOnChange };
   return {
     change: {
@@ -47,12 +47,11 @@ export function decidePatch(
 }
 
 /**
- * Applies a PATCH to a ticket. One that contains a status makes a new version even if no value differs; any other then
- * changes nothing.
+ * A PATCH that contains a status makes a new version even if no value differs; any other then changes nothing.
  *
- * Units: `now` in Unix seconds. Source: specification, States and transitions; decisions.md section 5.
+ * Source: specification, States and transitions; decisions.md section 5.
  */
-export function applyPatch(before: TicketState, patch: TicketPatch, now: number): TicketChange {
+function patchFields(before: TicketState, patch: TicketPatch, now: number): TicketChange {
   const { addTagIds, removeTagIds } = patch;
   const kept = before.tagIds.filter((id) => !removeTagIds.includes(id));
   const tagIds = [...kept, ...addTagIds.filter((id) => !kept.includes(id))];

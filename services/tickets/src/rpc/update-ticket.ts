@@ -6,8 +6,8 @@ import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
+import { applyPatch } from '../application/apply-patch.ts';
 import type { Context } from '../application/context.ts';
-import { patchTicket } from '../application/patch-ticket.ts';
 import { readPatch } from '../application/read-patch.ts';
 import { fullTicket } from '../application/ticket-message.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
@@ -37,7 +37,7 @@ export async function updateTicket(
     requireVersion: versionPrecondition(call),
   };
   const options = { requestId: call.idempotency?.id };
-  const stored = await patchTicket(context, request.ticketId, patch, patchRequest, options);
+  const stored = await applyPatch(context, request.ticketId, patch, patchRequest, options);
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,

@@ -7,11 +7,11 @@ import type { Model } from 'mongoose';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
+import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { servicesWithTicketData } from './erasure-store.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { documentOf, erasedFields } from './ticket-document.ts';
 import { type AppliedRequest, isLive, nativeTickets, type TicketDocument } from './ticket-model.ts';
-import { type TicketUpdate, updateOf, workedOnUpdateOf } from './ticket-update.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not found.
@@ -97,9 +97,9 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
         return (await tickets.find(isDue, options).toArray()).map(({ _id }) => _id);
       }),
     update: (update) =>
-      updateOne(isUnchanged(update.before.ticket, update.bulkId), updateOf(update)).then(notifyIfWritten),
+      updateOne(isUnchanged(update.before.ticket, update.bulkId), documentUpdate(update)).then(notifyIfWritten),
     async setWorkedOn(id, workedOn) {
-      await updateOne({ _id: id, ...isLive }, workedOnUpdateOf(workedOn));
+      await updateOne({ _id: id, ...isLive }, workedOnUpdate(workedOn));
     },
     erase: (ticket, event, at) =>
       updateOne(isUnchanged(ticket, undefined), {

@@ -22,10 +22,10 @@ const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
 const keptWorklogEntries = 1000;
 
 /** The update of the document that makes a change. */
-export function updateOf({ before, change, workedOn, appliedRequest, bulkId }: TicketUpdate): Query {
+export function documentUpdate({ before, change, workedOn, appliedRequest, bulkId }: TicketUpdate): Query {
   const { after, changed, event, worklogEntry } = change;
   const { $push, $min } = outboxPush(event);
-  const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdateOf(workedOn) : {};
+  const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   const worklogDocument = worklogEntry && { ...worklogEntry, at: new Date(worklogEntry.at * 1000) };
   return {
     $set: {
@@ -45,7 +45,7 @@ export function updateOf({ before, change, workedOn, appliedRequest, bulkId }: T
 }
 
 /** The update of the document that changes who works on a ticket. */
-export function workedOnUpdateOf({ added, removedIds }: WorkedOnChange): { $set?: Query; $unset?: Query } {
+export function workedOnUpdate({ added, removedIds }: WorkedOnChange): { $set?: Query; $unset?: Query } {
   const path = (id: number) => `workedOn.${id}`;
   return {
     ...(added ? { $set: { [path(added.profileId)]: new Date(added.at * 1000) } } : {}),

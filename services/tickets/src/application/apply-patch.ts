@@ -20,7 +20,7 @@ export interface PatchRequest {
  *
  * Errors: ticket_not_found, concurrent_change; what `requireVersion` throws.
  */
-export function patchTicket(
+export function applyPatch(
   context: Context,
   id: number,
   patch: TicketPatch,
