@@ -105,7 +105,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     expect((await post({ externalTicketId: 'frei' })).id).toBe(second.id);
   });
 
-  test('that died before it freed the external id is finished by the schedule, or by the next POST', async () => {
+  test('whose process died before it freed the external id is finished by the scheduler, or by the next POST', async () => {
     for (const wait of [true, false]) {
       const first = await post({ externalTicketId: 'halb' });
       await remove(first.id);
@@ -123,7 +123,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     }
   });
 
-  test('at once with changes: what is answered 200 was before it', async () => {
+  test('at the same time as changes: those that get 200 were applied before it', async () => {
     const { id } = await post();
     const changes = Array.from({ length: 20 }, (_, index) =>
       tickets.request('PATCH', `/ticket/${id}`, { body: { contractId: `V${index}` } }),

@@ -60,7 +60,7 @@ export const spellings = {
   spamStatus: ['auto_spam', 'auto_clean', 'auto_programmatic', 'manual_spam', 'manual_clean'],
 } as const;
 
-/** Texts with what is hard about texts: accents, cases that differ in length, wildcards, operators, other planes. */
+/** Difficult texts: accents, letters whose upper case is longer, wildcards, operators, characters of two code units. */
 export const texts = [
   'Rechnung',
   'RECHNUNG für Straße',
@@ -94,7 +94,7 @@ const midnight = Math.floor(Date.now() / 1000 / day) * day - 4 * day;
 /** Times at the edges of days, all of them some days ago. */
 export const times = [-day, -1, 0, 1, 43_200, day - 1, day, day + 43_200, 2 * day - 1].map((plus) => midnight + plus);
 
-/** Any ticket, but for its id. */
+/** Any ticket, still without an id. */
 export const anyTicket: fc.Arbitrary<NaiveTicket> = fc.record({
   id: fc.constant(0),
   channel: fc.oneof(fc.constantFrom(...spellings.channel), fc.constant('chat')),
@@ -157,7 +157,7 @@ export function drawTickets(count: number, seed: number): NaiveTicket[] {
 /** A seed for `drawTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
 export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7fff_ffff);
 
-/** Puts tickets where the service finds them, past its API, so that any state can be there. */
+/** Inserts tickets into the database directly, so that they can have any state. */
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);

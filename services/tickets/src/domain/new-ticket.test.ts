@@ -32,11 +32,11 @@ describe('a new ticket', () => {
     });
   });
 
-  test('keeps the time of creation that is given, and was changed now', () => {
+  test('keeps a given time of creation, and was modified now', () => {
     expect(created({ createdAt: 1000 })).toMatchObject({ createdAt: 1000, modifiedAt: now });
   });
 
-  test('is closed now if its status says so', () => {
+  test('has closedAt now if its status is closed', () => {
     expect(created({ status: TicketStatus.CLOSED, createdAt: 1000 }).closedAt).toBe(now);
     expect(created({ status: TicketStatus.PENDING }).closedAt).toBeNull();
   });
@@ -56,7 +56,7 @@ describe('a new ticket', () => {
     expect(created({ body: '' })).toMatchObject(none);
   });
 
-  test('has both readings of its body', () => {
+  test('has its body as plain and clean text', () => {
     const body = '<p>Hallo</p><p>-- <br>Kim</p>';
     expect(created({ body })).toMatchObject({ body, bodyPlain: 'Hallo\n\n--\nKim', bodyClean: 'Hallo' });
   });
@@ -69,9 +69,9 @@ describe('a new ticket', () => {
 
 describe('the assignment of a new ticket', () => {
   test.each([
-    ['the agent that is given', { agentId: 9 }, person, true, 9],
-    ['the agent that is given, by a machine', { agentId: 9 }, machine, true, 9],
-    ['the agent that is given, while the setting is off', { agentId: 9 }, person, false, 9],
+    ['the given agent', { agentId: 9 }, person, true, 9],
+    ['the given agent, for a machine', { agentId: 9 }, machine, true, 9],
+    ['the given agent, while the setting is off', { agentId: 9 }, person, false, 9],
     ['the person who creates it', {}, person, true, 21],
     ['nobody, while the setting is off', {}, person, false, null],
     ['nobody, for a machine', {}, machine, true, null],

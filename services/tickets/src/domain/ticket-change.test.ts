@@ -14,19 +14,19 @@ function created(input: TicketInput) {
 describe('a change', () => {
   const before = { ...created({ subject: 'a', status: TicketStatus.OPEN, tagIds: [1, 2] }), modifiedAt: 1000 };
 
-  test('raises the version by one and is made now', () => {
+  test('raises the version by one, and sets modifiedAt', () => {
     const { after, changed } = changeFields(before, { subject: 'b' }, now);
     expect(after).toEqual({ ...before, subject: 'b', version: 2, modifiedAt: now });
     expect(changed).toEqual(['subject']);
   });
 
-  test('to the same values is none: the very same ticket', () => {
+  test('to the same values returns the very same ticket', () => {
     const { after, changed } = changeFields(before, { subject: 'a', tagIds: [1, 2], channel: Channel.CHAT }, now);
     expect(after).toBe(before);
     expect(changed).toEqual([]);
   });
 
-  test('that is written anyway makes a new version, though no value differs', () => {
+  test('by setFields makes a new version, though no value differs', () => {
     const { after, changed } = setFields(before, { status: TicketStatus.OPEN }, now);
     expect(after).toEqual({ ...before, version: 2, modifiedAt: now });
     expect(changed).toEqual([]);
@@ -43,13 +43,13 @@ describe('a change', () => {
     expect(changeFields(closed, { status: TicketStatus.PENDING }, 3000).after.closedAt).toBeNull();
   });
 
-  test('of the body changes its readings', () => {
+  test('of the body changes its plain and clean text', () => {
     const { changed } = changeFields(before, { body: 'neu' }, now);
     expect([...changed].sort()).toEqual(['body', 'bodyClean', 'bodyPlain']);
     expect(changeFields({ ...before, body: 'x' }, { body: '' }, now).after).toMatchObject({ body: null });
   });
 
-  test('takes the sender on the way to channel system, and blind copies on the way from outgoing e-mail', () => {
+  test('to channel system removes the sender, and from outgoing e-mail the blind copies', () => {
     const mail = { ...before, channel: Channel.EMAIL, direction: Direction.OUT, from: 'kim', bcc: ['lee'] };
     expect(changeFields(mail, { channel: Channel.SYSTEM }, now).after).toMatchObject({ from: null, bcc: [] });
     expect(changeFields(mail, { direction: Direction.IN }, now).after).toMatchObject({ from: 'kim', bcc: [] });
@@ -57,7 +57,7 @@ describe('a change', () => {
   });
 });
 
-test('lists are the same if their items are, in order', () => {
+test('lists are the same if they have the same items in the same order', () => {
   const ticket = { ...created({}), to: ['a', 'b'] };
   expect(changedFields(ticket, { ...ticket, to: ['a', 'b'] })).toEqual([]);
   expect(changedFields(ticket, { ...ticket, to: ['b', 'a'] })).toEqual(['to']);
