@@ -37,7 +37,10 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** A context that shares nothing in memory with any other, like that of another process, with a clock that is some hours ahead. */
+/**
+ * A context that shares nothing in memory with any other, like that of another process, with a clock that is some hours
+ * ahead.
+ */
 function processOf(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   const config = readTicketsConfig(tickets.environment);

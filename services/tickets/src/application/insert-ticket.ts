@@ -9,8 +9,8 @@ import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 
 /**
- * Inserts a ticket with a new id. A request with an idempotency key that comes again gets the ticket that it has already
- * inserted.
+ * Inserts a ticket with a new id. A request with an idempotency key that comes again gets the ticket that it has
+ * already inserted.
  *
  * Errors: ticket_not_found, if that ticket was deleted.
  */

@@ -9,8 +9,8 @@ const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };
 /**
  * Compiles the reader of the ticket fields in a type of request.
  *
- * If the type has an `update_mask`, the mask says which fields to set, and a field without a value is cleared. Otherwise
- * each field that has a value is set; an empty list is no value.
+ * If the type has an `update_mask`, the mask says which fields to set, and a field without a value is cleared.
+ * Otherwise each field that has a value is set; an empty list is no value.
  */
 export function ticketInputReader(request: DescMessage): (message: Message) => TicketInput {
   const isMasked = request.fields.some(({ localName }) => localName === 'updateMask');

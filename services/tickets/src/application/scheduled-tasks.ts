@@ -7,7 +7,10 @@ import { reopenDueTickets } from './reopen-due-tickets.ts';
 const batchSize = 100;
 const keepAppliedMs = 24 * 60 * 60 * 1000;
 
-/** The tasks of the scheduler role of this service. All replicas may run them at once: the store lets each effect happen once. */
+/**
+ * The tasks of the scheduler role of this service. All replicas may run them at once: the store lets each effect happen
+ * once.
+ */
 export function scheduledTasks(context: Context): ScheduledTask[] {
   return [
     { name: 'reopen due tickets', everyMs: 1000, run: () => reopenDueTickets(context) },

@@ -23,7 +23,9 @@ function tagMessage(tag: TagState, tree: TagTree): Tag {
 
 const messagesOfTrees = new WeakMap<TagTree, Map<number, Tag>>();
 
-/** Makes the messages of tags by their ids, ignoring unknown ids. Each message is made once for each state of the tree. */
+/**
+ * Makes the messages of tags by their ids, ignoring unknown ids. Each message is made once for each state of the tree.
+ */
 export function tagMessages(ids: readonly number[], tree: TagTree): Tag[] {
   const known = messagesOfTrees.get(tree) ?? new Map<number, Tag>();
   messagesOfTrees.set(tree, known);

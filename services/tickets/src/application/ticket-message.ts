@@ -18,8 +18,9 @@ export interface RenderOptions {
   caller: Caller;
   withRawData: boolean;
   /**
-   * The tags, read after the request began, and before or while the tickets are read: to wait for the tags afterwards
-   * would keep the tickets of many requests in memory. A ticket with a tag that they lack makes them be read again.
+   * The tags, read after the request began, but before the tickets or together with them: waiting for the tags
+   * afterwards would keep the tickets of many requests in memory. They are read again if a ticket has a tag that they
+   * lack.
    */
   tree: TagTree;
 }
@@ -75,8 +76,9 @@ const renderFull = compileRenderer<Ticket>(TicketSchema);
 const renderCompact = compileRenderer<TicketSummary>(TicketSummarySchema);
 
 /**
- * Compiles the function that makes one type of message from a ticket. Each field has its computed value if there is one,
- * else the stored value of the same name. A field of the contract without either is an error at the start of the process.
+ * Compiles the function that makes one type of message from a ticket. Each field has its computed value if there is
+ * one, else the stored value of the same name. A field of the contract without either is an error at the start of the
+ * process.
  */
 function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, context: RenderContext) => Message {
   const make = compileObject<Message>([

@@ -46,7 +46,9 @@ export function ignoreDeleted(error: unknown): void {
   if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
 }
 
-/** The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first. */
+/**
+ * The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first.
+ */
 type Outcome = { stored: StoredTicket } | { reservedBy: string | null };
 
 async function attemptWrite(

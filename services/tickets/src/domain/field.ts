@@ -4,7 +4,9 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { formatDateTime, timestampOf } from '@ticketing/rest/date-time.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 
-/** One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event. */
+/**
+ * One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event.
+ */
 export interface Field<Value> {
   /** The type of the field in the document, as a constructor: `String`, `[Number]`. */
   type: unknown;
@@ -18,7 +20,9 @@ export interface Field<Value> {
   toEvent: ((value: Value) => JsonValue) | undefined;
 }
 
-/** A field whose value is the same everywhere; without a value it is null in memory and document, absent in the message. */
+/**
+ * A field whose value is the same everywhere; without a value it is null in memory and document, absent in the message.
+ */
 export function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<Value> {
   return {
     type,

@@ -7,7 +7,10 @@ export interface DeletedTag {
   id: number;
   version: number;
   deleted: true;
-  /** Until when the cleanup looks for tickets with the tag: a request that began before its deletion may still write one. */
+  /**
+   * Until when the cleanup looks for tickets with the tag: a request that began before its deletion may still write
+   * one.
+   */
   cleanUpUntil: number;
   /** Who deleted it. The cleanup changes tickets in their name. */
   deletedBy: EventActor;

@@ -11,8 +11,9 @@ import { isManual } from '../domain/spam.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
- * Changes several tickets, all of them or none: everything is checked first, then the bulk is recorded, then applied; if
- * this process dies, another applies it. An element with a refresh flag changes nothing, but requests a new analysis.
+ * Changes several tickets, all of them or none: everything is checked first, then the bulk is recorded, then applied;
+ * if this process dies, another applies it. An element with a refresh flag changes nothing, but requests a new
+ * analysis.
  *
  * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags,
  * not_allowed, each with a pointer; stale_version, if an element names a version that its ticket no longer has.

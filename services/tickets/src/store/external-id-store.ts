@@ -2,7 +2,10 @@ import { storeCall } from '@ticketing/store/database.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
-/** Which ticket has which external id. Each external id belongs to one ticket. Errors of every operation: store_unavailable. */
+/**
+ * Which ticket has which external id. Each external id belongs to one ticket. Errors of every operation:
+ * store_unavailable.
+ */
 export interface ExternalIdStore {
   /** Returns the ticket that has the external id. If none has it, the proposed ticket gets it. */
   claim(externalTicketId: string, proposedTicketId: number): Promise<number>;

@@ -43,8 +43,8 @@ async function findFirst(tickets: TicketCollection, request: QueueRequest): Prom
 }
 
 /**
- * Without conditions of the request the index is named: a query plan that MongoDB remembers from the end of the queue
- * would sort the whole queue when it is used at the start.
+ * Without conditions of the request the index is named: otherwise a plan that MongoDB has cached for a position near
+ * the end of the queue may be reused at its start, where it sorts the whole queue.
  */
 async function findFirstOfGroup(
   tickets: TicketCollection,

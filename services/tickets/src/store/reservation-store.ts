@@ -1,7 +1,10 @@
 import { storeCall } from '@ticketing/store/database.ts';
 import { isLive, type TicketCollection } from './ticket-model.ts';
 
-/** The reservations of tickets: a reserved ticket is changed by one bulk only. Errors of every operation: store_unavailable. */
+/**
+ * The reservations of tickets: a reserved ticket is changed by one bulk only. Errors of every operation:
+ * store_unavailable.
+ */
 export interface ReservationStore {
   /**
    * Reserves a ticket for a bulk. `taken`: another bulk has reserved it; `moved_on`: it does not have the version, or

@@ -4,10 +4,11 @@ import { spamStatuses } from '../domain/spam.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 
-const keptSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));
+const storedSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));
 
 /**
- * Restricts a list to the tickets that match a caller's skills, without spam: the query form of `hasRequiredSkills`.
+ * Makes the queries that restrict a list to the tickets for which a caller has the skills, as `hasRequiredSkills` says,
+ * and that are not spam.
  *
  * Source: specification, POST /ticket/search; decisions.md section 5.
  */
@@ -18,13 +19,13 @@ export function scopeQueries(caller: SkilledCaller, tree: TagTree, spamTagId: nu
   };
   const permitted = restricted ? { $and: [matches, { tagIds: { $nin: excludedTagIds } }] } : matches;
   return [
-    { spamStatus: { $nin: keptSpamStatuses } },
+    { spamStatus: { $nin: storedSpamStatuses } },
     ...runTimeSpamQueries(spamTagId),
     caller.profileId === null ? permitted : { $or: [{ agentId: caller.profileId }, permitted] },
   ];
 }
 
-/** Leaves out what a tag marks as spam at run time. Source: specification, spamStatus rules. */
+/** Excludes the tickets with the tag that marks spam at run time. Source: specification, spamStatus rules. */
 export function runTimeSpamQueries(spamTagId: number | null): Query[] {
   return spamTagId === null ? [] : [{ tagIds: { $ne: spamTagId } }];
 }

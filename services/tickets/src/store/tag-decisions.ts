@@ -18,7 +18,9 @@ export interface TagDecisions {
   decided: WaitingChange[];
   /** The callers whose decision is an error. */
   failed: { waiting: WaitingChange; error: unknown }[];
-  /** The callers who have to wait for the next commit, as the first of them changes a tag that is in `changes` already. */
+  /**
+   * The callers who have to wait for the next commit, as the first of them changes a tag that is in `changes` already.
+   */
   postponed: WaitingChange[];
 }
 

@@ -37,7 +37,9 @@ export function appendChanges(log: TagLog, changes: readonly TagChange[]): TagLo
   };
 }
 
-/** The tags at the revision of a log, made from those at an earlier revision, which must be at least `completeAfter`. */
+/**
+ * The tags at the revision of a log, made from those at an earlier revision, which must be at least `completeAfter`.
+ */
 export function tagsAfter(
   tags: ReadonlyMap<number, TagState>,
   revision: number,

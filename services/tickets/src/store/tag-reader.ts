@@ -58,9 +58,8 @@ export function tagReader(tags: Model<TagDocument>, logs: Model<TagLog & { _id: 
   }
 
   /**
-   * Reads all documents. They contain every change before the last revision of `log`, and those committed during the read
-   * or not; all of the latter are in the log that is read afterwards, unless too many were committed: then the result is
-   * undefined.
+   * Reads all documents. They have every change before the last revision of `log`; later changes may be in them or not.
+   * The log that is read afterwards has all of these, unless it has dropped some since: then the result is undefined.
    */
   async function readDocuments(log: TagLog): Promise<TagSnapshot | undefined> {
     const revision = log.revision - 1;

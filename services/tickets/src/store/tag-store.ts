@@ -12,7 +12,9 @@ import { tagWriter } from './tag-writer.ts';
 export interface TagStore {
   /** All tags as of now. */
   tree(): Promise<TagTree>;
-  /** All tags as they were within the last second. Enough to write a tag to a ticket: the cleanup removes a deleted one. */
+  /**
+   * All tags as they were within the last second. Enough to write a tag to a ticket: the cleanup removes a deleted one.
+   */
   recentTree(): Promise<TagTree>;
   /**
    * Changes a tag as `decide` says for the current tree. If another process changes a tag first, `decide` is called

@@ -52,7 +52,9 @@ export function tagWriter(
     isChanging = false;
   }
 
-  /** Decides and commits until no other process commits first. Returns the callers who have to wait for the next commit. */
+  /**
+   * Decides and commits until no other process commits first. Returns the callers who have to wait for the next commit.
+   */
   async function changeTogether(callers: readonly WaitingChange[]): Promise<WaitingChange[]> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
@@ -100,7 +102,8 @@ export function tagWriter(
 
   return {
     async change(decide) {
-      // While the database is unavailable each caller fails here, after one time limit, instead of waiting for its turn first.
+      // While the database is unavailable each caller fails here, after one time limit, instead of waiting for its turn
+      // first.
       await storeCall(reader.read);
       return new Promise((resolve, reject) => {
         waiting.push({ decide, resolve, reject });

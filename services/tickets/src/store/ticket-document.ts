@@ -6,7 +6,10 @@ import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } fro
 import { wordsOf } from '../domain/words.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
-/** The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may come again. */
+/**
+ * The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may come
+ * again.
+ */
 export function documentOf(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): TicketDocument {
   return {
     _id: ticket.id,
@@ -41,7 +44,10 @@ const searched: readonly TicketFieldName[] = [
   'contractId',
 ];
 
-/** The fields of the document that a change sets: the changed ones in their stored form, and those that follow from them. */
+/**
+ * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
+ * them.
+ */
 export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
   return {
     ...storedFields(after, [...changed, 'version', 'modifiedAt']),

@@ -8,7 +8,10 @@ import { segmentsOf } from './ticket-order.ts';
 /** Lists of tickets. Errors of every operation: store_unavailable, search_too_slow. */
 export interface TicketListStore {
   page(request: PageRequest): Promise<Page>;
-  /** Counts the tickets that match. `matchesUnset`: the query may match a document that has none of the fields of a ticket. */
+  /**
+   * Counts the tickets that match. `matchesUnset`: the query may match a document that has none of the fields of a
+   * ticket.
+   */
   count(query: Query, matchesUnset: boolean): Promise<number>;
 }
 
@@ -31,8 +34,8 @@ export interface Page {
   end: Position | undefined;
   /**
    * Decodes the tickets. Call it when nothing else remains to be awaited: decoded tickets take many times the memory of
-   * the bytes from the server, and if they live through a wait, the garbage collector takes as long as all the rest of a
-   * search.
+   * the bytes from the server, and if they live through a wait, the garbage collector takes as long as all the rest of
+   * a search.
    */
   tickets(): StoredTicket[];
 }
@@ -59,7 +62,10 @@ export function ticketListStore(tickets: TicketCollection): TicketListStore {
   };
 }
 
-/** Without conditions, a condition on the id: MongoDB then counts the entries of its index instead of reading every ticket. */
+/**
+ * Without conditions, a condition on the id: MongoDB then counts the entries of its index instead of reading every
+ * ticket.
+ */
 function countable(query: Query): Query {
   return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
 }

@@ -109,7 +109,9 @@ export const isLive: Query = { deletedAt: null };
 /** Matches deleted tickets. */
 export const isDeleted: Query = { deletedAt: { $exists: true } };
 
-/** The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself. */
+/**
+ * The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself.
+ */
 export function nativeTickets(model: Model<TicketDocument>): TicketCollection {
   return model.collection as unknown as TicketCollection;
 }

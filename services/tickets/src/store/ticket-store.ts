@@ -14,7 +14,8 @@ import { documentOf, erasedFields } from './ticket-document.ts';
 import { type AppliedRequest, isLive, nativeTickets, type TicketDocument } from './ticket-model.ts';
 
 /**
- * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not found.
+ * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
+ * found.
  *
  * Errors of every operation: store_unavailable.
  */
@@ -110,7 +111,10 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
   };
 }
 
-/** Matches the ticket in the version that was read, which a deleted ticket no longer has, unless another bulk has reserved it. */
+/**
+ * Matches the ticket in the version that was read, which a deleted ticket no longer has, unless another bulk has
+ * reserved it.
+ */
 function isUnchanged({ id, version }: TicketState, bulkId: string | undefined): Query {
   return { _id: id, version, reservedBy: bulkId === undefined ? null : { $in: [null, bulkId] } };
 }
