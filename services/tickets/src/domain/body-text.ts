@@ -13,7 +13,7 @@ const MAX_CLEAN_CHARS = 262_144;
 /** A longer line is never taken for the heading of a quote or the start of a signature. */
 const MAX_MARK_CHARS = 300;
 
-/** A longer part with text is never taken for a signature. */
+/** How many lines with text a signature may have. A longer end of a mail belongs to the message. */
 const MAX_SIGNATURE_LINES = 25;
 
 /**
