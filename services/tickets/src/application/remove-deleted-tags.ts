@@ -45,9 +45,9 @@ async function removeTags(context: Context, ticketId: number, tags: readonly Rem
 }
 
 /**
- * Removes deleted tags from the tickets that still have them: the process that deleted a tag may have died before it had
- * changed all tickets, and a ticket may be written with a tag after its deletion. The cleanup of a tag ends when its time
- * has passed. It may run several times, also at once in several processes.
+ * Removes deleted tags from the tickets that still have them: the process that deleted a tag may have died before it
+ * had changed all tickets, and a ticket may be written with a tag after its deletion. The cleanup of a tag ends when
+ * its time has passed. It may run several times, also at once in several processes.
  */
 export async function cleanUpDeletedTags(context: Context): Promise<void> {
   const startedAt = context.now();

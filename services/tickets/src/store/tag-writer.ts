@@ -102,7 +102,8 @@ export function tagWriter(
 
   return {
     async change(decide) {
-      // While the database is unavailable, all callers fail here at the same time; in turn, each would wait for the time
+      // While the database is unavailable, all callers fail here at the same time; in turn, each would wait for the
+      // time
       // limits of those before it.
       await storeCall(reader.read);
       return new Promise((resolve, reject) => {
