@@ -56,17 +56,17 @@ module.exports = {
     },
     {
       name: 'domain-is-pure',
-      comment: 'Rules do no I/O and know no framework; of the store they may know types.',
+      comment: 'Rules do no I/O, and know no framework and no other folder of the service, not even types.',
       severity: 'error',
       from: { path: '^services/[^/]+/src/domain/', pathNot: '\\.test\\.ts$' },
       to: {
         path: [
           '^node:',
           '^services/[^/]+/src/(rpc|application|store|events)/',
+          '^services/[^/]+/src/[^/]+$',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
-          '^packages/(service-kit|events|embedded-mongo)/',
+          '^packages/(service-kit|store|events|sandbox|embedded-mongo)/',
         ],
-        dependencyTypesNot: ['type-only'],
       },
     },
     {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import mongoose from 'mongoose';
-import { createdEvent } from '../services/tickets/src/application/ticket-event.ts';
-import { newTicket } from '../services/tickets/src/domain/ticket.ts';
+import { newTicket } from '../services/tickets/src/domain/new-ticket.ts';
+import { createdEvent } from '../services/tickets/src/domain/ticket-event.ts';
 import { documentOf } from '../services/tickets/src/store/ticket-document.ts';
-import { initialTicket } from '../services/tickets/src/store/ticket-fields.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -98,7 +97,6 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
   const now = firstSecond + index;
   const { subject = '', body = '' } = texts[index % texts.length] ?? {};
   const ticket = newTicket(
-    initialTicket,
     {
       ...{ subject, body, channel: Channel.EMAIL, from: `kim${spread(1, 5000)}@example.com`, createdAt: now },
       status: spread(2, 5) === 0 ? TicketStatus.OPEN : TicketStatus.CLOSED,
@@ -109,7 +107,10 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     },
     { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false },
   );
-  const { outboxSince: _, ...document } = documentOf(ticket, createdEvent(ticket, serviceCaller('bench')));
+  const { outboxSince: _, ...document } = documentOf(
+    ticket,
+    createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
+  );
   // Its event has been sent long ago.
   return { ...document, outbox: [] };
 }

@@ -1,3 +1,5 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+
 const secondsPerDay = 86_400;
 const minSeconds = -62_135_596_800; // 0001-01-01T00:00:00Z
 const maxSeconds = 253_402_300_799; // 9999-12-31T23:59:59Z
@@ -52,6 +54,11 @@ export function formatDateTime(seconds: number): string {
   const day = Math.floor(seconds / secondsPerDay);
   const second = seconds - day * secondsPerDay;
   return `${dayText(day)} ${timeText(second)}`;
+}
+
+/** Makes the protobuf message of a time. Units: whole Unix seconds. */
+export function timestampOf(seconds: number): Timestamp {
+  return { $typeName: 'google.protobuf.Timestamp', seconds: BigInt(seconds), nanos: 0 };
 }
 
 /** Writes Unix seconds as RFC 3339, UTC. */

@@ -10,7 +10,7 @@ import {
 } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { isDateInRange, parseDateTime } from './date-time.ts';
+import { isDateInRange, parseDateTime, timestampOf } from './date-time.ts';
 import { isPortableJson, portabilityViolations } from './open-json.ts';
 import { resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';
@@ -214,7 +214,7 @@ function decodeTimestamp(value: unknown, pointer: string, problems: Problems): u
   if (seconds === undefined || !isDateInRange(seconds)) {
     return refuse(pointer, 'invalid_date', 'is not a date, or one that does not exist', problems);
   }
-  return { $typeName: 'google.protobuf.Timestamp', seconds: BigInt(seconds), nanos: 0 };
+  return timestampOf(seconds);
 }
 
 function compileScalar(scalar: ScalarType, textual: boolean): Decode {

@@ -33,7 +33,7 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const context = ticketsContext(kit);
-    measureErasures(context.tickets, kit.metrics.registry);
+    measureErasures(context.erasures, kit.metrics.registry);
     return {
       implementations: implementations(context),
       idempotency: context.idempotency,

@@ -25,7 +25,7 @@ const comeLater = ['deleteAttachment', 'getTicketVariables', 'getTicketHistory',
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
   .filter(({ localName }) => !comeLater.includes(localName));
-/** What the specification and decisions.md demand; every other method is open to whoever is known. */
+/** The rights that the specification and decisions.md require. Every other method needs a valid token only. */
 const rights: Record<string, string> = {
   deleteTicket: 'deleteTicket',
   createTag: 'manageTags',
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-/** Every token that must not be believed, with the issuer's own key where it takes one. */
+/** Tokens that must be refused. Those that need it are signed with the issuer's own key. */
 async function badTokens(): Promise<[string, string][]> {
   const good = await tickets.identity.issuerToken();
   const claims = JSON.parse(Buffer.from(good.split('.')[1] ?? '', 'base64url').toString());
@@ -99,7 +99,7 @@ async function badTokens(): Promise<[string, string][]> {
   ];
 }
 
-describe('the REST face', () => {
+describe('the REST API', () => {
   test.each(methods.map((method) => [method.toString(), method] as const))(
     '%s takes internal tokens for this service only',
     async (_, method) => {
@@ -131,8 +131,8 @@ describe('the REST face', () => {
   );
 });
 
-describe('the RPC faces', () => {
-  test('believe no bad token, on any protocol', async () => {
+describe('the RPC APIs', () => {
+  test('refuse every bad token, on every protocol', async () => {
     for (const [name, token] of await badTokens()) {
       for (const [protocol, transport] of transports) {
         const call = createClient(TagService, transport).listTags({}, token === '' ? {} : bearer(token));
@@ -182,7 +182,7 @@ describe('the RPC faces', () => {
     },
   );
 
-  test('take tokens of the issuer and internal tokens, and check the right themselves', async () => {
+  test('accept tokens of the issuer and internal tokens, and check the right', async () => {
     for (const [index, [protocol, transport]] of transports.entries()) {
       const tags = createClient(TagService, transport);
       const ordinary = await tickets.identity.issuerToken();
@@ -209,7 +209,7 @@ describe('the RPC faces', () => {
     }
   });
 
-  test('hold the rules of the contract, and say what is wrong', async () => {
+  test('check the rules of the contract, and say what is wrong', async () => {
     const token = bearer(await tickets.identity.issuerToken());
     const bad = create(CreateTicketRequestSchema, {
       channel: 99 as Channel,
@@ -246,7 +246,7 @@ describe('the RPC faces', () => {
     }
   });
 
-  test('refuse who is not known before the message is read, and read no more than the contract allows', async () => {
+  test('refuse a request without a valid token before reading its message, and read no more than the contract allows', async () => {
     const rpc = (name: string, bytes: number, authorization?: string) =>
       fetch(`${tickets.url}/ticketing.tickets.v1.${name}`, {
         method: 'POST',

@@ -21,14 +21,14 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
-/** As JSON carries it: it knows no -0. A key __proto__ is refused, wherever it stands. */
+/** The value as JSON carries it, which has no -0. A key __proto__ is refused at any depth. */
 const open = fc
   .dictionary(text(8), fc.jsonValue({ maxDepth: 3, noUnicodeString: false } as fc.JsonSharedConstraints))
   .map((value) => JSON.stringify(value))
   .filter((json) => !json.includes('"__proto__":'))
   .map((json) => JSON.parse(json) as Record<string, unknown>);
 
-/** A ticket that the rules allow on a channel where addresses are any text. */
+/** Any valid ticket of a channel whose addresses may be any text. */
 const plausible = fc.record(
   {
     from: text(40),
@@ -52,7 +52,7 @@ const plausible = fc.record(
   { requiredKeys: ['channel'] },
 );
 
-test(`a plausible ticket is accepted and read back as it was given (TICKETING_TEST_SEED=${seed})`, async () => {
+test(`a valid ticket is accepted, and read with the values it was created with (TICKETING_TEST_SEED=${seed})`, async () => {
   await fc.assert(
     fc.asyncProperty(plausible, fc.subarray([0, 1, 2, 3]), async (given, chosen) => {
       const tags = chosen.map((index) => tagIds[index]);
@@ -75,7 +75,7 @@ test(`a plausible ticket is accepted and read back as it was given (TICKETING_TE
   );
 });
 
-test(`any JSON at all is answered with 200 or 400 (TICKETING_TEST_SEED=${seed})`, async () => {
+test(`the response to any JSON is 200 or 400 (TICKETING_TEST_SEED=${seed})`, async () => {
   const names = [
     ...['from', 'fromName', 'to', 'cc', 'bcc', 'agentId', 'priority', 'channel', 'status', 'direction', 'subject'],
     ...['body', 'createdAt', 'dueBy', 'contractId', 'externalTicketId', 'rawData', 'workitem', 'tags', 'attachments'],
@@ -109,7 +109,7 @@ test(`any JSON at all is answered with 200 or 400 (TICKETING_TEST_SEED=${seed})`
   );
 });
 
-test(`any query at all is answered with 200 or 400 (TICKETING_TEST_SEED=${seed})`, async () => {
+test(`the response to any query is 200 or 400 (TICKETING_TEST_SEED=${seed})`, async () => {
   const { json } = await post({ channel: 'chat' });
   const names = fc.oneof(fc.constantFrom('includeRawData', 'includeSessions', 'refresh', 'process'), fc.string());
   const pairs = fc.array(fc.tuple(names, fc.oneof(fc.constantFrom('true', 'false', ''), fc.string())), {

@@ -15,7 +15,7 @@ const create = async (caller: Partial<Caller>, body = {}) =>
   (await tickets.request('POST', '/ticket', { caller, body: { channel: 'phone', ...body } })).json;
 
 describe('Assignment', () => {
-  test('uses the agentId that is given', async () => {
+  test('uses the agentId of the request', async () => {
     expect((await create({ kind: 'user' }, { agentId: 41 })).agentId).toBe(41);
   });
   test.each(['user', 'vendor', 'vendorPartner'] as const)(
@@ -34,7 +34,7 @@ describe('Assignment', () => {
     expect((await create({ kind: 'user' })).agentId).toBeNull();
     lastAgentRouting = true;
   });
-  test('knows nothing of an agent that never called but the id', async () => {
+  test('shows only the id of an agent who has never made a request', async () => {
     expect((await create({}, { agentId: 77 })).agent).toEqual({ id: 77, firstName: null, lastName: null, email: null });
   });
 });

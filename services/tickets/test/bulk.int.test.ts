@@ -67,7 +67,7 @@ describe('PATCH /ticket', () => {
     expect(await get(id)).toMatchObject({ ...cleared, version: 3 });
   });
 
-  test('of a version alone changes nothing', async () => {
+  test('changes nothing if an element has only a version', async () => {
     const id = await post();
     expect((await bulk([{ id, version: 1 }])).status).toBe(200);
     expect(await get(id)).toMatchObject({ version: 1 });
@@ -82,7 +82,7 @@ describe('PATCH /ticket', () => {
     expect((await tickets.documentOf(second)).manualWorkEntries).toBe(1);
   });
 
-  test('leaves nothing of itself on the tickets but what it changed', async () => {
+  test('leaves no reservation and no record of the bulk on the tickets', async () => {
     const id = await post();
     await bulk([{ id, priority: 'high', version: 1 }]);
     expect((await tickets.documentOf(id)).reservedBy).toBeNull();
@@ -104,7 +104,7 @@ describe('Tag handling', () => {
     expect(read).toEqual([[tags[2]], [tags[0], tags[1], tags[2]], [tags[1], tags[2]]]);
   });
 
-  test('tagIds can not be combined with addTagIds or removeTagIds, nor a tag be added and removed', async () => {
+  test('tagIds cannot be combined with addTagIds or removeTagIds, nor can a tag be both added and removed', async () => {
     const ids = await some(3);
     const refused = await bulk([
       { id: ids[0], tagIds: [tags[0]], addTagIds: [tags[1]] },
@@ -119,7 +119,7 @@ describe('Tag handling', () => {
     ]);
   });
 
-  test('a tag that does not exist can be removed, not added', async () => {
+  test('a tag that does not exist can be removed, but not added', async () => {
     const id = await post({ tags: [tags[0]] });
     expect((await bulk([{ id, removeTagIds: [999_999] }])).status).toBe(200);
     expect(violationsOf(await bulk([{ id, addTagIds: [999_999] }]))).toEqual(['#/0/addTagIds/0 unknown_tag']);
@@ -127,7 +127,7 @@ describe('Tag handling', () => {
 });
 
 describe('spamStatus rules', () => {
-  test('2. manual_spam and manual_clean are set through the API; no other value is', async () => {
+  test('2. manual_spam and manual_clean can be set through the API; other values cannot', async () => {
     const id = await post();
     for (const spamStatus of ['manual_spam', 'manual_clean']) {
       expect((await bulk([{ id, spamStatus }])).status).toBe(200);
@@ -171,7 +171,7 @@ describe('Flags', () => {
     expect(answer.headers.get('deprecation')).toBe(deprecation);
   });
 
-  test('that are false are none', async () => {
+  test('have no effect if they are false', async () => {
     const id = await post();
     await bulk([{ id, refresh: false, refreshTags: false, priority: 'urgent' }]);
     expect(await get(id)).toMatchObject({ priority: 'urgent', version: 2 });
@@ -218,7 +218,7 @@ describe('all or none', () => {
     expect(new Set(await versionsOf(fits))).toEqual(new Set([2]));
   });
 
-  test('where versions are given and one ticket has moved on: 412, nothing applied, nothing reserved', async () => {
+  test('with versions, of which one is no longer current: 412, nothing is applied and nothing stays reserved', async () => {
     const ids = await some(4);
     await bulk([{ id: ids[2], priority: 'high' }]);
     const refused = await bulk([
@@ -232,7 +232,7 @@ describe('all or none', () => {
     for (const id of ids) expect((await tickets.documentOf(id)).reservedBy).toBeNull();
   });
 
-  test('of many bulks for the same versions one is applied, whole', async () => {
+  test('of many bulks for the same versions exactly one is applied, to all its tickets', async () => {
     const ids = await some(5);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -247,7 +247,7 @@ describe('all or none', () => {
   });
 });
 
-test('200 bulks that overlap, by two instances: versions rise by the number of changes', {
+test('200 overlapping bulks on two instances: each version rises by the number of changes of its ticket', {
   timeout: 60_000,
 }, async () => {
   const other = await tickets.startInstance();
@@ -279,7 +279,7 @@ test('200 bulks that overlap, by two instances: versions rise by the number of c
   }
 });
 
-test('a ticket that a dead process has left reserved can be changed, and its bulk is given up', async () => {
+test('a ticket that a dead process has left reserved can be changed, and the bulk is abandoned', async () => {
   const id = await post();
   await tickets.database.collection<{ _id: string }>('bulks').insertOne({
     _id: 'dead',

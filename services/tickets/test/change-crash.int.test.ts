@@ -33,7 +33,7 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** What a process of its own works with. */
+/** A context that shares nothing in memory with any other, like that of another process. */
 function newProcess(): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return ticketsContext({
@@ -45,9 +45,11 @@ function newProcess(): Context {
   });
 }
 
-/** The leases of dead processes pass, and another does what the schedule says. */
+/** Lets the leases of dead processes expire, and runs all scheduled tasks in another. */
 async function anotherProcessFinishes(): Promise<void> {
-  await tickets.database.collection('bulks').updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
+  await tickets.database
+    .collection('bulks')
+    .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
   for (const { run } of scheduledTasks(newProcess())) await run();
 }
 
@@ -66,7 +68,7 @@ test.each([
   ['without versions', false],
   ['with versions', true],
 ])(
-  'a bulk %s that dies between any two writes ends as a whole, each ticket by one change or none',
+  'a bulk %s whose process dies between any two writes is applied to all tickets or to none, by one change each',
   async (_, hasVersions) => {
     const seen = new Set<boolean>();
     const steps = await crashAtEachWrite(async (nth, when) => {
@@ -100,7 +102,7 @@ test.each([
   },
 );
 
-test('a deletion that dies between any two writes is finished, or has not begun', async () => {
+test('a deletion whose process dies between any two writes is finished by another, or did not happen', async () => {
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `weg-${attempts++}`;
@@ -125,7 +127,7 @@ test('a deletion that dies between any two writes is finished, or has not begun'
   expect(steps).toBeGreaterThanOrEqual(4);
 });
 
-test('a creation with an external id that dies between any two writes is made whole by the next', async () => {
+test('a creation with an external id whose process dies between any two writes is completed by the next request', async () => {
   let attempts = 0;
   await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `neu-${attempts++}`;

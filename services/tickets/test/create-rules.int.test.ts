@@ -70,7 +70,7 @@ describe('a date', () => {
     expect(await refusal({ channel: 'chat', dueBy: given })).toEqual(['#/dueBy invalid_date']);
   });
 
-  test('is nothing but a text or a number', async () => {
+  test('must be a text or a number', async () => {
     expect(await refusal({ channel: 'chat', dueBy: true, createdAt: {}, firstResponseDueBy: ['2026-01-31'] })).toEqual([
       '#/createdAt wrong_type',
       '#/dueBy wrong_type',
@@ -86,14 +86,14 @@ describe('an enumeration', () => {
     direction: ['in', 'out', 'internal'],
     channel: ['email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'],
   };
-  test.each(Object.entries(spellings))('%s takes each of its words and answers it', async (field, words) => {
+  test.each(Object.entries(spellings))('%s accepts each of its values and returns it', async (field, words) => {
     for (const word of words) {
       const { json } = await post({ channel: 'chat', [field]: word });
       expect(json[field]).toBe(word);
       expect((await tickets.request('GET', `/ticket/${json.id}`)).json[field]).toBe(word);
     }
   });
-  test.each(Object.keys(spellings))('%s takes no other spelling', async (field) => {
+  test.each(Object.keys(spellings))('%s accepts no other spelling', async (field) => {
     for (const word of ['', 'LOW', 'Open', 'walk_in', 'walkin', 'unspecified', 'PRIORITY_LOW', 'toString', ' in']) {
       expect(await refusal({ channel: 'chat', [field]: word })).toEqual([`#/${field} not_allowed`]);
     }
@@ -105,14 +105,14 @@ describe('a field', () => {
   const writable = new Set(CreateTicketRequestSchema.fields.map(({ jsonName }) => jsonName));
   const readOnly = TicketSchema.fields.map(({ jsonName }) => jsonName).filter((name) => !writable.has(name));
 
-  test.each(readOnly)('%s of the ticket can not be written', async (name) => {
+  test.each(readOnly)('%s of the ticket cannot be written', async (name) => {
     expect(await refusal({ channel: 'chat', [name]: null })).toEqual([`#/${name} read_only_field`]);
   });
   test.each(['process', 'includeRawData', 'Channel', 'toString', 'a/b~c', ''])('%j is unknown', async (name) => {
     const pointer = `#/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     expect(await refusal({ channel: 'chat', [name]: 1 })).toEqual([`${pointer} unknown_field`]);
   });
-  test('that is optional may be null, which is as if it were not there', async () => {
+  test('that is optional may be null, which has the same effect as leaving it out', async () => {
     const all = Object.fromEntries([...writable].map((name) => [name, null]));
     const { process, includeRawData, ...body } = all;
     expect([process, includeRawData]).toEqual([null, null]);
@@ -126,7 +126,7 @@ describe('a field', () => {
     expect(await refusal({ channel: null })).toEqual(['#/channel required']);
     expect(await refusal(undefined)).toEqual(['#/channel required']);
   });
-  test('given twice is refused', async () => {
+  test('that comes twice is refused', async () => {
     expect(await refusal('{"channel":"chat","subject":"a","subject":"b"}')).toEqual(['#/subject duplicate_key']);
   });
 });
@@ -181,7 +181,7 @@ describe('a limit', () => {
     ]);
   });
 
-  test('of open objects is 32 levels, lists counted', async () => {
+  test('of objects of any shape is 32 levels, including lists', async () => {
     const nested = (levels: number): unknown =>
       levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
     expect((await post({ channel: 'chat', workitem: nested(31) })).status).toBe(200);
@@ -189,7 +189,7 @@ describe('a limit', () => {
     expect(await refusal(`{"channel":"chat","rawData":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`)).toHaveLength(1);
   });
 
-  test('of all fields together still fits a document of the database', { timeout: 60_000 }, async () => {
+  test('of every field at once still fits into one document of the database', { timeout: 60_000 }, async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => `${'𝒳'.repeat(310)}${index}`);
     const words = Array.from({ length: 2500 }, (_, index) => String.fromCodePoint(0x4e00 + index).repeat(64)).join(' ');
     const body = words.repeat(20).slice(0, 1_700_000);
@@ -218,19 +218,19 @@ describe('a limit', () => {
 });
 
 describe('the query', () => {
-  test.each(['realtime', 'batch', 'false'])('process=%s is kept', async (process) => {
+  test.each(['realtime', 'batch', 'false'])('process=%s is stored', async (process) => {
     const { json } = await post({ channel: 'chat' }, `?process=${process}`);
     expect((await tickets.documentOf(json.id)).process).toBe(process);
     expect(json).not.toHaveProperty('process');
   });
-  test('process is batch unless it is given', async () => {
+  test('process is batch by default', async () => {
     const { json } = await post({ channel: 'chat' });
     expect((await tickets.documentOf(json.id)).process).toBe('batch');
   });
   test.each(['true', 'REALTIME', 'Batch', '', '0'])('process=%s is refused', async (process) => {
     expect(await refusal({ channel: 'chat' }, `?process=${process}`)).toEqual(['#/query/process not_allowed']);
   });
-  test('takes nothing that it does not know, and nothing that is not true or false', async () => {
+  test('accepts no unknown parameter, and no other value for a flag than true or false', async () => {
     expect(await refusal({ channel: 'chat' }, '?includeRawData=1&proces=batch')).toEqual([
       '#/query/includeRawData wrong_type',
       '#/query/proces unknown_field',
@@ -249,7 +249,7 @@ describe('the query', () => {
 });
 
 describe('a text', () => {
-  test('is answered sanitised, in plain and in clean form, and kept as it came', async () => {
+  test('is returned sanitised, plain and clean, and stored unchanged', async () => {
     const body =
       '<p onclick="x()">Guten Tag,<br>der <b>Zähler</b> steht.</p><script>alert(1)</script>' +
       '<img src="x" onerror="y()"><p>-- <br>Kim Muster<br>Musterweg 1</p>';
@@ -262,7 +262,7 @@ describe('a text', () => {
     expect((await tickets.documentOf(json.id)).body).toBe(body);
     expect((await tickets.request('GET', `/ticket/${json.id}`)).json).toMatchObject({ body: json.body });
   });
-  test('that is empty is no body', async () => {
+  test('that is empty counts as no body', async () => {
     const { json } = await post({ channel: 'email', body: '', subject: '' });
     expect(json).toMatchObject({ body: null, bodyPlain: null, bodyClean: null, lastMessageAt: null, subject: '' });
   });
@@ -274,7 +274,7 @@ describe('a text', () => {
   });
 });
 
-test('what a later version brings may be null or empty, and nothing else', async () => {
+test('a field that is not implemented yet may be null or empty, and nothing else', async () => {
   const created = await post({
     channel: 'email',
     subchannelId: null,

@@ -15,14 +15,14 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 const pointers = (answer: { json: { errors: { pointer: string; code: string }[] } }) =>
   answer.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
 
-test('creates a ticket from nothing but a channel, with every default', async () => {
+test('creates a ticket from a channel alone, with every default', async () => {
   const created = await post({ channel: 'email' });
   expect(created.status).toBe(200);
   expect(created.headers.get('etag')).toBe('"1"');
   await golden('create-minimal', created.json);
 });
 
-test('creates a ticket from everything that may be given', async () => {
+test('creates a ticket from every field that a request may have', async () => {
   const created = await post(
     {
       channel: 'email',
@@ -63,7 +63,7 @@ test('creates a ticket from everything that may be given', async () => {
   expect(document?.body).toContain('<script>');
 });
 
-test('answers rawData as null when it is asked for and was never given', async () => {
+test('returns rawData as null if it is requested and the ticket has none', async () => {
   const { json } = await post({ channel: 'chat' });
   const got = await tickets.request('GET', `/ticket/${json.id}?includeRawData=true`);
   expect(got.json.rawData).toBeNull();
@@ -116,7 +116,7 @@ test('accepts a text at its limit and refuses one above', async () => {
   expect(pointers(await post({ channel: 'phone', rawData: nested(33) }))).toEqual(['#/rawData too_deep']);
 });
 
-test('refuses what later versions bring, and accepts its absence', async () => {
+test('refuses fields that are not implemented yet, and accepts their absence', async () => {
   const later = { subchannelId: 1, templateId: 1, templateData: {}, attachments: [{ name: 'a', base64: '' }] };
   for (const [field, value] of Object.entries(later)) {
     expect(pointers(await post({ channel: 'email', [field]: value }))).toEqual([`#/${field} not_supported_yet`]);
@@ -155,19 +155,19 @@ describe('times of messages', () => {
       lastCustomerMessageAt: '2026-03-01 00:00:00',
     });
   });
-  test('are null without one, and of the customer only when it came in', async () => {
+  test('are null without a body, and that of the customer is set for incoming tickets only', async () => {
     expect((await post({ channel: 'email' })).json).toMatchObject({ lastMessageAt: null, lastCustomerMessageAt: null });
     const { json } = await post({ channel: 'email', direction: 'out', body: 'Hi' });
     expect(json.lastMessageAt).not.toBeNull();
     expect(json.lastCustomerMessageAt).toBeNull();
   });
-  test('close a ticket that is created closed', async () => {
+  test('set closedAt of a ticket that is created closed', async () => {
     const { json } = await post({ channel: 'email', status: 'closed' });
     expect(json.closedAt).toBe(json.modifiedAt);
   });
 });
 
-test('writes exactly one event with the change, which tells no text', async () => {
+test('stores exactly one event with the change, and no text in it', async () => {
   const { json } = await post({
     channel: 'email',
     subject: 'Geheimwort',
@@ -186,7 +186,7 @@ test('writes exactly one event with the change, which tells no text', async () =
   expect(JSON.stringify(document?.outbox)).not.toMatch(/geheim/i);
 });
 
-test('answers 404 for a ticket that does not exist, and 400 for an id that can not', async () => {
+test('responds with 404 for a ticket that does not exist, and 400 for an id that is not possible', async () => {
   const missing = await tickets.request('GET', '/ticket/2000000000');
   expect(missing.status).toBe(404);
   await golden('problem-404', missing.json);
@@ -195,7 +195,7 @@ test('answers 404 for a ticket that does not exist, and 400 for an id that can n
   }
 });
 
-test('answers 405 with the verbs that a path accepts', async () => {
+test('responds with 405 and the methods that a path accepts', async () => {
   const refused = await tickets.request('PUT', '/ticket/1', { body: {} });
   expect(refused.status).toBe(405);
   expect(refused.headers.get('allow')).toBe('GET, HEAD, PATCH, DELETE');

@@ -21,7 +21,7 @@ const post = (key: string, body: object = {}) => send(key, 'POST', '/ticket', { 
 const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 const countOf = (query: object) => tickets.database.collection('tickets').countDocuments(query);
 
-/** As if the process had died: the record says running, and its lease has passed. */
+/** Makes the last record look as if its process had died: it says running, and its lease has expired. */
 async function abandonLast(): Promise<void> {
   const [last] = await records.find().sort({ expiresAt: -1 }).limit(1).toArray();
   const abandoned = { state: 'running', response: null, 'lease.expiresAt': new Date(0) };
@@ -29,7 +29,7 @@ async function abandonLast(): Promise<void> {
 }
 
 describe('Idempotency-Key', () => {
-  test('POST /ticket: the same answer, byte for byte, and one ticket', async () => {
+  test('POST /ticket: the same response, byte for byte, and one ticket', async () => {
     const first = await post('"post-1"', { subject: 'einmal', rawData: { b: 1, a: [null] } });
     const second = await post('"post-1"', { subject: 'einmal', rawData: { b: 1, a: [null] } });
     expect([first.status, second.status, isReplayed(first), isReplayed(second)]).toEqual([200, 200, false, true]);
@@ -38,7 +38,7 @@ describe('Idempotency-Key', () => {
     expect(await countOf({ subject: 'einmal' })).toBe(1);
   });
 
-  test('the stored answer stays, whatever happens to the ticket', async () => {
+  test('the stored response stays the same when the ticket changes', async () => {
     const { id } = (await post('patch-0')).json;
     const path = `/ticket/${id}`;
     const first = await send('patch-1', 'PATCH', path, { priority: 'high' });
@@ -48,7 +48,7 @@ describe('Idempotency-Key', () => {
     expect((await tickets.request('GET', path)).json).toMatchObject({ priority: 'low', version: 3 });
   });
 
-  test('another body, path, query or method with the key is 422', async () => {
+  test('the same key with another body, path, query or method is 422', async () => {
     const { id } = (await post('other-1')).json;
     const refused = await post('other-1', { subject: 'anders' });
     expect(refused.status).toBe(422);
@@ -58,7 +58,7 @@ describe('Idempotency-Key', () => {
     expect((await send('other-1', 'POST', '/tag', { name: 'x' }, { roleId: 1 })).status).toBe(422);
   });
 
-  test('20 at once make one ticket; who is not answered from it is told to come again', async () => {
+  test('20 at once make one ticket; the others get its response, or are told to retry', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('at-once', { subject: 'zugleich' })));
     expect(await countOf({ subject: 'zugleich' })).toBe(1);
     for (const { status, json, headers } of answers) {
@@ -68,7 +68,7 @@ describe('Idempotency-Key', () => {
     expect(answers.filter((answer) => answer.status === 200 && !isReplayed(answer))).toHaveLength(1);
   });
 
-  test('is the key of one caller', async () => {
+  test('belongs to one caller', async () => {
     const first = await send('mine', 'POST', '/ticket', { channel: 'chat' }, { profileId: 81 });
     const second = await send('mine', 'POST', '/ticket', { channel: 'chat' }, { profileId: 82 });
     expect(second.json.id).not.toBe(first.json.id);
@@ -88,7 +88,7 @@ describe('Idempotency-Key', () => {
     expect(second.json.id).not.toBe(first.json.id);
   });
 
-  test('is forgotten after 24 hours for changes too: what comes then is done, though the ticket remembers', async () => {
+  test('is forgotten after 24 hours for changes too: the request is then applied again, though the ticket still has its record', async () => {
     const { json } = await post('for-changes');
     const patches = [{ priority: 'high' }, { status: 'closed' }];
     for (const [index, patch] of patches.entries()) {
@@ -107,7 +107,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('keeps no answer about a ticket that was deleted before the answer was kept', async () => {
+  test('stores no response about a ticket that was deleted before the response was stored', async () => {
     const connection = await mongoose
       .createConnection(tickets.environment.TICKETING_TICKETS_MONGODB_URI ?? '', {
         dbName: tickets.database.databaseName,
@@ -130,7 +130,7 @@ describe('Idempotency-Key', () => {
     await connection.close();
   });
 
-  test('means nothing to what writes nothing', async () => {
+  test('has no effect on requests that only read', async () => {
     for (let time = 0; time < 2; time++) {
       for (const path of ['/ticket/search', '/ticket/getLatest']) {
         const answer = await send('read', 'POST', path, time ? { filters: [] } : {});
@@ -144,7 +144,7 @@ describe('Idempotency-Key', () => {
     expect([refused.status, refused.json.code]).toEqual([400, 'invalid_idempotency_key']);
   });
 
-  test('holds over RPC too, and between the faces', async () => {
+  test('works over RPC too, and between REST and RPC', async () => {
     const token = await tickets.identity.issuerToken();
     const client = createClient(TicketService, createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1' }));
     const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'rpc-1' };
@@ -157,7 +157,7 @@ describe('Idempotency-Key', () => {
     expect(await countOf({ subject: 'rpc' })).toBe(1);
   });
 
-  test('a replay of a ticket that was deleted is 404, and its answer is gone', async () => {
+  test('a repeated request is 404 after its ticket was deleted, and the stored response is gone', async () => {
     const { id } = (await post('gone', { subject: 'Vertrauliches' })).json;
     await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
     expect((await post('gone', { subject: 'Vertrauliches' })).status).toBe(404);
@@ -168,7 +168,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('a request whose process died between its change and its answer', () => {
+describe('a request whose process died between its change and its response', () => {
   test('POST /ticket makes no second ticket', async () => {
     const first = await post('dead-post', { subject: 'verwaist' });
     await abandonLast();
@@ -218,7 +218,7 @@ describe('a request whose process died between its change and its answer', () =>
     expect(await tickets.database.collection('tags').countDocuments({ name: 'Verwaist' })).toBe(1);
   });
 
-  test('is answered by another process', async () => {
+  test('gets its response from another process', async () => {
     const first = await post('dead-other');
     await abandonLast();
     const other = await tickets.startInstance();

@@ -54,7 +54,7 @@ export const naiveKeys: ReadonlyMap<string, Kind> = new Map(Object.entries(kinds
 type Value = string | number | boolean;
 
 /**
- * Whether a ticket meets a filter, read straight from decisions.md section 4; slow and plain, for tests only.
+ * Whether a ticket matches a filter, written directly from decisions.md section 4. It is slow, and for tests only.
  *
  * Units: `now` in Unix seconds.
  */
@@ -103,7 +103,7 @@ export function meets(ticket: NaiveTicket, filter: RawFilter, now: number): bool
   }
 }
 
-/** The values that a ticket has under a key; none if it is unset. */
+/** The values of a ticket for a key; none if the field is unset. */
 export function valuesOf(ticket: NaiveTicket, key: string, now: number): Value[] {
   switch (key) {
     case 'tt.tagId':
@@ -153,7 +153,7 @@ function secondsOf(text: string, plus: number): number {
 }
 
 function isLike(text: readonly string[], pattern: readonly string[]): boolean {
-  // Which beginnings of the text the pattern so far can have used up.
+  // The lengths of the prefixes of the text that the pattern so far matches.
   let ends = new Set([0]);
   for (const one of pattern) {
     const next = new Set<number>();
@@ -170,13 +170,13 @@ function sameLetter(left: string, right: string): boolean {
   return left === right || left.toLowerCase() === right.toLowerCase() || upper(left) === upper(right);
 }
 
-/** Upper case, where that is one letter. */
+/** The upper case of a letter, if that is one letter. */
 function upper(letter: string): string {
   const raised = letter.toUpperCase();
   return [...raised].length === 1 ? raised : letter;
 }
 
-/** Equal to it are letters that differ in case, accents and width only. */
+/** Letters that differ only in case, accents or width have the same result. */
 const folding = new Intl.Collator('en', { sensitivity: 'base' });
 
 function hasWords(ticket: NaiveTicket, query: string): boolean {

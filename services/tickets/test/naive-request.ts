@@ -5,7 +5,7 @@ import { spellings, texts, times } from './naive-ticket.ts';
 
 const ordered = ['=', 'equal', '!=', '<', '<=', '>', '>=', 'between', 'in', 'not in'];
 
-/** The comparators that a key takes. */
+/** The comparators that a key accepts. */
 export function comparatorsOf(key: string): string[] {
   switch (naiveKeys.get(key)) {
     case 'words':
@@ -119,7 +119,7 @@ function textValue(key: string): fc.Arbitrary<unknown> {
   return fc.oneof(ids, fc.constantFrom(...texts), fc.constantFrom('ada@example.org', 'B', 'z', ''));
 }
 
-/** What a search answers, with the ids of its tickets. */
+/** The response to a search, with the ids of its tickets. */
 export interface Found {
   ids: number[];
   total: number;
@@ -130,9 +130,9 @@ export interface Found {
 
 /** A tickets service and its search. */
 export interface SearchHarness extends TicketsHarness {
-  /** Searches; an answer other than 200 is an error. */
+  /** Searches; a status other than 200 is an error. */
   search(body: object, options?: RequestOptions): Promise<Found>;
-  /** Searches where the search is expected to be refused. */
+  /** Makes a search that is expected to be refused. */
   refused(body: unknown): Promise<Answer>;
 }
 

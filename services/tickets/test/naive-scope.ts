@@ -1,14 +1,14 @@
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { NaiveTicket } from './naive-ticket.ts';
 
-/** A tag as far as the scope asks. */
+/** The fields of a tag that the scope depends on. */
 export interface NaiveTag {
   id: number;
   type: string;
   routingRelevant: boolean;
 }
 
-/** Whether a caller has the skills for a ticket, read straight from decisions.md section 5; for tests only. */
+/** Whether a caller has the skills for a ticket, written directly from decisions.md section 5. For tests only. */
 export function isSkilledFor(
   { profileId, skills }: Pick<Caller, 'profileId' | 'skills'>,
   ticket: NaiveTicket,

@@ -9,9 +9,9 @@ import {
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
-import { createdEvent } from '../src/application/ticket-event.ts';
+import { createdEvent } from '../src/domain/ticket-event.ts';
+import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
 import { documentOf } from '../src/store/ticket-document.ts';
-import { initialTicket, type TicketState } from '../src/store/ticket-fields.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket in the words of the specification: enums as it spells them, times in Unix seconds. */
@@ -60,7 +60,7 @@ export const spellings = {
   spamStatus: ['auto_spam', 'auto_clean', 'auto_programmatic', 'manual_spam', 'manual_clean'],
 } as const;
 
-/** Texts with what is hard about texts: accents, cases that differ in length, wildcards, operators, other planes. */
+/** Difficult texts: accents, letters whose upper case is longer, wildcards, operators, characters of two code units. */
 export const texts = [
   'Rechnung',
   'RECHNUNG für Straße',
@@ -94,7 +94,7 @@ const midnight = Math.floor(Date.now() / 1000 / day) * day - 4 * day;
 /** Times at the edges of days, all of them some days ago. */
 export const times = [-day, -1, 0, 1, 43_200, day - 1, day, day + 43_200, 2 * day - 1].map((plus) => midnight + plus);
 
-/** Any ticket, but for its id. */
+/** Any ticket, still without an id. */
 export const anyTicket: fc.Arbitrary<NaiveTicket> = fc.record({
   id: fc.constant(0),
   channel: fc.oneof(fc.constantFrom(...spellings.channel), fc.constant('chat')),
@@ -157,11 +157,11 @@ export function drawTickets(count: number, seed: number): NaiveTicket[] {
 /** A seed for `drawTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
 export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7fff_ffff);
 
-/** Puts tickets where the service finds them, past its API, so that any state can be there. */
+/** Inserts tickets into the database directly, so that they can have any state. */
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(state, createdEvent(state, testCaller()));
+    return documentOf(state, createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }));
   });
   await harness.database.collection('tickets').insertMany(documents as never[]);
   const used = Math.max(...tickets.map(({ id }) => id));

@@ -28,14 +28,14 @@ const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 const post = (body: object) => tickets.request('POST', '/ticket', { body });
 const eventsOf = async (id: number): Promise<StoredEvent[]> => (await tickets.documentOf(id)).outbox;
 
-/** What an event may tell the values of: enums, ids and times. */
+/** The fields whose values an event may contain: enums, ids and times. */
 const told = new Set([
   ...['direction', 'priority', 'channel', 'status', 'aiSupportLevel', 'spamStatus'],
   ...['subchannelId', 'partnerId', 'agentId', 'tagIds', 'createdBy'],
   ...['createdAt', 'firstResponseDueBy', 'dueBy', 'lastMessageAt', 'lastCustomerMessageAt', 'closedAt'],
 ]);
 
-test('the event of a creation tells what differs from a ticket of which nothing was given', async () => {
+test('the event of a creation lists the differences from a ticket without any values', async () => {
   const { json } = await post({
     channel: 'phone',
     subject: 'Anruf',
@@ -82,7 +82,7 @@ test('the event of a creation tells what differs from a ticket of which nothing 
   });
 });
 
-test('the event of an update tells what the update changed, and whose update it was', async () => {
+test('the event of an update lists the changes, and who made them', async () => {
   const body = { channel: 'phone', externalTicketId: 'e', subject: 'a', priority: 'low' };
   const { json } = await post(body);
   await tickets.request('POST', '/ticket', {
@@ -95,7 +95,7 @@ test('the event of an update tells what the update changed, and whose update it 
   expect(event?.changes).toContainEqual({ field: 'priority', oldValue: 'low', newValue: 'urgent' });
 });
 
-test(`whatever is written, an event tells no text, and versions have no gap (TICKETING_TEST_SEED=${seed})`, async () => {
+test(`after any writes, no event contains a text, and versions have no gaps (TICKETING_TEST_SEED=${seed})`, async () => {
   const secret = fc.stringMatching(/^[A-Z]{6,10}[0-9]{4}[a-zäöü]{4,8}$/);
   const change = fc.record(
     {

@@ -49,13 +49,13 @@ test('401 without a credential', async () => {
   await expectProblem(response, 401, '401-missing');
 });
 
-test('401 with one that does not verify', async () => {
+test('401 with a credential that is not valid', async () => {
   const answer = await tickets.request('GET', '/ticket/1', { headers: { authorization: 'Bearer a.b.c' } });
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   await expectProblem(answer, 401, '401-invalid');
 });
 
-test('404 for a tag, and for a path that is none', async () => {
+test('404 for an unknown tag, and for an unknown path', async () => {
   await expectProblem(await tickets.request('GET', '/tag/4'), 404, '404-tag');
   await expectProblem(await tickets.request('GET', '/tickets'), 404, '404-path');
 });
@@ -73,7 +73,7 @@ test.each([
   if (path === '/ticket') await golden('problem-405', answer.json);
 });
 
-test('HEAD answers what GET does, without the body', async () => {
+test('HEAD responds like GET, without the body', async () => {
   const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'chat' } });
   const head = await tickets.request('HEAD', `/ticket/${json.id}`);
   expect([head.status, head.json, head.headers.get('etag')]).toEqual([200, undefined, '"1"']);
@@ -86,7 +86,7 @@ test('413 for a body above the limit of its route', async () => {
   await expectProblem(await tickets.request('POST', '/tag', { caller, body }), 413, '413');
 });
 
-test('413 for a body above the limit that does not say its length', async () => {
+test('413 for a body above the limit without a Content-Length', async () => {
   const chunk = new Uint8Array(1024 * 1024).fill(0x20);
   let sent = 0;
   const stream = new ReadableStream({
@@ -119,7 +119,7 @@ test('the media type of a body may name its charset', async () => {
   expect((await tickets.request('POST', '/ticket', { body: '{"channel":"chat"}', headers })).status).toBe(200);
 });
 
-test('the trace id is that of the request, where it brings one', async () => {
+test('the trace id is that of the request, if it has one', async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const answer = await tickets.request('GET', '/tag/9', { headers: { traceparent } });
   expect(answer.json.traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const profiles = () => connection.collection<{ _id: number; firstName: string }>('profiles');
 
-/** Stores of two processes would be two connections; what they share is the collection. */
+/** Two stores, like those of two processes: they share only the collection. */
 function replica(clock: { now: number }) {
   connection.deleteModel(/Profile/);
   return profileStore(connection, () => clock.now);
@@ -32,12 +32,12 @@ test('a profile that another replica has changed is shown within five seconds an
   clock.now += 5_000;
   expect(await name()).toBe('Kim');
   clock.now += 1;
-  // What is known is answered at once, and read anew meanwhile.
+  // The known profile is returned at once, and read again in the background.
   expect(await name()).toBe('Kim');
   await expect.poll(name).toBe('Kimberly');
 });
 
-test('what was read a minute ago is not used any more', async () => {
+test('a profile that was read a minute ago is read again', async () => {
   const clock = { now: 1_000_000 };
   const store = replica(clock);
   await profiles().insertOne({ _id: 8, firstName: 'Sam' });
@@ -47,7 +47,7 @@ test('what was read a minute ago is not used any more', async () => {
   expect((await store.find([8])).get(8)?.firstName).toBe('Samuel');
 });
 
-test('a profile that never called has no name', async () => {
+test('a profile that has never made a request has no name', async () => {
   const store = replica({ now: 0 });
   expect((await store.find([9])).get(9)).toEqual({ id: 9, firstName: null, lastName: null, email: null });
 });

@@ -30,7 +30,7 @@ interface Queued {
 
 const ranks = ['low', 'medium', 'high', 'urgent'];
 
-/** The order of the queue, read straight from decisions.md section 5. */
+/** The order of the queue, written directly from decisions.md section 5. */
 function compare(order: RoutingOrder, left: Queued, right: Queued): number {
   const byDue = (left.dueBy ?? Number.POSITIVE_INFINITY) - (right.dueBy ?? Number.POSITIVE_INFINITY) || 0;
   const byPriority = ranks.indexOf(right.priority) - ranks.indexOf(left.priority);
@@ -64,7 +64,7 @@ async function fill(forms: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
 }
 
 describe('the queue', () => {
-  test(`walked on and back equals the sorted list, for random tickets and orders (TICKETING_TEST_SEED=${seed})`, async () => {
+  test(`read forwards and backwards equals the sorted list, for random tickets and every order (TICKETING_TEST_SEED=${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 12 }), async (forms) => {
         const all = await fill(forms);
@@ -100,7 +100,7 @@ describe('the queue', () => {
     return [...all].sort((left, right) => compare(order, left, right)).findIndex((ticket) => ticket.id === id);
   }
 
-  test('is answered while its indexes are not built yet', async () => {
+  test('can be read before its indexes are built', async () => {
     const collection = tickets.database.collection('tickets');
     const [first, second] = [await post({ dueBy: 1 }), await post({ dueBy: 2 })];
     const indexes = (await collection.indexes()).filter(({ key }) => 'queueGroup' in key);
@@ -114,7 +114,7 @@ describe('the queue', () => {
     }
   });
 
-  test('that is empty answers nulls', async () => {
+  test('returns nulls if it is empty', async () => {
     expect(await latest()).toEqual({ earliest: null, previous: null, next: null });
     const id = await post({ status: 'closed' });
     expect(await latest({ preferredDirection: 'next', ticketId: id })).toEqual({
@@ -124,7 +124,7 @@ describe('the queue', () => {
     });
   });
 
-  test('answers all three ids wherever they exist, whatever direction is preferred', async () => {
+  test('returns all three ids, as far as they exist, for every preferred direction', async () => {
     const [first, second, third] = [await post({ dueBy: 1 }), await post({ dueBy: 2 }), await post({ dueBy: 3 })];
     for (const preferredDirection of ['earliest', 'previous', 'next']) {
       expect(await latest({ preferredDirection, ticketId: second })).toEqual({
@@ -136,7 +136,7 @@ describe('the queue', () => {
     expect(await latest({ ticketId: null })).toEqual({ earliest: first, previous: null, next: null });
   });
 
-  test.each(['previous', 'next'])('asks for a ticket to go to the %s one', async (preferredDirection) => {
+  test.each(['previous', 'next'])('needs a ticket to go to the %s one', async (preferredDirection) => {
     const refused = await tickets.request('POST', '/ticket/getLatest', { body: { preferredDirection } });
     expect([refused.status, violationsOf(refused)]).toEqual([400, ['#/ticketId required']]);
   });
@@ -146,7 +146,7 @@ describe('the queue', () => {
     expect((await tickets.request('POST', '/ticket/getLatest', { body })).status).toBe(404);
   });
 
-  test('is empty of spam and of what is not open, unless filters say otherwise', async () => {
+  test('has only open tickets that are not spam, unless filters say otherwise', async () => {
     const open = await post();
     const spam = await post();
     await tickets.request('PATCH', '/ticket', { body: [{ id: spam, spamStatus: 'manual_spam' }] });
@@ -175,7 +175,7 @@ describe('the queue', () => {
     ).toEqual(['#/filters/0/key unknown_filter_key']);
   });
 
-  test('in scope skills holds what the caller has the skills for; the run-time spam tag takes tickets out', async () => {
+  test('in scope skills has the tickets that the caller has the skills for, without those with the run-time spam tag', async () => {
     const tag = async (name: string) =>
       (await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })).json.id as number;
     const [mine, other] = [await tag('mein'), await tag('fremd')];

@@ -85,7 +85,7 @@ test('every change of a tag is on the bus', async () => {
   ]);
 });
 
-test('what an instance without a relay writes is found by one that has it', async () => {
+test('events of an instance without the relay role are sent by one that has it', async () => {
   const other = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'api' });
   const url = `http://127.0.0.1:${other.ports.http}`;
   const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'phone' }, url });
@@ -93,7 +93,7 @@ test('what an instance without a relay writes is found by one that has it', asyn
   await other.stop();
 });
 
-test('metrics tell what waits to be sent', async () => {
+test('metrics count the events that are not sent yet', async () => {
   const response = await fetch(`http://127.0.0.1:${tickets.running.ports.internal}/metrics`);
   const metrics = await response.text();
   for (const outbox of ['tickets', 'tags']) {

@@ -12,7 +12,7 @@ const post = async (body: object): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-test('a pending ticket is opened within 5 s after its dueBy, once, with two replicas; no other is touched', async () => {
+test('a pending ticket is opened once within 5 s after its dueBy, with two replicas; no other ticket is changed', async () => {
   const other = await tickets.startInstance();
   try {
     const due = await Promise.all(
@@ -57,7 +57,7 @@ test('a ticket that is set to pending again with a later dueBy is opened again',
   expect((await tickets.documentOf(id)).version).toBe(4);
 });
 
-test('a replica without the role scheduler opens none', async () => {
+test('a replica without the role scheduler opens no tickets', async () => {
   const idle = await startHarness();
   try {
     const body = { channel: 'chat', status: 'pending', dueBy: inSeconds(-5) };
@@ -69,7 +69,7 @@ test('a replica without the role scheduler opens none', async () => {
   }
 });
 
-test('a replica without the role api serves none', async () => {
+test('a replica without the role api serves no requests', async () => {
   const scheduler = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'scheduler' });
   try {
     const response = await fetch(`http://127.0.0.1:${scheduler.ports.http}/ticket/1`);

@@ -37,7 +37,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     );
   });
 
-  test('by several filters finds what meets all of them', async () => {
+  test('by several filters finds the tickets that match all of them', async () => {
     const sizes: number[] = [];
     const list = fc.array(anyFilter, { minLength: 2, maxLength: 4 });
     await fc.assert(
@@ -46,11 +46,11 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
       }),
       { numRuns: 40 },
     );
-    // The property says something only if neither nothing nor everything is found all the time.
+    // The comparison proves something only if not every search finds nothing or everything.
     expect(sizes.filter((size) => size > 0 && size < all.length).length).toBeGreaterThan(sizes.length / 10);
   });
 
-  test('by a range of a list finds what has one value in it, not what has values on both sides of it', async () => {
+  test('by a range of a list finds tickets with a value inside it, not those with values on both sides of it', async () => {
     for (const [from, to] of [
       [4, 5],
       [5, 4],
@@ -62,13 +62,13 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     }
   });
 
-  test('by like finds a text whose middle has any letters, line breaks too', async () => {
+  test('by like finds a text with anything in its middle, also line breaks', async () => {
     for (const value of ['eine%Zeile', 'EINE%', '%\n%', '%ZWEITE%', '%Zeile', '%zeile%%', 'eine%zweite']) {
       await expectAgreement([{ key: 't.subject', comparator: 'like', value }]);
     }
   });
 
-  test('by any text of a ticket, as it is, finds that ticket', async () => {
+  test('by the unchanged text of a ticket finds that ticket', async () => {
     await Promise.all(
       texts.flatMap((value) => [
         expectAgreement([{ key: 't.subject', comparator: '=', value }]),
@@ -99,7 +99,7 @@ describe('spam filters', () => {
   });
 });
 
-test('a search sees a ticket that was answered before it began, and finds its words whatever their case and accents', async () => {
+test('a search sees a ticket whose creation was acknowledged before, and finds its words in any case and with or without accents', async () => {
   const created = await tickets.request('POST', '/ticket', {
     body: {
       channel: 'portal',

@@ -15,10 +15,10 @@ let tickets: SearchHarness;
 const settings = { ...defaultSettings };
 
 beforeAll(async () => {
-  // Other servers explain otherwise.
+  // Other servers have another format of explain.
   if (process.env.MONGODB_URI) return;
   tickets = await startSearch({ settings: async () => settings });
-  // Indexes are built faster over what is there than kept up with it.
+  // Building the indexes after the inserts is faster than maintaining them meanwhile.
   await tickets.database.collection('tickets').dropIndexes();
   const [like] = drawTickets(1, 1);
   if (!like) throw new Error('no ticket was drawn');
@@ -80,7 +80,7 @@ interface Command {
   options: mongoose.mongo.FindOptions;
 }
 
-/** Searches, and explains the operations on the tickets that the search consisted of. */
+/** Searches, and explains the operations on the collection of tickets that the search used. */
 async function explained(body: object): Promise<{ finds: Plan[]; count: Plan | undefined; cursor: string | null }> {
   const commands: Command[] = [];
   mongoose.set('debug', (collection: string, operation: string, filter: object, options: object) => {
@@ -100,7 +100,7 @@ async function explained(body: object): Promise<{ finds: Plan[]; count: Plan | u
   return { finds, count: total, cursor: nextCursor };
 }
 
-/** Asks for a place in the queue, and explains the look-ups that it consisted of. */
+/** Reads the queue, and explains the operations that this used. */
 async function explainedQueue(body: object): Promise<Plan[]> {
   const commands: Command[] = [];
   mongoose.set('debug', (collection: string, operation: string, filter: object, options: object) => {
@@ -135,7 +135,7 @@ function planOf(explanation: mongoose.mongo.Document): Plan {
 const byId = 't.id';
 const one = (key: string, value: unknown): RawFilter[] => [{ key, comparator: '=', value }];
 
-/** The lists that are wanted often: filters, order, and the index that must read them. */
+/** Frequent lists: filters, order, and the index that must be used. */
 const lists: readonly [name: string, filters: RawFilter[], orderByField: string, index: string][] = [
   ['all', [], byId, '_id'],
   ['all', [], 't.createdAt', 'createdAt, _id'],
@@ -193,7 +193,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
         expect(plan.stages).toContain('IXSCAN');
         expect(plan.stages).not.toContain('SORT');
         expect(plan.stages).not.toContain('COLLSCAN');
-        // What it has read and not answered: at most the key at which each range ends.
+        // Keys that were read without being returned: at most the one at which each range ends.
         expect(plan.docs).toBe(plan.returned);
         expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
       }
@@ -205,24 +205,27 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     },
   );
 
-  test.each(routingOrders)('of the queue in order %s is its own, from the start and on both sides', async (order) => {
-    settings.routingOrder = order;
-    const { json } = await tickets.request('POST', '/ticket/getLatest', { body: {} });
-    const plans = await explainedQueue({ preferredDirection: 'next', ticketId: json.earliest });
-    expect(plans).toHaveLength(3);
-    for (const plan of plans) {
-      expect(plan.indexes).toEqual([`queueGroup, queueKeys.${order}`]);
-      expect(plan.stages).not.toContain('SORT');
-      expect(plan.docs).toBe(plan.returned);
-      expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
-    }
-    const sum = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
-    queueRows.push(
-      `| ${order} | {queueGroup, queueKeys.${order}} | ${sum('keys')} / ${sum('docs')} / ${sum('returned')} |`,
-    );
-  });
+  test.each(routingOrders)(
+    'of the queue in order %s has its own index, from the start and on both sides of a ticket',
+    async (order) => {
+      settings.routingOrder = order;
+      const { json } = await tickets.request('POST', '/ticket/getLatest', { body: {} });
+      const plans = await explainedQueue({ preferredDirection: 'next', ticketId: json.earliest });
+      expect(plans).toHaveLength(3);
+      for (const plan of plans) {
+        expect(plan.indexes).toEqual([`queueGroup, queueKeys.${order}`]);
+        expect(plan.stages).not.toContain('SORT');
+        expect(plan.docs).toBe(plan.returned);
+        expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
+      }
+      const sum = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
+      queueRows.push(
+        `| ${order} | {queueGroup, queueKeys.${order}} | ${sum('keys')} / ${sum('docs')} / ${sum('returned')} |`,
+      );
+    },
+  );
 
-  test('of what the schedule looks for is its own', async () => {
+  test('of due tickets, which the scheduler reads, has its own index', async () => {
     const due = { status: 'pending', dueBy: { $lte: new Date(1_700_010_000_000) } };
     const deleted = { notErasedBy: 'tickets' };
     const collection = tickets.database.collection('tickets');
@@ -234,7 +237,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     });
   });
 
-  test('of what a relay looks for is its own', async () => {
+  test('of unsent events, which the relay reads, has its own index', async () => {
     const collection = tickets.database.collection('tickets');
     const waiting = { outboxSince: { $exists: true }, 'unsent.retryAt': { $not: { $gt: new Date() } } };
     const find = collection.find({
@@ -246,7 +249,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     ]);
   });
 
-  test('is one that is there, and every index that is there has its list', () => {
+  test('exists, and every index that exists has its list', () => {
     const used = new Set([
       ...lists.map(([, , , index]) => index),
       ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),
@@ -256,7 +259,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     expect(used).toEqual(new Set(['_id', ...kept]));
   });
 
-  test('is written down in docs/services/tickets-indexes.md', async () => {
+  test('is listed in docs/services/tickets-indexes.md', async () => {
     await expect([...introduction, ...rows, ...queueIntroduction, ...queueRows, ''].join('\n')).toMatchFileSnapshot(
       '../../../docs/services/tickets-indexes.md',
     );

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 afterAll(() => tickets.stop());
 
-/** Reads a list to its end in pages of the given sizes, again and again, by `offset` or by `cursor`. */
+/** Reads a list to its end by `offset` or by `cursor`, in pages whose sizes are the given ones, repeated. */
 async function readInPages(body: object, sizes: readonly number[], by: 'offset' | 'cursor'): Promise<Found[]> {
   const pages: Found[] = [];
   let offset = 0;
@@ -65,7 +65,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: 1 });
   });
 
-  test('is by id and descending where nothing is asked for', async () => {
+  test('is by id and descending by default', async () => {
     expect((await tickets.search({ limit: 500 })).ids).toEqual(inOrder(all, 't.id', 'desc', now()));
     expect((await tickets.search({})).ids).toHaveLength(100);
     expect((await tickets.search({ orderByField: 'priority', limit: 500 })).ids).toEqual(
@@ -94,20 +94,20 @@ describe('a page', () => {
     expect([status, json.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, [pointer]]);
   });
 
-  test('behind the last ticket is empty, not an error', async () => {
+  test('after the last ticket is empty, not an error', async () => {
     for (const offset of [all.length, all.length + 1, 2_147_483_647]) {
       const found = await tickets.search({ orderByField: 't.dueBy', offset });
       expect(found).toMatchObject({ ids: [], total: all.length, offset, nextCursor: null });
     }
   });
 
-  test('that ends with the list has no cursor, one that ends before it has', async () => {
+  test('has a cursor unless it ends the list', async () => {
     expect((await tickets.search({ limit: all.length })).nextCursor).toBeNull();
     expect((await tickets.search({ limit: all.length - 1 })).nextCursor).toEqual(expect.any(String));
     expect((await tickets.search({ limit: 10, offset: all.length - 10 })).nextCursor).toBeNull();
   });
 
-  test('by offset can be read on by its cursor', async () => {
+  test('by offset can be continued by its cursor', async () => {
     const expected = inOrder(all, 't.dueBy', 'asc', now());
     const order = { orderByField: 't.dueBy', orderByDirection: 'asc' };
     const { nextCursor } = await tickets.search({ ...order, offset: 33, limit: 7 });
@@ -138,7 +138,7 @@ describe('a cursor', () => {
     await tickets.database.collection<{ _id: number }>('tickets').deleteMany({ _id: { $gt: 1000 } });
   });
 
-  test('keeps who was active when the first page was read', async () => {
+  test('keeps treating those customers as active who were when the first page was read', async () => {
     const order = { orderByField: 't.isCustomerActive', orderByDirection: 'desc' };
     const expected = inOrder(all, 't.isCustomerActive', 'desc', now());
     const first = await tickets.search({ ...order, limit: 3 });
@@ -172,13 +172,13 @@ describe('a cursor', () => {
     expect(await status({ skills, profileId: 8 })).toBe(400);
   });
 
-  test('goes on with another limit, and the same filters in other words', async () => {
+  test('continues with another limit, and with the same filters written differently', async () => {
     const { nextCursor: cursor } = await tickets.search(search);
     const reworded = [{ key: 'id', comparator: '>', value: '3' }];
     expect((await tickets.search({ ...search, filters: reworded, cursor, limit: 9 })).ids).toHaveLength(9);
   });
 
-  test('can not be given with an offset', async () => {
+  test('cannot be combined with an offset', async () => {
     const { nextCursor: cursor } = await tickets.search(search);
     for (const offset of [0, 5]) {
       const { status, json } = await tickets.refused({ ...search, cursor, offset });
@@ -186,11 +186,11 @@ describe('a cursor', () => {
     }
   });
 
-  test('is absent if it is null', async () => {
+  test('that is null counts as absent', async () => {
     expect((await tickets.search({ cursor: null, limit: 5 })).ids).toEqual((await tickets.search({ limit: 5 })).ids);
   });
 
-  test('is refused with any change of its text', async () => {
+  test('is refused if its text was changed in any way', async () => {
     const cursor = String((await tickets.search(search)).nextCursor);
     const at = fc.nat(cursor.length);
     const letter = fc.constantFrom('A', 'z', '0', '-', '_', '.', '=', '!', ' ', 'é');
@@ -209,7 +209,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('of any garbage is refused, and never fails', async () => {
+  test('that is not one at all is refused without a failure', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc.base64String({ maxLength: 300 }),

@@ -11,7 +11,7 @@ let tickets: SearchHarness;
 let spamDetectionTagId: number | null = null;
 const tags: NaiveTag[] = [];
 
-/** Ticket tags are drawn from 1 to 8; 7 and 8 stay unknown to the service. */
+/** The tickets have tags from 1 to 8, of which 7 and 8 do not exist. */
 const tagForms = [
   { type: 'skill', routingRelevant: true },
   { type: 'skill', routingRelevant: true },
@@ -43,7 +43,7 @@ const anyCaller = fc.record({
 });
 
 describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
-  test('holds exactly what the caller is skilled for and is not spam, for any tickets and callers', async () => {
+  test('has exactly the tickets that the caller has the skills for and that are not spam, for any tickets and callers', async () => {
     const all = drawTickets(160, seed);
     await insertTickets(tickets, all);
     const sizes: number[] = [];
@@ -67,7 +67,7 @@ describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
     expect(new Set(sizes).size).toBeGreaterThan(5);
   });
 
-  test('of a service, which has no profile, holds what needs no skill, assigned or not', async () => {
+  test('of a service, which has no profile, has the tickets that need no skill, assigned or not', async () => {
     const all = drawTickets(60, seed + 1);
     await insertTickets(tickets, all);
     const caller = serviceCaller('gateway');
@@ -92,50 +92,50 @@ const none = { tagIds: [] as number[], excludedTagIds: [] as number[], restricte
 describe('a restricted agent', () => {
   const restricted = { restricted: true, excludedTagIds: [product] };
 
-  test('sees what matches a skill and carries no excluded tag', async () => {
+  test('sees a ticket that matches a skill and has no excluded tag', async () => {
     expect(await isInScope({ tagIds: [routing] }, { ...restricted, tagIds: [routing] })).toBe(true);
   });
-  test('loses what carries an excluded tag, though it matches a skill', async () => {
+  test('does not see a ticket with an excluded tag, though it matches a skill', async () => {
     expect(await isInScope({ tagIds: [routing, product] }, { ...restricted, tagIds: [routing] })).toBe(false);
   });
-  test('loses what carries an excluded tag that is not relevant to routing', async () => {
+  test('does not see a ticket with an excluded tag that is not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [note] }, { restricted: true, excludedTagIds: [note] })).toBe(false);
   });
-  test('still sees what is assigned to the agent, though it carries an excluded tag and matches no skill', async () => {
+  test('sees a ticket that is assigned to the agent, though it has an excluded tag and matches no skill', async () => {
     expect(await isInScope({ tagIds: [otherRouting, product], agentId: 7 }, restricted)).toBe(true);
   });
-  test('does not see what carries an excluded tag and is assigned to another', async () => {
+  test('does not see a ticket with an excluded tag that is assigned to another', async () => {
     expect(await isInScope({ tagIds: [product], agentId: 8 }, restricted)).toBe(false);
   });
-  test('does not see spam, though it is assigned to the agent', async () => {
+  test('does not see spam, even if it is assigned to the agent', async () => {
     expect(await isInScope({ agentId: 7, spamStatus: 'manual_spam' }, restricted)).toBe(false);
   });
 });
 
 describe('an agent who is not restricted', () => {
-  test('sees what carries an excluded tag', async () => {
+  test('sees a ticket with an excluded tag', async () => {
     expect(await isInScope({ tagIds: [product] }, { excludedTagIds: [product] })).toBe(true);
   });
-  test('does not see what needs other skills', async () => {
+  test('does not see a ticket that needs other skills', async () => {
     expect(await isInScope({ tagIds: [routing] }, { tagIds: [otherRouting] })).toBe(false);
   });
-  test('needs one of several skills only', async () => {
+  test('needs only one of several skills', async () => {
     expect(await isInScope({ tagIds: [routing, otherRouting] }, { tagIds: [otherRouting] })).toBe(true);
   });
-  test('sees what carries only tags that are not relevant to routing, or of another type', async () => {
+  test('sees a ticket that has only tags of another type, or tags that are not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [note, product] })).toBe(true);
   });
-  test('gains nothing by a tag that is not relevant to routing', async () => {
+  test('does not see a ticket because of a tag that is not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [routing, note] }, { tagIds: [note] })).toBe(false);
   });
 });
 
 describe('the tag that marks spam at run time', () => {
-  test('takes a ticket out of the scope, though it is assigned to the agent and declared clean', async () => {
+  test('takes a ticket out of the scope skills, though it is assigned to the agent and marked clean', async () => {
     spamDetectionTagId = note;
     expect(await isInScope({ tagIds: [note], agentId: 7, spamStatus: 'manual_clean' })).toBe(false);
   });
-  test('never takes a ticket out of a filter or of the scope all', async () => {
+  test('does not take a ticket out of a filtered search or of the scope all', async () => {
     spamDetectionTagId = note;
     await isInScope({ tagIds: [note] });
     const clean = { key: 't.spamStatus', comparator: 'in', values: [null, 'auto_clean', 'manual_clean'] };

@@ -53,7 +53,7 @@ test('a snapshot is the whole ticket, with the tags on it and their ancestors', 
   expect(later.tags.find((tag) => tag.id === below)?.fullName).toBe('Rechnungen / Mahnung');
 });
 
-test('versions are listed by id, page by page, those of deleted tickets too', async () => {
+test('versions are listed by id, page by page, including those of deleted tickets', async () => {
   const made = [await create({}), await create({}), await create({})].map(({ id }) => id);
   await tickets.request('PATCH', `/ticket/${made[1]}`, { body: { priority: 'high' } });
   await tickets.request('DELETE', `/ticket/${made[2]}`, { caller: admin });
@@ -66,7 +66,7 @@ test('versions are listed by id, page by page, those of deleted tickets too', as
   expect(rest.versions).toMatchObject([{ ticketId: made[2], version: 2, deleted: true }]);
 });
 
-test('a deleted ticket is purged when every service has said that it keeps nothing of it, and is counted until then', async () => {
+test('a deleted ticket is purged when every service has confirmed its erasure, and is counted until then', async () => {
   const { id } = await create({ subject: 'Geheim' });
   await expect(client.confirmErasure({ ticketId: id })).rejects.toThrow('was not deleted');
   await tickets.request('DELETE', `/ticket/${id}`, { caller: admin });

@@ -31,7 +31,7 @@ const tagDocument = (id: number): Promise<any> =>
   tickets.database.collection<{ _id: number }>('tags').findOne({ _id: id });
 
 describe('PATCH /tag/{id}', () => {
-  test('writes what is given, clears by null, and keeps the rest', async () => {
+  test('sets the given fields, clears those that are null, and keeps the rest', async () => {
     const parent = await post({ name: 'Vertrieb' });
     const id = await post({ name: 'Neukunde', color: '#fff', sla: 8 });
     const everything = {
@@ -62,7 +62,7 @@ describe('PATCH /tag/{id}', () => {
     });
   });
 
-  test('refuses what may not be null, what is unknown and what is computed', async () => {
+  test('refuses null where it is not allowed, unknown fields and computed fields', async () => {
     const id = await post({ name: 'Streng' });
     const never = { name: null, reference: null, type: null, visibility: null, routingRelevant: null, detection: null };
     expect(violationsOf(await patch(id, never))).toEqual(
@@ -85,7 +85,7 @@ describe('PATCH /tag/{id}', () => {
     expect((await tagDocument(id)).version).toBe(1);
   });
 
-  test('refuses itself and what is below it as its parent, and a name that its parent has', async () => {
+  test('refuses the tag itself and its descendants as its parent, and a name that its parent already has below it', async () => {
     const top = await post({ name: 'Oben' });
     const middle = await post({ name: 'Mitte', parent: top });
     const bottom = await post({ name: 'Unten', parent: middle });
@@ -108,7 +108,7 @@ describe('PATCH /tag/{id}', () => {
     expect((await patch(middle, { name: 'Unten' })).status).toBe(409);
   });
 
-  test('a name that a tag has left is free, also where the tag was deleted', async () => {
+  test('the former name of a renamed, moved or deleted tag can be used again', async () => {
     const id = await post({ name: 'Frei' });
     await patch(id, { name: 'Freier' });
     const next = await post({ name: 'frei' });
@@ -116,7 +116,7 @@ describe('PATCH /tag/{id}', () => {
     expect((await patch(id, { name: 'Frei' })).status).toBe(200);
   });
 
-  test('that changes nothing changes nothing', async () => {
+  test('keeps the version if no value differs', async () => {
     const id = await post({ name: 'Gleich', color: '#fff', detection: { keywords: ['a'] } });
     const before = await tagDocument(id);
     for (const body of [{}, { name: ' Gleich ', parent: null }, { color: '#fff', detection: { keywords: ['a'] } }]) {
@@ -149,7 +149,7 @@ describe('PATCH /tag/{id}', () => {
   });
 });
 
-describe('moves at once', () => {
+describe('several moves at once', () => {
   const parentsOf = async (url: string): Promise<Map<number, number | null>> => {
     const { json } = await tickets.request('GET', '/tag?limit=1000&includeDisabled=true', { url });
     return new Map(json.tags.map((tag: { id: number; parent: number | null }) => [tag.id, tag.parent]));
@@ -214,7 +214,7 @@ describe('moves at once', () => {
     }
   });
 
-  test('of many tags by two instances lose nothing, though the log is short', async () => {
+  test('of many tags on two instances lose nothing, though the log is short', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `Viele ${index}`);
     const created = await Promise.all(
       names.map((name, index) =>
@@ -234,7 +234,7 @@ describe('moves at once', () => {
 });
 
 describe('DELETE /tag/{id}', () => {
-  test('takes the tag off all its tickets, each by one change', async () => {
+  test('removes the tag from all its tickets, by one change each', async () => {
     const [id, other] = [await post({ name: 'Weg' }), await post({ name: 'Bleibt' })];
     const carrying = await Promise.all(Array.from({ length: 25 }, () => ticketWith([id, other])));
     const without = await ticketWith([other]);
@@ -283,7 +283,7 @@ describe('DELETE /tag/{id}', () => {
     expect((await remove(parent)).status).toBe(200);
   });
 
-  test('at once with a child that is created below it: one of the two fails', async () => {
+  test('at the same time as the creation of a tag below it: one of the two fails', async () => {
     for (let round = 0; round < 10; round++) {
       const parent = await post({ name: `Runde ${round}` });
       const [removed, created] = await Promise.all([
@@ -298,7 +298,7 @@ describe('DELETE /tag/{id}', () => {
     }
   });
 
-  test('at once with tickets that are created and changed: none shows it afterwards, and none keeps it', async () => {
+  test('at the same time as changes of tickets: afterwards no ticket shows the tag, and none has it stored', async () => {
     const id = await post({ name: 'Wettlauf' });
     const known = await Promise.all(Array.from({ length: 10 }, () => ticketWith([id])));
     const changing = known.map((ticketId, index) =>
@@ -323,7 +323,7 @@ describe('DELETE /tag/{id}', () => {
 });
 
 describe('events', () => {
-  test('each change of a tag stores one; a deletion leaves no text', async () => {
+  test('are stored with each change of a tag; a deletion leaves no text', async () => {
     const id = await post({ name: 'Geheimnis', color: '#abc', detection: { keywords: ['Geheimnis'] } });
     await patch(id, { name: 'Neues Geheimnis' });
     await remove(id);
@@ -353,7 +353,7 @@ describe('events', () => {
 });
 
 describe('a disabled tag', () => {
-  test('is left out of lists, and stays where it is: on its tickets and in what they send back', async () => {
+  test('is not in lists, but stays on its tickets and may be sent back with them', async () => {
     const id = await post({ name: 'Alt', type: 'other' });
     const ticketId = await ticketWith([id]);
     await patch(id, { visibility: 'disabled' });

@@ -13,7 +13,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type Context, ticketsContext } from '../src/application/context.ts';
-import { finishTagDeletions } from '../src/application/finish-tag-deletions.ts';
+import { cleanUpDeletedTags } from '../src/application/remove-deleted-tags.ts';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { deleteTag } from '../src/rpc/delete-tag.ts';
 import { updateTag } from '../src/rpc/update-tag.ts';
@@ -34,7 +34,10 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** What a process of its own works with, some hours from now. */
+/**
+ * A context that shares nothing in memory with any other, like that of another process, with a clock that is some hours
+ * ahead.
+ */
 function processOf(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return ticketsContext({
@@ -62,7 +65,7 @@ const tagDocument = (id: number): Promise<any> =>
 const versionsIn = (document: { outbox: { version: number }[] }) => document.outbox.map(({ version }) => version);
 const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);
 
-test('a deletion that dies between any two writes is finished, each ticket by one change', async () => {
+test('a deletion whose process dies between any two writes is finished by another, by one change of each ticket', async () => {
   const stays = await post({ name: 'Bleibt' });
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
@@ -81,7 +84,7 @@ test('a deletion that dies between any two writes is finished, each ticket by on
     }
 
     const [left, right] = [processOf(), processOf()];
-    await Promise.all([finishTagDeletions(left), finishTagDeletions(right)]);
+    await Promise.all([cleanUpDeletedTags(left), cleanUpDeletedTags(right)]);
     for (const ticketId of carrying) {
       const document = await tickets.documentOf(ticketId);
       expect(document.tagIds.includes(id)).toBe(!isGone);
@@ -93,11 +96,11 @@ test('a deletion that dies between any two writes is finished, each ticket by on
     expect(versionsIn(kept)).toEqual(upTo(kept.version));
     return hasDied;
   });
-  // What the last change may have left undone, the commit, the document of the tag, 12 tickets.
+  // The writes: applying the last change again, the commit, the document of the tag, 12 tickets.
   expect(steps).toBe(15);
 });
 
-test('a ticket that is written with a deleted tag loses it within a day; then nothing is left to do', async () => {
+test('the cleanup removes a deleted tag that is written to a ticket within a day, and then ends', async () => {
   const id = await post({ name: 'Spät' });
   await tickets.request('DELETE', `/tag/${id}`, { caller });
   const late = await ticketWith([]);
@@ -105,12 +108,12 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
   const writeLate = () => collection.updateOne({ _id: late }, { $set: { tagIds: [id], minTagId: id } });
   await writeLate();
   expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
-  await finishTagDeletions(processOf());
+  await cleanUpDeletedTags(processOf());
   expect((await tickets.documentOf(late)).tagIds).toEqual([]);
   expect((await tagDocument(id)).cleanUpUntil).toBeDefined();
 
   await writeLate();
-  await finishTagDeletions(processOf(25));
+  await cleanUpDeletedTags(processOf(25));
   const { tagIds, version, outbox } = await tickets.documentOf(late);
   expect([tagIds, version]).toEqual([[], 3]);
   expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });
@@ -118,7 +121,7 @@ test('a ticket that is written with a deleted tag loses it within a day; then no
   expect(left).toEqual({ _id: id, deleted: true, version: 2 });
 });
 
-test('a creation or a change that dies between any two writes has happened or has not, everywhere', async () => {
+test('a creation or change whose process dies between any two writes happened or did not, for every reader', async () => {
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
@@ -153,7 +156,7 @@ test('a creation or a change that dies between any two writes has happened or ha
   });
 });
 
-test('changes of many tags at once that die between any two writes have happened or have not, each everywhere', async () => {
+test('changes of many tags at once whose process dies between any two writes each happened or did not, for every reader', async () => {
   let attempts = 0;
   await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
@@ -165,14 +168,14 @@ test('changes of many tags at once that die between any two writes have happened
     const hasDied = await crashAtWrite(nth, when, async () => {
       const all = [
         ...old.map((id, index) => rename(id, `Viele neu ${attempts} ${index}`)),
-        // The same tag again: it comes after its first change.
+        // The same tag again: this change waits for the commit of the first.
         rename(old[0] as number, `Viele neuer ${attempts}`),
         ...names.map((name) => createTag(context, call, create(CreateTagRequestSchema, { name }))),
       ];
       const failed = (await Promise.allSettled(all)).find(({ status }) => status === 'rejected');
       if (failed) throw (failed as PromiseRejectedResult).reason;
     });
-    // The next change, of whatever process, finishes them.
+    // The next change, in any process, applies them.
     expect(await post({ name: `Viele danach ${attempts}` })).toBeGreaterThan(0);
     const tree = await processOf().tags.tree();
     const documents = await tickets.database.collection<{ _id: number }>('tags').find({ deleted: null }).toArray();
@@ -191,14 +194,14 @@ test('changes of many tags at once that die between any two writes have happened
   });
 });
 
-test('a change that is committed and can not be carried out is carried out by the next', async () => {
+test('a change that was committed but not applied to its document is applied by the next change', async () => {
   const context = processOf();
   const tag = (name: string) => createTag(context, call, create(CreateTagRequestSchema, { name }));
   await tag('Vor der Störung');
   const away = new mongoose.mongo.MongoNetworkError('the connection broke');
   const prototype = mongoose.mongo.Collection.prototype as unknown as { bulkWrite(): Promise<unknown> };
   const broken = vi.spyOn(prototype, 'bulkWrite').mockRejectedValueOnce(
-    // The driver wraps it so, without a failed write.
+    // The driver throws a connection error in this form, without the failed writes.
     new mongoose.mongo.MongoBulkWriteError(away as never, {} as never),
   );
   await expect(tag('Zuerst die Leitung')).rejects.toMatchObject({ reason: 'store_unavailable' });

@@ -1,7 +1,7 @@
 import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { TagState } from '../src/domain/tag-tree.ts';
 
-/** A tag of which only its place is given. */
+/** A tag with default values. */
 export function tagState(id: number, parent: number | null = null, given: Partial<TagState> = {}): TagState {
   return {
     id,

@@ -10,7 +10,7 @@ afterAll(() => tickets.stop());
 
 const post = (body: object) => tickets.request('POST', '/tag', { caller: { permissions: ['manageTags'] }, body });
 
-test('creates a tag with its defaults, and one with everything below it', async () => {
+test('creates a tag with defaults, and one below it with every field', async () => {
   const parent = await post({ name: 'Abrechnung' });
   expect(parent.json).toEqual({ success: true, id: parent.json.id });
   await golden('tag-minimal', (await tickets.request('GET', `/tag/${parent.json.id}`)).json);
@@ -37,7 +37,7 @@ test('refuses a second tag of a name under the same parent, whatever its case', 
   await golden('problem-409', again.json);
 });
 
-test('50 at once with one name make one tag', async () => {
+test('50 creations at once with the same name make one tag', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => post({ name: 'Gleichzeitig' })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
@@ -53,7 +53,7 @@ test('lists by part of the name, by type and by page, without disabled tags unle
   expect(await list('includeDisabled=true&limit=1&offset=2')).toMatchObject({ total: 3, tags: [{ name: 'Liste C' }] });
 });
 
-test('needs the right manageTags, and answers 404 for a tag that does not exist', async () => {
+test('needs the right manageTags, and responds with 404 for a tag that does not exist', async () => {
   const refused = await tickets.request('POST', '/tag', { body: { name: 'X' } });
   expect(refused.status).toBe(403);
   await golden('problem-403', refused.json);

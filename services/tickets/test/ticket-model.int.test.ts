@@ -16,7 +16,7 @@ afterAll(() => tickets.stop());
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
-/** A ticket as the specification speaks of it; the nth that was created. */
+/** A ticket in the words of the specification, by its number in the order of creation. */
 interface Known {
   id: number;
   status: string;
@@ -40,7 +40,7 @@ interface Change {
   tags?: number[];
 }
 
-/** What a PATCH does, read straight from decisions.md section 5. */
+/** What a PATCH does, written directly from decisions.md section 5. */
 function applied(ticket: Known, change: Change, chosen: readonly number[] | undefined, counts: boolean): void {
   const { status, priority, contractId } = change;
   const after = { ...ticket };
@@ -193,7 +193,7 @@ const commands = fc.commands(
   { maxCommands: 25 },
 );
 
-test(`whatever is done to tickets, they are what a simple model says (TICKETING_TEST_SEED=${seed})`, {
+test(`after any sequence of requests, tickets are as a simple model predicts (TICKETING_TEST_SEED=${seed})`, {
   timeout: 60_000,
 }, async () => {
   await fc.assert(

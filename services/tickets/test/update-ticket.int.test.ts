@@ -22,7 +22,7 @@ const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)
 const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.slice(1);
 
 describe('PATCH /ticket/{ticketId}', () => {
-  test('sets every field that the specification names, answers the full ticket and its ETag', async () => {
+  test('sets every field that the specification names, and returns the full ticket and its ETag', async () => {
     const id = await post({ subject: 'Zähler', tags: [tags[0]] });
     const answer = await patch(id, {
       contractId: 'V-1',
@@ -48,7 +48,7 @@ describe('PATCH /ticket/{ticketId}', () => {
     expect(await get(id)).toMatchObject({ contractId: null, tagIds: [], version: 3 });
   });
 
-  test('refuses null for a field that can not be unset, and what it does not know or may not write', async () => {
+  test('refuses null for a field that cannot be cleared, unknown fields and fields that cannot be written', async () => {
     const id = await post();
     const refused = await patch(id, {
       status: null,
@@ -101,7 +101,7 @@ describe('States and transitions', () => {
     },
   );
 
-  test('a PATCH without a status that changes nothing saves and tells nothing', async () => {
+  test('a PATCH without a status in which no value differs makes no version and no event', async () => {
     const id = await post({ priority: 'high', tags: [tags[0]] });
     const { json } = await patch(id, { priority: 'high', tagIds: [tags[0]], dueBy: null });
     expect(json.ticket.version).toBe(1);
@@ -134,7 +134,7 @@ describe('If-Match', () => {
     if (status === 412) expect(answer.json.code).toBe('stale_version');
   });
 
-  test('lets one of many PATCHes through that were made for the same version', async () => {
+  test('accepts exactly one of many PATCHes for the same version', async () => {
     const id = await post();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => patch(id, { contractId: `V${index}` }, '', { 'if-match': '"1"' })),
@@ -163,7 +163,7 @@ describe('the worklog', () => {
     );
   });
 
-  test('leaves out what says includeInWorklog=false, and what changes nothing', async () => {
+  test('leaves out PATCHes with includeInWorklog=false, and those that change nothing', async () => {
     const id = await post();
     await patch(id, { priority: 'high' }, '?includeInWorklog=false');
     await patch(id, { priority: 'high' });
@@ -174,7 +174,7 @@ describe('the worklog', () => {
 });
 
 describe('workedOnBy', () => {
-  test('forgets who was there more than an hour ago, and keeps a hundred', async () => {
+  test('removes profiles that were set more than an hour ago, and keeps at most a hundred', async () => {
     const id = await post();
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
     const present = Array.from({ length: 120 }, (_, index) => [String(1000 + index), ago(index + 10)]);
@@ -190,7 +190,7 @@ describe('workedOnBy', () => {
 
   const caller = { profileId: 41, firstName: 'Kim', lastName: 'Muster', email: 'kim@example.com' };
 
-  test('adds a profile, null removes the caller; neither raises the version nor tells anybody', async () => {
+  test('adds a profile, null removes the caller; neither makes a new version or an event', async () => {
     const id = await post();
     await patch(id, { workedOnBy: 41 });
     await patch(id, { workedOnBy: 42 });
@@ -209,7 +209,7 @@ describe('workedOnBy', () => {
     expect((await tickets.documentOf(id)).modifiedAt).toEqual((await tickets.documentOf(id)).createdAt);
   });
 
-  test('is forgotten after an hour, and a GET never counts', async () => {
+  test('ends after an hour, and a GET does not set it', async () => {
     const id = await post();
     await patch(id, { workedOnBy: 41 });
     const hourAgo = new Date(Date.now() - 3_601_000);
@@ -220,7 +220,7 @@ describe('workedOnBy', () => {
     expect((await get(id)).workedOnByIds).toEqual([]);
   });
 
-  test('goes together with a change', async () => {
+  test('can be combined with a change', async () => {
     const id = await post();
     const { json } = await patch(id, { workedOnBy: 43, priority: 'high' });
     expect(json.ticket).toMatchObject({ workedOnByIds: [43], priority: 'high', version: 2 });
@@ -228,7 +228,7 @@ describe('workedOnBy', () => {
   });
 });
 
-test('1,000 PATCHes in parallel on 10 tickets, by two instances, lose nothing', { timeout: 60_000 }, async () => {
+test('1,000 parallel PATCHes of 10 tickets on two instances lose no change', { timeout: 60_000 }, async () => {
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];

@@ -11,7 +11,7 @@ afterAll(() => tickets.stop());
 const post = (body: object, url?: string) =>
   tickets.request('POST', '/ticket', { body: { channel: 'email', ...body }, ...(url ? { url } : {}) });
 
-test('a known externalTicketId updates that ticket: absent fields stay, defaults are not applied again', async () => {
+test('a known externalTicketId updates that ticket: absent fields keep their values, defaults are not applied again', async () => {
   const first = await post({ externalTicketId: 'a', subject: 'Eins', priority: 'high', status: 'pending' });
   const second = await post({ externalTicketId: 'a', subject: 'Zwei' });
   expect(second.status).toBe(200);
@@ -29,7 +29,7 @@ test('a known externalTicketId updates that ticket: absent fields stay, defaults
   ]);
 });
 
-test('an update is checked against what the ticket keeps: blind copies need its direction to be out', async () => {
+test('an update is checked with the stored fields of the ticket: blind copies need an outgoing ticket', async () => {
   const mail = { externalTicketId: 'bcc', to: ['a@example.com'] };
   const blind = { ...mail, bcc: ['b@example.com'] };
   expect(violationsOf(await post(blind))).toEqual(['#/bcc not_allowed']);
@@ -42,7 +42,7 @@ test('an update is checked against what the ticket keeps: blind copies need its 
   expect(violationsOf(await post(blind))).toEqual(['#/bcc not_allowed']);
 });
 
-test('200 at once with one externalTicketId make one ticket, on two instances', async () => {
+test('200 requests at once with one externalTicketId make one ticket, on two instances', async () => {
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
@@ -64,7 +64,7 @@ test('200 at once with one externalTicketId make one ticket, on two instances', 
   }
 });
 
-test('an external id that a crash left without its ticket is healed', async () => {
+test('an external id that a crash left without a ticket gets one', async () => {
   await tickets.database
     .collection<{ _id: string; ticketId: number }>('externalIds')
     .insertOne({ _id: 'c', ticketId: 1_000_000 });
@@ -72,7 +72,7 @@ test('an external id that a crash left without its ticket is healed', async () =
   expect(answers.map(({ json }) => json.id)).toEqual([1_000_000, 1_000_000]);
 });
 
-test('ids are unique over instances, and not used again after a restart', async () => {
+test('ids are unique among instances, and not used again after a restart', async () => {
   const other = await tickets.startInstance();
   const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
   const created = await Promise.all(Array.from({ length: 200 }, (_, index) => post({}, urls[index % 2])));
@@ -85,7 +85,7 @@ test('ids are unique over instances, and not used again after a restart', async 
   expect(ids.at(-1)).toBe(Math.max(...ids));
 });
 
-test('ids of creations one after the other have no gap', async () => {
+test('ids of successive creations have no gap', async () => {
   await vi.waitFor(
     async () => {
       const ids: number[] = [];
@@ -93,7 +93,7 @@ test('ids of creations one after the other have no gap', async () => {
       const first = ids[0] as number;
       expect(ids).toEqual(ids.map((_, index) => first + index));
     },
-    // What many at once have reserved before is dropped after a moment.
+    // Ids that earlier concurrent requests have reserved are dropped after a moment.
     { timeout: 5000, interval: 300 },
   );
 });

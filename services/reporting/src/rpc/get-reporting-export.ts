@@ -5,6 +5,7 @@ import {
   type ReportingExport,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import type { ExportJob } from '../store/export-store.ts';
@@ -41,11 +42,7 @@ export function exportPath(id: string): string {
 
 /** The message of an export. */
 export function exportMessage(job: ExportJob): ReportingExport {
-  const time = (at: Date) => ({
-    $typeName: 'google.protobuf.Timestamp' as const,
-    seconds: BigInt(Math.floor(at.getTime() / 1000)),
-    nanos: 0,
-  });
+  const time = (at: Date) => timestampOf(Math.floor(at.getTime() / 1000));
   return {
     $typeName: 'ticketing.reporting.v1.ReportingExport',
     id: job.id,

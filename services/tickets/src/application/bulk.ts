@@ -11,10 +11,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
 import type { Bulk } from '../store/bulk-store.ts';
-import { changeTicket, passOverDeleted } from './change-ticket.ts';
+import { applyPatch } from './apply-patch.ts';
 import type { Context } from './context.ts';
-import { readTicketChange } from './ticket-changes.ts';
-import { decidePatch } from './ticket-update.ts';
+import { readBulkElement } from './read-patch.ts';
+import { ignoreDeleted } from './write-ticket.ts';
 
 /** Who sent a bulk, and in which trace. */
 export type BulkCall = Pick<Call, 'caller' | 'trace'>;
@@ -74,7 +74,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     const wanted = [...request.tickets].sort((left, right) => (left.id ?? 0) - (right.id ?? 0));
     for (const { id = 0, version } of wanted) {
       for (;;) {
-        const outcome = await context.tickets.reserve(id, version, bulk.id);
+        const outcome = await context.reservations.reserve(id, version, bulk.id);
         if (outcome === 'reserved') break;
         if (outcome === 'moved_on') {
           await giveUp(bulk);
@@ -88,7 +88,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
 
   async function giveUp(bulk: Bulk): Promise<void> {
     const { tickets } = fromBinary(UpdateTicketsRequestSchema, bulk.request);
-    await context.tickets.release(
+    await context.reservations.release(
       tickets.map(({ id = 0 }) => id),
       bulk.id,
     );
@@ -99,7 +99,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     if (!(await store.startApplying(bulk))) return resume(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
-    const patchContext = {
+    const patchRequest = {
       caller,
       traceparent: bulk.traceparent,
       now: context.now(),
@@ -109,18 +109,16 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       const left = request.tickets.values();
       const applyNext = async () => {
         for (const change of left) {
-          const { patch, refreshMode } = readTicketChange(change);
+          const { patch, refreshMode } = readBulkElement(change);
           if (refreshMode !== undefined) continue;
-          await changeTicket(whole, change.id ?? 0, (before) => decidePatch(before, patch, patchContext), {
-            requestId: bulk.id,
-            bulkId: bulk.id,
-          }).catch(passOverDeleted);
+          const options = { requestId: bulk.id, bulkId: bulk.id };
+          await applyPatch(whole, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, applyNext));
       // Before the tickets are let go: whoever took over afterwards would decide on what others have written since.
       await store.finish(bulk);
-      await context.tickets.release(
+      await context.reservations.release(
         request.tickets.map(({ id = 0 }) => id),
         bulk.id,
       );
@@ -134,7 +132,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   async function settle(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
     // Given up while it was still reserving, or applied: what it has left reserved is free.
-    if (!bulk || bulk.state === 'applied') await context.tickets.release([ticketId], id);
+    if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);
     else await finishIfAbandoned(id);
   }
 

@@ -16,12 +16,11 @@ import type { TicketSettings } from '../settings.ts';
 import { type AnalysisRequestStore, analysisRequestStore } from '../store/analysis-request-store.ts';
 import { type BulkStore, bulkStore } from '../store/bulk-store.ts';
 import { type TagStore, tagStore } from '../store/tag-store.ts';
-import { type TicketStore, ticketStore } from '../store/ticket-store.ts';
+import { openTicketStores, type TicketStores } from '../store/ticket-stores.ts';
 import { type Bulks, openBulks } from './bulk.ts';
 
 /** What the handlers of this service work with. */
-export interface Context {
-  tickets: TicketStore;
+export interface Context extends TicketStores {
   tags: TagStore;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
@@ -33,7 +32,7 @@ export interface Context {
   settings(): Promise<TicketSettings>;
   cursors: CursorCodec;
   /** One change of a ticket at a time in this process; between processes its version decides. */
-  ticketQueue: KeyedQueue<number>;
+  changeQueue: KeyedQueue<number>;
   /** Unix seconds. */
   now(): number;
   newEventId(): string;
@@ -52,14 +51,14 @@ export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'settin
 /** Opens the stores on the database of a kit. */
 export function ticketsContext({ config, database, settings, wakeRelay, runtime }: ContextParts): Context {
   const { connection } = database;
-  const tickets = ticketStore(connection, wakeRelay);
+  const stores = openTicketStores(connection, wakeRelay);
   const findDeleted = async (subjects: readonly ResponseSubject[]) => {
     const ids = subjects.map(({ id }) => id);
-    const alive = ids.length === 0 ? new Map() : await tickets.versions(ids);
+    const alive = ids.length === 0 ? new Map() : await stores.tickets.versions(ids);
     return subjects.filter(({ id }) => !alive.has(id));
   };
   const context = {
-    tickets,
+    ...stores,
     tags: tagStore(connection, wakeRelay),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
@@ -70,7 +69,7 @@ export function ticketsContext({ config, database, settings, wakeRelay, runtime 
     settings,
     // All replicas share the signing key, so each reads the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
-    ticketQueue: keyedQueue<number>(),
+    changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
   };

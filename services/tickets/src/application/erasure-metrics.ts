@@ -1,20 +1,19 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { TicketStore } from '../store/ticket-store.ts';
+import type { ErasureStore, PendingErasures } from '../store/erasure-store.ts';
 
-/** Measures what services have not erased yet of deleted tickets, when the metrics are read. */
-export function measureErasures(tickets: Pick<TicketStore, 'erasures'>, registry: Registry): void {
-  type Erasure = Awaited<ReturnType<TicketStore['erasures']>>[number];
-  const gauge = (name: string, help: string, read: (erasure: Erasure) => number) =>
+/** Measures, whenever metrics are read, how many deleted tickets each service still has to erase its data of. */
+export function measureErasures(store: Pick<ErasureStore, 'pendingByService'>, registry: Registry): void {
+  const gauge = (name: string, help: string, readValue: (pending: PendingErasures) => number) =>
     new Gauge({
       name,
       help,
       labelNames: ['owner'],
       registers: [registry],
       async collect() {
-        const erasures = await tickets.erasures().catch(() => undefined);
-        if (!erasures) return;
+        const found = await store.pendingByService().catch(() => undefined);
+        if (!found) return;
         this.reset();
-        for (const erasure of erasures) this.set({ owner: erasure.service }, read(erasure));
+        for (const pending of found) this.set({ owner: pending.service }, readValue(pending));
       },
     });
   gauge('erasures_pending', 'Deleted tickets of which a service may still keep something.', ({ count }) => count);

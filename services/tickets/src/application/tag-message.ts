@@ -1,8 +1,7 @@
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { TagState, TagTree } from '../domain/tag-tree.ts';
-import { timestampOf } from '../store/ticket-fields.ts';
 
-/** The message of a tag. */
 function tagMessage(tag: TagState, tree: TagTree): Tag {
   return {
     $typeName: 'ticketing.tickets.v1.Tag',
@@ -22,12 +21,14 @@ function tagMessage(tag: TagState, tree: TagTree): Tag {
   };
 }
 
-const messages = new WeakMap<TagTree, Map<number, Tag>>();
+const messagesOfTrees = new WeakMap<TagTree, Map<number, Tag>>();
 
-/** The messages of the tags with the given ids, made once for each state of the tree; unknown ids are passed over. */
+/**
+ * Makes the messages of tags by their ids, ignoring unknown ids. Each message is made once for each state of the tree.
+ */
 export function tagMessages(ids: readonly number[], tree: TagTree): Tag[] {
-  const known = messages.get(tree) ?? new Map<number, Tag>();
-  messages.set(tree, known);
+  const known = messagesOfTrees.get(tree) ?? new Map<number, Tag>();
+  messagesOfTrees.set(tree, known);
   return ids.flatMap((id) => {
     const tag = tree.get(id);
     if (!tag) return [];

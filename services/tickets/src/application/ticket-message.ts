@@ -1,7 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import {
-  type Agent,
   type Ticket,
   TicketSchema,
   type TicketSummary,
@@ -9,146 +7,88 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
-import type { Profile } from '@ticketing/store/profile-store.ts';
-import { replyRecipients } from '../domain/reply-recipients.ts';
-import { sanitiseHtml } from '../domain/sanitise-html.ts';
-import { hasRequiredSkills } from '../domain/skills.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
-import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
-import type { StoredTicket } from '../store/ticket-store.ts';
-import { workedOnWithinSeconds } from './change-ticket.ts';
+import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
+import { newlyStored, type StoredTicket } from '../store/stored-ticket.ts';
+import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
-import { tagMessages } from './tag-message.ts';
 
-/** How a ticket is answered. */
+/** How tickets become messages. */
 export interface RenderOptions {
   caller: Caller;
   withRawData: boolean;
   /**
-   * The tags since the request began, read anew for a ticket with a tag that they lack. They are read before the tickets
-   * or with them: to wait for them afterwards would keep the tickets of many requests in memory.
+   * The tags, read after the request began, but before the tickets or together with them: waiting for the tags
+   * afterwards would keep the tickets of many requests in memory. They are read again if a ticket has a tag that they
+   * lack.
    */
   tree: TagTree;
 }
 
-const activeWithinSeconds = 300;
-
-/** Answers tickets in full form. */
-export function fullTickets(context: Context, stored: readonly StoredTicket[], form: RenderOptions): Promise<Ticket[]> {
-  return write(context, stored, form, writeFull);
+/** Makes the messages of tickets in full form. */
+export function fullTickets(
+  context: Context,
+  stored: readonly StoredTicket[],
+  options: RenderOptions,
+): Promise<Ticket[]> {
+  return render(context, stored, options, renderFull);
 }
 
-/** Answers a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
-export async function fullTicket(context: Context, stored: StoredTicket, form: RenderOptions): Promise<Ticket> {
-  const [ticket] = await fullTickets(context, [stored], form);
-  if (!ticket) throw new Error('a ticket was lost on its way');
+/** Makes the message of a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
+export async function fullTicket(context: Context, stored: StoredTicket, options: RenderOptions): Promise<Ticket> {
+  const [ticket] = await fullTickets(context, [stored], options);
+  if (!ticket) throw new Error('there is no message for the ticket');
   return ticket;
 }
 
-/** Answers tickets in compact form. */
+/** Makes the messages of tickets in compact form. */
 export function compactTickets(
   context: Context,
   stored: readonly StoredTicket[],
-  form: RenderOptions,
+  options: RenderOptions,
 ): Promise<TicketSummary[]> {
-  return write(context, stored, form, writeCompact);
+  return render(context, stored, options, renderCompact);
 }
 
-async function write<Message>(
+async function render<Message>(
   context: Context,
   stored: readonly StoredTicket[],
-  form: RenderOptions,
-  writer: (stored: StoredTicket, surroundings: RenderContext) => Message,
+  options: RenderOptions,
+  renderOne: (stored: StoredTicket, context: RenderContext) => Message,
 ): Promise<Message[]> {
   const now = context.now();
-  const isKnown = (id: number) => form.tree.get(id) !== undefined;
-  const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? form.tree : await context.tags.tree();
+  const isKnown = (id: number) => options.tree.get(id) !== undefined;
+  const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
-  const around = { ...form, tree, profiles, now };
-  return stored.map((one) => writer(one, around));
+  const renderContext = { ...options, tree, profiles, now };
+  return stored.map((one) => renderOne(one, renderContext));
 }
 
-interface RenderContext extends RenderOptions {
-  profiles: ReadonlyMap<number, Profile>;
-  now: number;
-}
-
-function profileIds({ ticket, workedOn }: StoredTicket, now: number): number[] {
-  const ids = workingOn(workedOn, now);
-  if (ticket.agentId !== null) ids.push(ticket.agentId);
-  if (ticket.lastResponseAuthorId !== null) ids.push(ticket.lastResponseAuthorId);
-  return ids;
-}
-
-function workingOn(workedOn: StoredTicket['workedOn'], now: number): number[] {
-  return workedOn.filter(({ at }) => at > now - workedOnWithinSeconds).map(({ profileId }) => profileId);
-}
-
-/** What a ticket answers beyond the fields that are kept, and instead of them. Undefined is unset. */
-function computed({ ticket, workedOn }: StoredTicket, around: RenderContext) {
-  const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, around.profiles);
-  const recipients = replyRecipients(ticket);
-  const workingIds = workingOn(workedOn, around.now);
-  const hasWeakLegitimation = ticket.customerLegitimation >= 10 && ticket.customerLegitimation <= 19;
-  return {
-    ccEmails: recipients?.cc ?? [],
-    bccEmails: recipients?.bcc ?? [],
-    replyRecipients: recipients ? { $typeName: 'ticketing.tickets.v1.ReplyRecipients', ...recipients } : undefined,
-    isCustomerActive:
-      ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > around.now - activeWithinSeconds,
-    body: ticket.body === null ? undefined : sanitiseHtml(ticket.body),
-    customer: undefined,
-    attachments: [],
-    template: undefined,
-    tags: tagMessages(ticket.tagIds, around.tree),
-    // A tag that is being deleted is on the ticket for a moment yet.
-    tagIds: ticket.tagIds.filter(around.tree.get),
-    intents: [],
-    rawData: around.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
-    customerLegitimationMessage: hasWeakLegitimation ? (ticket.customerLegitimationMessage ?? undefined) : undefined,
-    lastResponseAuthor:
-      ticket.lastResponseAuthorId === null ? undefined : agentMessage(ticket.lastResponseAuthorId, around.profiles),
-    agent,
-    agentIds: ticket.agentId === null ? [] : [ticket.agentId],
-    agents: agent ? [agent] : [],
-    workedOnByIds: workingIds,
-    workedOnBy: workingIds.map((id) => agentMessage(id, around.profiles)),
-    hasRequiredSkills: hasRequiredSkills(ticket, around.caller, around.tree.isRoutingSkill),
-  };
-}
-
-function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent {
-  const profile = profiles.get(id);
-  return {
-    $typeName: 'ticketing.tickets.v1.Agent',
-    id,
-    ...(profile?.firstName ? { firstName: profile.firstName } : {}),
-    ...(profile?.lastName ? { lastName: profile.lastName } : {}),
-    ...(profile?.email ? { email: profile.email } : {}),
-  };
-}
-
-/** Shows which fields are computed. */
-const sample = computed(
-  { ticket: { ...initialTicket, id: 0 }, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 },
-  { caller: serviceCaller('tickets'), withRawData: false, tree: tagTree([]), profiles: new Map(), now: 0 },
-);
-const writeFull = compile<Ticket>(TicketSchema);
-const writeCompact = compile<TicketSummary>(TicketSummarySchema);
+/** The computed fields of some ticket. Its keys are the names of all computed fields. */
+const computedExample = computedFields(newlyStored({ ...initialTicket, id: 0 }), {
+  caller: serviceCaller('tickets'),
+  withRawData: false,
+  tree: tagTree([]),
+  profiles: new Map(),
+  now: 0,
+});
+const renderFull = compileRenderer<Ticket>(TicketSchema);
+const renderCompact = compileRenderer<TicketSummary>(TicketSummarySchema);
 
 /**
- * Compiles the writer of a form: what is computed wins, all else is kept under its name in the contract. A field of the
- * contract that is neither fails while compiling.
+ * Compiles the function that makes one type of message from a ticket. Each field has its computed value if there is
+ * one, else the stored value of the same name. A field of the contract without either is an error at the start of the
+ * process.
  */
-function compile<Message>(form: DescMessage): (stored: StoredTicket, around: RenderContext) => Message {
-  const write = compileObject<Message>([
-    ['$typeName', { constant: form.typeName }],
-    ...form.fields.map(({ localName: name }): [string, Source] => {
-      if (Object.hasOwn(sample, name)) return [name, { input: 'second', name }];
+function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, context: RenderContext) => Message {
+  const make = compileObject<Message>([
+    ['$typeName', { constant: type.typeName }],
+    ...type.fields.map(({ localName: name }): [string, Source] => {
+      if (Object.hasOwn(computedExample, name)) return [name, { input: 'second', name }];
       if (name === 'id') return [name, { input: 'first', name }];
-      if (!(name in ticketFields)) throw new Error(`${form.typeName}.${name} is neither kept nor computed`);
+      if (!(name in ticketFields)) throw new Error(`${type.typeName}.${name} is neither stored nor computed`);
       return [name, { input: 'first', name, read: fieldOf(name as TicketFieldName).toMessage }];
     }),
   ]);
-  return (stored, around) => write(stored.ticket, computed(stored, around));
+  return (stored, context) => make(stored.ticket, computedFields(stored, context));
 }

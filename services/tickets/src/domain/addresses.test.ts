@@ -40,7 +40,7 @@ describe('an address of an e-mail', () => {
     `${'a'.repeat(65)}@example.com`,
   ])('may not be %j', (from) => expect(found({ from })).toEqual(['#/from invalid_format']));
 
-  test('is judged in linear time', () => {
+  test('is checked in linear time', () => {
     const startedAt = performance.now();
     for (const hostile of ['@a.'.repeat(20_000), `a@${'a.'.repeat(30_000)}@`, `${'a'.repeat(60_000)}@`]) {
       found({ from: hostile });
@@ -49,7 +49,7 @@ describe('an address of an e-mail', () => {
   });
 });
 
-test('every address that is none is named by its place', () => {
+test('every wrong address is named by its pointer', () => {
   expect(found({ from: 'x', to: ['kim@example.com', 'y'], cc: ['z'] })).toEqual([
     '#/from invalid_format',
     '#/to/1 invalid_format',

@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
-/** The addresses that a new ticket gives. */
+/** The addresses of a new ticket. */
 export interface GivenAddresses {
   channel: Channel;
   direction: Direction;
@@ -14,23 +14,23 @@ export interface GivenAddresses {
 const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
 
 /**
- * Checks the addresses of a ticket: on the channels email and portal they are e-mail addresses, elsewhere any
- * identifier; blind copies exist for outgoing e-mail only.
+ * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
+ * they may be any identifiers. Only outgoing e-mail may have blind copies.
  *
  * Source: specification, POST /ticket; docs/decisions/0003-addresses-by-channel.md.
  */
 export function addressViolations(given: GivenAddresses): Violation[] {
   const violations: Violation[] = [];
-  const demandEmail = (pointer: string, address: string) => {
+  const requireEmail = (pointer: string, address: string) => {
     if (!emailPattern.test(address)) {
       violations.push({ pointer, code: 'invalid_format', detail: 'must be an e-mail address' });
     }
   };
   if (given.channel === Channel.EMAIL || given.channel === Channel.PORTAL) {
-    if (given.from !== undefined) demandEmail('#/from', given.from);
+    if (given.from !== undefined) requireEmail('#/from', given.from);
     for (const list of ['to', 'cc', 'bcc'] as const) {
       given[list].forEach((address, index) => {
-        demandEmail(`#/${list}/${index}`, address);
+        requireEmail(`#/${list}/${index}`, address);
       });
     }
   }

@@ -236,12 +236,12 @@ describe('cleanBody', () => {
     expect(cleanBody(body)).toBe(body);
   });
 
-  it('answers at most 262,144 characters', () => {
+  it('returns at most 262,144 characters', () => {
     expect(cleanBody('a'.repeat(5 * MEBIBYTE))).toHaveLength(262_144);
     expect(cleanBody('>'.repeat(5 * MEBIBYTE))).toHaveLength(262_144);
   });
 
-  it('answers trimmed text for any input, and never nothing for a body with text', () => {
+  it('returns trimmed text for any input, and some text for every body with text', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(

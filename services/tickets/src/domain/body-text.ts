@@ -1,24 +1,27 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { isHtml, LITERAL_LESS_THAN, normaliseMarkup } from './sanitise-html.ts';
 
-/** Markup without attributes that is read as text; inline images do not count. The rest of a larger mail is left out. */
+/**
+ * How many characters of HTML are converted to text, after removal of most attributes and inline images. The rest is
+ * ignored.
+ */
 const MAX_MARKUP_CHARS = 1_048_576;
 
-/** Characters of text that are cleaned and answered; a model reads no more. */
+/** How many characters of text are cleaned and returned. The models that read the text need no more. */
 const MAX_CLEAN_CHARS = 262_144;
 
-/** Longest line that can be a heading of a quote or the start of a signature. */
+/** A longer line is never taken for the heading of a quote or the start of a signature. */
 const MAX_MARK_CHARS = 300;
 
-/** A signature has at most so many lines with text; what is longer is message text. */
+/** How many lines with text a signature may have. A longer end of a mail belongs to the message. */
 const MAX_SIGNATURE_LINES = 25;
 
 /**
- * Answers the plain text of a body.
+ * Converts a body to plain text.
  *
- * Shape: a body without a real tag (see `isHtml`) keeps its lines and spaces. In HTML, blocks and rows become lines, cells
- * are parted by ` | `, links keep their text only, images, scripts, styles and hidden elements are dropped. Lines have no
- * trailing space, no control and no invisible characters, and there is at most one empty line in a row.
+ * Shape: a body without a real tag (see `isHtml`) keeps its lines and spaces. In HTML, blocks and rows become lines,
+ * cells are separated by ` | `, links keep their text only, images, scripts, styles and hidden elements are dropped.
+ * Lines have no trailing space, no control and no invisible characters, and there is at most one empty line in a row.
  * Time is linear in the input; of HTML, 1,048,576 characters of text and bare tags are read.
  * Source: specification, Ticket.bodyPlain.
  */
@@ -27,14 +30,15 @@ export function plainBody(body: string): string {
 }
 
 /**
- * Answers the body without quoted replies, signatures and footers, for models to read.
+ * Converts a body to plain text without quoted replies, signatures and footers, for models to read.
  *
- * Shape: quotes that the mail program has marked in the HTML go first, then the lines below or behind a reply heading or a
- * mail header block, `>` lines, device lines, then the signature from `-- ` or a closing formula on, if it is at most 25
- * lines long; a postscript in it stays. What follows a "Forwarded message" line stays. If nothing is left, the answer is the
- * plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
- * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading, and
- * lookahead is limited. Own rules, since the patterns of email-reply-parser take seconds for 4 KB of hostile text.
+ * Shape: quotes that the mail program has marked in the HTML are removed first, then the lines after a reply heading or
+ * a mail header block, `>` lines, device lines, then the signature from `-- ` or a closing formula on, if it is at most
+ * 25 lines long; a postscript in it stays. What follows a "Forwarded message" line stays. If nothing is left, the
+ * result is the plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
+ * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,
+ * and lookahead is limited. The rules are our own, because the patterns of email-reply-parser take seconds for 4 KB of
+ * hostile text.
  * Source: specification, Ticket.bodyClean.
  */
 export function cleanBody(body: string): string {
@@ -44,7 +48,10 @@ export function cleanBody(body: string): string {
   return cleaned === '' ? plainBody(body).trim().slice(0, MAX_CLEAN_CHARS) : cleaned;
 }
 
-/** Marks put into the text by the formatters below; private use characters, so that no keyboard writes them. */
+/**
+ * Marks that the formatters below put into the text. They are private use characters, which normal text does not
+ * contain.
+ */
 const CUT = '\uE0F0';
 const QUOTE = '\uE0F1';
 const CELL = '\uE0F2';
@@ -98,7 +105,7 @@ const TEXT_OPTIONS: HtmlToTextOptions = {
   ],
 };
 
-/** What mail programs put around a quote; what stands below it may be an answer. */
+/** Elements that mail programs put around a quote. The text after one may be a reply to it. */
 const QUOTED = [
   'blockquote[type="cite"]',
   'blockquote[type="CITE"]',
@@ -110,7 +117,7 @@ const QUOTED = [
   'div[name="quote"]',
 ];
 
-/** The headings of a quote and signatures. */
+/** Headings of quotes, and signatures. */
 const DROPPED = [
   '.gmail_attr',
   '.gmail_signature',
@@ -127,7 +134,7 @@ const DROPPED = [
   '.protonmail_signature_block',
 ];
 
-/** The headings below which everything is quoted, to the end of the mail. */
+/** Headings after which everything to the end of the mail is a quote. */
 const QUOTED_FROM = [
   '#divRplyFwdMsg',
   '#appendonsend',
@@ -160,7 +167,9 @@ function htmlText(html: string, toText: (markup: string) => string): string {
     .join('\n');
 }
 
-/** Parts the cells of a row; layout tables have rows of one cell, or cells of several lines. */
+/**
+ * Joins the cells of a row by ` | `, without empty ones at its ends. A row of a layout table often has just one cell.
+ */
 function tableRow(text: string): string {
   if (!text.includes(CELL)) return text;
   const cells = text.split(CELL).map((part) => part.trim());
@@ -169,7 +178,7 @@ function tableRow(text: string): string {
   return cells.join(' | ');
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are to be removed
 const UNSEEN = /[\0-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ufffe]|\u034f/g;
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const BLANK = /^(?:[\s\u200c\u200e\u200f]|\u200d)*$/;
@@ -223,7 +232,10 @@ const HEADER_DATE =
   /^\*?(?:sent|date|gesendet|datum|envoyé(?: le)?|enviad[oa](?: el| em)?|fecha|data|inviato|verzonden) ?:\*? ?\S/i;
 const HEADER_OTHER = /^\*?(?:to|an|à|para|a|aan|cc|subject|betreff|objet|asunto|assunto|oggetto|onderwerp) ?:\*? ?\S/i;
 
-/** Outlook's "From / Sent / To / Subject", also with empty lines between, and GMX's, which starts with the date. */
+/**
+ * Recognises Outlook's "From / Sent / To / Subject", also with empty lines in between, and GMX's, which starts with the
+ * date.
+ */
 function isHeaderBlock(lines: readonly string[], at: number, first: string): boolean {
   const fromFirst = HEADER_FROM.test(first);
   if (!fromFirst && !HEADER_DATE.test(first)) return false;
@@ -240,13 +252,13 @@ const OWN_WRITING = /\b(?:schrieb ich|ich .*geschrieben|i wrote|j['’]ai écrit
 const TIME_OR_ADDRESS = /\d[:h]\d\d|\S@\S/;
 
 interface Heading {
-  /** Index behind its last line. */
+  /** The index after its last line. */
   readonly end: number;
-  /** Has a time or an address, so that what follows is a quote even without `>`. */
+  /** It contains a time or an address, so the text after it is a quote even without `>`. */
   readonly certain: boolean;
 }
 
-/** Reads "On …, … wrote:", which programs wrap to up to three lines. */
+/** Recognises "On …, … wrote:", which mail programs wrap to up to three lines. */
 function readHeading(lines: readonly string[], at: number, first: string): Heading | null {
   const starts = HEADING_START.test(first);
   if (!starts && !first.endsWith(':')) return null;
@@ -311,7 +323,7 @@ function withoutSignature(lines: readonly string[]): string[] {
   return postscript === -1 ? kept : [...kept, '', ...own.slice(postscript)];
 }
 
-/** The first mark of a signature within the last lines, or -1. */
+/** The index of the first line within the last ones that starts a signature, or -1. */
 function signatureStart(lines: readonly string[]): number {
   let start = -1;
   let withText = 0;

@@ -1,13 +1,13 @@
 import { type Priority, type SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { isSpam } from './spam.ts';
 
-/** The orders that the queue can have. Source: decisions.md section 5. */
+/** The possible orders of the queue. Source: decisions.md section 5. */
 export const routingOrders = ['sla', 'prioritySla', 'priorityNewest', 'priorityOldest'] as const;
 
 /** An order of the queue. */
 export type RoutingOrder = (typeof routingOrders)[number];
 
-/** What a ticket's place in the queue depends on. Units: Unix seconds. */
+/** The fields of a ticket that its position in the queue depends on. Units: times in Unix seconds. */
 export interface QueuedTicket {
   id: number;
   priority: Priority;
@@ -15,15 +15,15 @@ export interface QueuedTicket {
   dueBy: number | null;
 }
 
-/** The earliest date that there is, 0001-01-01, in Unix seconds. */
+/** The earliest possible date, 0001-01-01, in Unix seconds. */
 const firstSecond = -62_135_596_800;
 const timeDigits = 10;
 const idDigits = 8;
 const latest = 16 ** timeDigits - 1;
 
 /**
- * A ticket's place in each order of the queue, as a text that sorts like the order: what comes first sorts first, unset
- * last; ties end at the id.
+ * The position of a ticket in each order of the queue, as a text: texts sort like the tickets in the queue. A ticket
+ * without a time comes after those with one, and the id decides between tickets that are otherwise equal.
  */
 export function queueKeys(ticket: QueuedTicket): Record<RoutingOrder, string> {
   const urgency = digits(9 - ticket.priority, 1);
@@ -47,7 +47,7 @@ function digits(value: number, count: number): string {
   return value.toString(16).padStart(count, '0');
 }
 
-/** The tickets that share a queue: those of a status, spam apart. */
+/** A part of the queue: the tickets of one status that are spam, or those that are not. */
 export interface QueueGroup {
   status: TicketStatus;
   isSpam: boolean;
@@ -55,13 +55,13 @@ export interface QueueGroup {
 
 const statuses: readonly TicketStatus[] = [TicketStatus.OPEN, TicketStatus.PENDING, TicketStatus.CLOSED];
 
-/** All groups; each ticket is in one. */
+/** All groups. Each ticket is in one of them. */
 export const queueGroups: readonly QueueGroup[] = statuses.flatMap((status) => [
   { status, isSpam: false },
   { status, isSpam: true },
 ]);
 
-/** The number by which a group is kept: its place in `queueGroups`. */
+/** The number of a ticket's group: its index in `queueGroups`. It is stored in the document. */
 export function queueGroupOf(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {
   return statuses.indexOf(ticket.status) * 2 + (isSpam(ticket.spamStatus) ? 1 : 0);
 }

@@ -7,7 +7,7 @@ export interface Recipients {
   bcc: string[];
 }
 
-/** What the recommendation looks at. */
+/** The fields of a ticket that the recommendation depends on. */
 export interface Addressed {
   channel: Channel;
   direction: Direction;
@@ -18,8 +18,8 @@ export interface Addressed {
 }
 
 /**
- * Recommends who should get a reply: of an incoming ticket the sender and those who got copies, of any other the same
- * recipients again. Null for system tickets.
+ * Recommends who should get a reply: for an incoming ticket its sender and those who got copies, for any other ticket
+ * its recipients again. System tickets have no reply, so the result is null.
  *
  * Source: specification, Ticket `replyRecipients`.
  */

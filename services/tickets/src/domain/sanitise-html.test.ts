@@ -87,7 +87,7 @@ describe('sanitiseHtml', () => {
     }
   });
 
-  it('answers only harmless tags for any mixture of fragments', () => {
+  it('returns only harmless tags for any mixture of fragments', () => {
     fc.assert(
       fc.property(fragments(), (body) => expectHarmless(sanitiseHtml(body))),
       { numRuns: 500 },
@@ -120,7 +120,7 @@ describe('sanitiseHtml', () => {
     expect(many).toBe(`${'<b>x</b>'.repeat(50_000)} x`);
   });
 
-  it('takes 300 paragraphs, items and rows without end tags for siblings', () => {
+  it('reads 300 paragraphs, items and rows without end tags as siblings', () => {
     expect(sanitiseHtml('<p>x'.repeat(300))).toBe('<p>x</p>'.repeat(300));
     expect(sanitiseHtml('<li>x'.repeat(300))).toBe('<li>x</li>'.repeat(300));
     expect(sanitiseHtml('<tr><td>x'.repeat(300))).toBe('<tr><td>x</td></tr>'.repeat(300));

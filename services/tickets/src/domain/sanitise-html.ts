@@ -1,12 +1,12 @@
 import sanitizeHtml from 'sanitize-html';
 
-/** Open elements at one time; a tag beyond is dropped, its text stays. */
+/** How many elements may be open at one time. A further tag is dropped, and its text stays. */
 const MAX_DEPTH = 256;
 
-/** Tags kept in one body; later ones are dropped, their text stays. */
+/** How many tags one body may have. Later ones are dropped, and their text stays. */
 const MAX_TAGS = 50_000;
 
-/** Characters of an attribute other than an image source; a longer one is dropped. */
+/** How many characters an attribute other than an image source may have. A longer one is dropped. */
 const MAX_ATTRIBUTE_CHARS = 8_192;
 
 const BLOCK = words(`address article aside blockquote center dl div figure footer h1 h2 h3 h4 h5 h6 header hr main nav
@@ -32,7 +32,7 @@ const REAL_TAG = new RegExp(
 );
 
 /**
- * Tells whether a body is HTML, that is, whether it contains a real tag; `a < b and c > d` and
+ * Whether a body is HTML, that is, whether it contains a real tag; `a < b and c > d` and
  * `Max <max@example.com>` do not.
  *
  * Shape: a real tag is a known element that is structural (`<p>`, `<br>`), has an attribute (`<a href=…>`) or is
@@ -43,7 +43,7 @@ export function isHtml(body: string): boolean {
 }
 
 /**
- * Answers a body that a client may put into `innerHTML`, from the stored original.
+ * Makes a body that a client may put into `innerHTML` from the stored original.
  *
  * Shape: HTML is reduced to an allow-list of elements, attributes, styles and URL schemes. A body without a real tag is
  * text and comes back as it is, except that a `<` which a browser would read as the start of a tag becomes `&lt;`.
@@ -58,15 +58,16 @@ export function sanitiseHtml(body: string): string {
   return sanitizeHtml(normaliseMarkup(text, SHOWN_ATTRIBUTES), OPTIONS).replaceAll(LITERAL_LESS_THAN, '&lt;');
 }
 
-/** Stands for a `<` that starts no tag, since an entity costs the parsers 2 µs each; Unicode calls it a noncharacter. */
+/** Replaces each `<` that starts no tag: an entity would cost the parsers 2 µs. It is a noncharacter of Unicode. */
 export const LITERAL_LESS_THAN = '\uFFFE';
 
 /**
  * Rewrites HTML into balanced markup of known elements, so that the parsers of the libraries, which are quadratic in
  * the depth, see at most 256 open elements and 50,000 tags.
  *
- * Shape: comments, scripts, styles and unknown elements are dropped (the text of the latter stays), a `<` that starts no
- * tag becomes `LITERAL_LESS_THAN`, and only the given attributes remain. It is no sanitiser: values are not checked.
+ * Shape: comments, scripts, styles and unknown elements are dropped (the text of the latter stays), a `<` that starts
+ * no tag becomes `LITERAL_LESS_THAN`, and only the given attributes remain. It does not make HTML safe: values are not
+ * checked.
  */
 export function normaliseMarkup(html: string, attributes: ReadonlySet<string>): string {
   const out = new MarkupWriter(attributes);
@@ -153,11 +154,11 @@ const ATTRIBUTE_NAME = /=?[^\t\n\f\r />=]*/y;
 const EQUALS = /[\t\n\f\r ]*=[\t\n\f\r ]*/y;
 const BARE_VALUE = /[^\t\n\f\r >]*/y;
 
-/** Reads what starts with the `<` at the offset and answers the offset behind it. */
+/** Reads the tag or comment that starts with the `<` at an offset, and returns the offset after it. */
 function readMarkup(html: string, open: number, out: MarkupWriter): number {
   if (html.startsWith('<!--', open)) return readComment(html, open);
   const next = html[open + 1] ?? '';
-  if (next === '!' || next === '?') return offsetBehind(html, '>', open);
+  if (next === '!' || next === '?') return offsetAfter(html, '>', open);
   const closing = next === '/';
   const nameAt = open + (closing ? 2 : 1);
   const writtenName = matchAt(TAG_NAME, html, nameAt);
@@ -183,14 +184,14 @@ function readMarkup(html: string, open: number, out: MarkupWriter): number {
 function readComment(html: string, open: number): number {
   if (html.startsWith('<!-->', open)) return open + 5;
   if (html.startsWith('<!--->', open)) return open + 6;
-  return offsetBehind(html, '-->', open + 4);
+  return offsetAfter(html, '-->', open + 4);
 }
 
 function readRawText(html: string, name: string, from: number): number {
   const endTag = new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'gi');
   endTag.lastIndex = from;
   const match = endTag.exec(html);
-  return match === null ? html.length : offsetBehind(html, '>', match.index);
+  return match === null ? html.length : offsetAfter(html, '>', match.index);
 }
 
 interface OpenTag {
@@ -198,7 +199,7 @@ interface OpenTag {
   readonly end: number;
 }
 
-/** Reads the wanted attributes, the first of each name; answers null when the tag has no end. */
+/** Reads the wanted attributes, the first of each name. Returns null if the tag has no end. */
 function readAttributes(html: string, from: number, wanted: ReadonlySet<string>): OpenTag | null {
   const attributes = new Map<string, string>();
   let at = from;
@@ -231,7 +232,7 @@ function matchAt(sticky: RegExp, text: string, at: number): string {
   return sticky.exec(text)?.[0] ?? '';
 }
 
-function offsetBehind(text: string, mark: string, from: number): number {
+function offsetAfter(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   return found === -1 ? text.length : found + mark.length;
 }
@@ -321,7 +322,9 @@ const STYLE_RULES: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ['list-style-type', only('none|disc|circle|square|decimal|(?:lower|upper)-(?:alpha|latin|roman)')],
 ]);
 
-/** Own filter instead of `allowedStyles`: no CSS parser runs, and a value outside the strict patterns is dropped. */
+/**
+ * Drops declarations that do not match `STYLE_RULES`. It replaces the option `allowedStyles`, which runs a CSS parser.
+ */
 function cleanStyle(style: string): string {
   const kept = new Map<string, string>();
   for (const declaration of style.split(';')) {
@@ -336,7 +339,10 @@ function cleanStyle(style: string): string {
   return Array.from(kept, ([property, value]) => `${property}:${value}`).join(';');
 }
 
-/** What the parser of sanitize-html closes implicitly, so that it never has to, and a second pass finds nothing. */
+/**
+ * For each element, the open elements that its start tag ends. The markup ends them explicitly, as the parser of
+ * sanitize-html otherwise would, so that a second pass changes nothing.
+ */
 function impliedEnds(): ReadonlyMap<string, ReadonlySet<string>> {
   const heading = words('h1 h2 h3 h4 h5 h6');
   const cell = words('td th');

@@ -1,27 +1,32 @@
-import type { CallerSkills } from '@ticketing/service-kit/identity/caller.ts';
+/** The skill tags of an agent. */
+export interface AgentSkills {
+  tagIds: readonly number[];
+  excludedTagIds: readonly number[];
+  restricted: boolean;
+}
 
-/** What the match of a ticket to an agent's skills looks at. */
+/** The fields of a ticket that decide whether an agent has the skills for it. */
 export interface SkilledTicket {
   agentId: number | null;
   tagIds: readonly number[];
 }
 
-/** The caller of a scope: a profile and its skills. */
-export interface ScopeCaller {
+/** The caller whose skills are compared with those of tickets. */
+export interface SkilledCaller {
   profileId: number | null;
-  skills: CallerSkills;
+  skills: AgentSkills;
 }
 
 /**
  * Whether the caller has the skills for a ticket.
  *
- * What is assigned to the caller always matches. Else one of the ticket's routing-relevant skill tags must be among the
- * caller's, or there is none; a restricted caller also loses what carries an excluded tag.
+ * A ticket that is assigned to the caller always matches. Any other matches if it has no routing-relevant skill tag, or
+ * one that the caller has too; for a restricted caller it must also have no excluded tag.
  * Source: specification, POST /ticket/search; decisions.md section 5.
  */
 export function hasRequiredSkills(
   ticket: SkilledTicket,
-  caller: ScopeCaller,
+  caller: SkilledCaller,
   isRoutingSkill: (tagId: number) => boolean,
 ): boolean {
   if (caller.profileId !== null && ticket.agentId === caller.profileId) return true;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { tagState as tag } from '../../test/tag-state.ts';
 import { tagTree } from './tag-tree.ts';
 
-test('the full name leads from the top-level ancestor to the tag', () => {
+test('the full name has the names from the top-level ancestor to the tag', () => {
   const leaf = tag(3, 2);
   const tree = tagTree([leaf, tag(1), tag(2, 1)]);
   expect(tree.fullName(leaf)).toBe('Tag 1 / Tag 2 / Tag 3');
@@ -14,7 +14,7 @@ test('the full name of a tag whose parent is unknown begins with the tag', () =>
   expect(tagTree([tag(3, 99)]).fullName(tag(3, 99))).toBe('Tag 3');
 });
 
-test('a cycle of parents does not hold up the full name', () => {
+test('the full name ends in spite of a cycle of parents', () => {
   const tree = tagTree([tag(1, 2), tag(2, 1)]);
   expect(tree.fullName(tag(1, 2)).split(' / ')).toHaveLength(100);
 });
@@ -25,14 +25,14 @@ test('only skill tags that are relevant for routing are routing skills', () => {
   expect(tree.routingSkillIds).toEqual([1]);
 });
 
-test('holds every tag by its id', () => {
+test('has every tag by its id', () => {
   const tree = tagTree([tag(2), tag(1)]);
   expect(tree.get(1)?.name).toBe('Tag 1');
   expect(tree.get(9)).toBeUndefined();
   expect([...tree.all()].map(({ id }) => id)).toEqual([2, 1]);
 });
 
-test('knows the children of a tag, and the line from a tag upwards', () => {
+test('has the children of a tag, and the line of its ancestors', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1), tag(5)]);
   const ids = (tags: readonly { id: number }[]) => tags.map(({ id }) => id);
   expect(ids(tree.childrenOf(1))).toEqual([2, 4]);
@@ -42,7 +42,7 @@ test('knows the children of a tag, and the line from a tag upwards', () => {
   expect(tree.lineOf(9)).toEqual([]);
 });
 
-test('a tag is as high as the longest way down from it', () => {
+test('the height of a tag is the longest way down from it', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1)]);
   expect([1, 2, 3, 4, 9].map(tree.heightOf)).toEqual([3, 2, 1, 1, 0]);
 });

@@ -1,10 +1,10 @@
 import type { Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { type TagReference, TagType, type TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 
-/** A tag as it is kept. Enums are kept by their numbers in the contract. */
+/** A tag. Enums have their numbers in the contract. */
 export interface TagState {
   id: number;
-  /** Raised by every change. */
+  /** Every change raises it by one. */
   version: number;
   name: string;
   parent: number | null;
@@ -20,27 +20,27 @@ export interface TagState {
   modifiedAt: number;
 }
 
-/** All tags, and the names that their place in the tree gives them. */
+/** All tags, and what follows from their places in the tree. */
 export interface TagTree {
-  /** How often tags had been changed before. */
+  /** How often changes of tags had been committed before. */
   revision: number;
   get(id: number): TagState | undefined;
   all(): Iterable<TagState>;
-  /** The tags right below a tag; null: the top-level ones. */
+  /** The tags directly below a tag; null: the top-level ones. */
   childrenOf(id: number | null): readonly TagState[];
-  /** A tag and its ancestors, upwards. */
+  /** A tag and its ancestors, from the tag upwards; empty for an unknown tag. */
   lineOf(id: number): TagState[];
-  /** How many levels a tag and what is below it take; 0 for an unknown tag. */
+  /** How many levels the tag and its descendants have; 0 for an unknown tag. */
   heightOf(id: number): number;
   /** The names from the top-level ancestor down, joined by " / ". */
   fullName(tag: TagState): string;
   /** Whether a tag counts when tickets are matched to agents. */
   isRoutingSkill(id: number): boolean;
-  /** The ids of all tags that count for that. */
+  /** The ids of all these tags. */
   routingSkillIds: readonly number[];
 }
 
-/** The most levels that the tree has. */
+/** How many levels the tree has at most. */
 export const maxLevels = 100;
 
 /** Builds the tree of tags. */

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
-import { changeTag, requireChildless, requirePlace } from './tag.ts';
+import { changeTag, requireChildless, requireValidPlace } from './tag.ts';
 import { type TagState, tagTree } from './tag-tree.ts';
 
 const tree = tagTree([
@@ -11,10 +11,10 @@ const tree = tagTree([
   tagState(4, null, { name: 'Umzug' }),
 ]);
 
-/** What a demand says: `pointer code` of each violation, or the reason of the error. */
-function said(demand: () => void): string[] {
+/** What a check throws: `pointer code` of each violation, or the reason of the error. */
+function thrown(check: () => void): string[] {
   try {
-    demand();
+    check();
     return [];
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -23,7 +23,8 @@ function said(demand: () => void): string[] {
   }
 }
 
-const place = (id: number, parent: number | null, name = 'Neu') => said(() => requirePlace(tree, { id, parent, name }));
+const place = (id: number, parent: number | null, name = 'Neu') =>
+  thrown(() => requireValidPlace(tree, { id, parent, name }));
 
 describe('a place in the tree', () => {
   test.each([
@@ -31,7 +32,7 @@ describe('a place in the tree', () => {
     [1, 2],
     [1, 3],
     [2, 3],
-  ])('tag %i can not be below tag %i: it is that tag, or above it', (id, parent) => {
+  ])('tag %i cannot be below tag %i, which is itself or a descendant', (id, parent) => {
     expect(place(id, parent)).toEqual(['#/parent tag_cycle']);
   });
 
@@ -49,7 +50,7 @@ describe('a place in the tree', () => {
     expect(place(2, 9)).toEqual(['#/parent unknown_tag']);
   });
 
-  test('has one tag of a name, whatever its case and its form', () => {
+  test('has one tag of a name in any case and Unicode form', () => {
     expect(place(0, 1, 'ABSCHLAG')).toEqual(['duplicate_tag']);
     expect(place(0, 2, 'gro\u0308ße')).toEqual(['duplicate_tag']);
     expect(place(4, 1, 'Abschlag')).toEqual(['duplicate_tag']);
@@ -57,14 +58,14 @@ describe('a place in the tree', () => {
     expect(place(0, 4, 'Abschlag')).toEqual([]);
   });
 
-  test('is not for a blank name; all that is wrong is said at once', () => {
+  test('is not for a blank name; all violations are thrown at once', () => {
     expect(place(1, 3, '')).toEqual(['#/name too_short', '#/parent tag_cycle']);
   });
 
-  test('is at most 100 levels deep, with all that is below the tag', () => {
+  test('is at most 100 levels deep, including the descendants of the tag', () => {
     const chain = Array.from({ length: 100 }, (_, index) => tagState(index + 1, index === 0 ? null : index));
     const deep = tagTree([...chain, tagState(101), tagState(102, 101)]);
-    const below = (id: number, parent: number) => said(() => requirePlace(deep, { id, parent, name: 'Neu' }));
+    const below = (id: number, parent: number) => thrown(() => requireValidPlace(deep, { id, parent, name: 'Neu' }));
     expect(below(0, 99)).toEqual([]);
     expect(below(0, 100)).toEqual(['#/parent tag_too_deep']);
     expect(below(101, 98)).toEqual([]);
@@ -72,20 +73,20 @@ describe('a place in the tree', () => {
   });
 });
 
-test('only a tag without children can go', () => {
-  expect(said(() => requireChildless(tree, 1))).toEqual(['tag_has_children']);
-  expect(said(() => requireChildless(tree, 3))).toEqual([]);
+test('only a tag without children can be deleted', () => {
+  expect(thrown(() => requireChildless(tree, 1))).toEqual(['tag_has_children']);
+  expect(thrown(() => requireChildless(tree, 3))).toEqual([]);
 });
 
 describe('a change', () => {
   const before: TagState = tagState(1, null, { color: '#fff', keywords: ['a'], version: 3, modifiedAt: 10 });
 
-  test('raises the version, and keeps what is not given', () => {
+  test('raises the version, and keeps the fields that are not given', () => {
     const after = changeTag(before, { name: 'Anders', color: null }, 20);
     expect(after).toEqual({ ...before, name: 'Anders', color: null, version: 4, modifiedAt: 20 });
   });
 
-  test('of nothing is none', () => {
+  test('without a difference returns the same tag', () => {
     expect(changeTag(before, {}, 20)).toBe(before);
     expect(changeTag(before, { color: '#fff', keywords: ['a'] }, 20)).toBe(before);
     expect(changeTag(before, { keywords: ['a', 'b'] }, 20)).not.toBe(before);

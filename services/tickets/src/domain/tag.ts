@@ -1,11 +1,11 @@
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { maxLevels, type TagState, type TagTree } from './tag-tree.ts';
 
-/** What a request gives of a tag: absent fields are not in it. */
+/** The fields of a tag that a request sets. Those that it does not mention are missing. */
 export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
 
 /**
- * Decides what given values change. Without a difference the tag is the same.
+ * Sets fields of a tag. If no value differs, the result is the very same tag, with its old version.
  *
  * Units: `now` in Unix seconds.
  */
@@ -16,11 +16,11 @@ export function changeTag(before: TagState, input: TagInput, now: number): TagSt
 }
 
 /**
- * Demands that a tag may stand where it says, by the name that it says.
+ * Requires that a tag may have its parent and its name.
  *
  * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: decisions.md section 9.
  */
-export function requirePlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
+export function requireValidPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
   const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
   if (violations.length > 0) throw invalidInput(violations);
   const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
@@ -29,10 +29,19 @@ export function requirePlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 
   }
 }
 
-/** Demands that nothing would be left without its parent. Errors: tag_has_children. */
+/** Requires that no tag has this one as its parent. Errors: tag_has_children. */
 export function requireChildless(tree: TagTree, id: number): void {
   if (tree.childrenOf(id).length === 0) return;
   throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
+}
+
+/** The ids that no tag has. `pointer` is that of the list in the request. */
+export function unknownTags(tree: TagTree, ids: readonly number[], pointer: string): Violation[] {
+  return ids.flatMap((id, index) => (tree.get(id) ? [] : [unknownTag(id, `${pointer}/${index}`)]));
+}
+
+function unknownTag(id: number, pointer: string): Violation {
+  return { pointer, code: 'unknown_tag', detail: `tag ${id} does not exist` };
 }
 
 function nameViolations(name: string): Violation[] {
@@ -43,7 +52,7 @@ function parentViolations(tree: TagTree, id: number, parent: number | null): Vio
   if (parent === null) return [];
   const pointer = '#/parent';
   const line = tree.lineOf(parent);
-  if (line.length === 0) return [{ pointer, code: 'unknown_tag', detail: `tag ${parent} does not exist` }];
+  if (line.length === 0) return [unknownTag(parent, pointer)];
   if (line.some((ancestor) => ancestor.id === id)) {
     return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
   }
@@ -51,7 +60,7 @@ function parentViolations(tree: TagTree, id: number, parent: number | null): Vio
   return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
 }
 
-/** A name is unique under its parent, whatever its case. */
+/** Names that differ only in case or in their Unicode form are the same. */
 function isSameName(left: string, right: string): boolean {
   return nameKey(left) === nameKey(right);
 }

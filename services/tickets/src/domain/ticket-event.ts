@@ -1,9 +1,12 @@
 import type { JsonValue } from '@bufbuild/protobuf';
+import { changedFields, type TicketChange } from './ticket-change.ts';
+import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './ticket-fields.ts';
 
-/** What happened to a ticket, as the outbox keeps it until the relay sends it. */
+/** What happened to a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
   eventId: string;
   type: 'ticket.created' | 'ticket.updated' | 'ticket.deleted';
+  /** The version of the ticket after it. */
   version: number;
   /** The mailbox of the ticket. */
   subchannelId: number | null;
@@ -17,7 +20,7 @@ export interface TicketEvent {
   traceparent?: string;
 }
 
-/** A field that changed. The values are told of enums, ids and times only, never of text. */
+/** A field that changed. Only enums, ids and times have their values in an event, texts never. */
 export interface FieldChange {
   field: string;
   oldValue?: JsonValue;
@@ -30,33 +33,67 @@ export interface EventActor {
   kind: string;
 }
 
-/** Who caused an event, and in which trace. */
-export interface EventOrigin extends EventActor {
+/** What an event says beside the change itself: its id, who caused it, and in which trace. */
+export interface EventHeader {
+  eventId: string;
+  actor: EventActor;
   traceparent?: string | undefined;
 }
 
-/** How the values of a field are told, if they may be. */
-export type TellValue = (field: string, value: unknown) => JsonValue | undefined;
+/** Makes the event of a new ticket. Its changes are the differences from a ticket to which no values were given. */
+export function createdEvent(ticket: TicketState, header: EventHeader): TicketEvent {
+  const initial = { ...initialTicket, id: ticket.id };
+  return event('ticket.created', initial, { after: ticket, changed: changedFields(initial, ticket) }, header);
+}
 
-/** Fields that every change touches, or that follow from others. */
-const untold = new Set(['version', 'modifiedAt', 'bodyPlain', 'bodyClean', 'process']);
+/** Makes the event of a change. */
+export function updatedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {
+  return event('ticket.updated', before, change, header);
+}
 
-/** Lists what an event says of a change. Source: decisions.md section 12. */
+/** Makes the event of a ticket that was opened because its `dueBy` passed. */
+export function reopenedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {
+  return { ...updatedEvent(before, change, header), cause: 'schedule', autoOpenedDueToDueDate: true };
+}
+
+/** Makes the event of a deletion. It contains nothing of what the ticket was. Units: `now` in Unix seconds. */
+export function deletedEvent(ticket: TicketState, header: EventHeader, now: number): TicketEvent {
+  const after = { ...ticket, version: ticket.version + 1, modifiedAt: now };
+  return event('ticket.deleted', ticket, { after, changed: [] }, header);
+}
+
+function event(
+  type: TicketEvent['type'],
+  before: TicketState,
+  { after, changed }: TicketChange,
+  { eventId, actor, traceparent }: EventHeader,
+): TicketEvent {
+  return {
+    eventId,
+    type,
+    version: after.version,
+    subchannelId: after.subchannelId,
+    occurredAt: after.modifiedAt ?? 0,
+    changes: fieldChanges(changed, before, after),
+    actor: { profileId: actor.profileId, kind: actor.kind },
+    cause: 'request',
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+/** Fields that every change sets, or that follow from others: events do not list them. */
+const unlisted = new Set<string>(['version', 'modifiedAt', 'bodyPlain', 'bodyClean', 'process']);
+
+/** Lists the changes of an event: each field by its name, with both values where events may contain them. */
 export function fieldChanges(
-  changed: readonly string[],
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-  tell: TellValue,
+  changed: readonly TicketFieldName[],
+  before: Partial<TicketState>,
+  after: Partial<TicketState>,
 ): FieldChange[] {
   return changed
-    .filter((field) => !untold.has(field))
+    .filter((field) => !unlisted.has(field))
     .map((field) => {
-      const oldValue = tell(field, before[field]);
-      const newValue = tell(field, after[field]);
-      return {
-        field,
-        ...(oldValue === undefined ? {} : { oldValue }),
-        ...(newValue === undefined ? {} : { newValue }),
-      };
+      const { toEvent } = fieldOf(field);
+      return toEvent ? { field, oldValue: toEvent(before[field]), newValue: toEvent(after[field]) } : { field };
     });
 }

@@ -43,7 +43,7 @@ function problems(...filters: Partial<FilterInput>[]): string[] {
 }
 
 describe('a filter', () => {
-  test('of a key without prefix is one of the ticket', () => {
+  test('whose key has no prefix is one of the ticket', () => {
     expect(check({ key: 'agentId', value: 7 })).toEqual(check({ key: 't.agentId', value: 7 }));
     expect(problems({ key: 'tagId', value: 7 })).toEqual(['#/filters/0/key unknown_filter_key']);
   });
@@ -105,7 +105,7 @@ describe('a filter', () => {
     expect(new Set(ranks).size).toBe(4);
   });
 
-  test('takes an integer as text, and a number as the text of an id', () => {
+  test('accepts an integer as text, and a number as the text of an id', () => {
     expect(check({ value: '7' }, { key: 'customerId', value: 4711 })).toMatchObject([
       { values: [7] },
       { values: ['4711'] },
@@ -133,7 +133,7 @@ describe('a filter', () => {
     expect(problems({ key: 'dueBy', value })).toEqual(['#/filters/0/value invalid_filter_value']),
   );
 
-  test('takes 512 characters, however many bytes they have, and not 513', () => {
+  test('accepts 512 characters of any number of bytes, but not 513', () => {
     expect(problems({ key: 'subject', value: '😀'.repeat(512) })).toEqual([]);
     expect(problems({ key: 'subject', value: 'x'.repeat(513) })).toEqual(['#/filters/0/value too_long']);
   });
@@ -174,7 +174,7 @@ describe('a filter', () => {
   });
 });
 
-test('every problem of every filter is told', () => {
+test('every problem of every filter is listed', () => {
   expect(
     problems(
       { key: 'x' },
@@ -191,7 +191,7 @@ test('every problem of every filter is told', () => {
   ]);
 });
 
-test('whatever may be ordered by may be filtered by, and seven keys more', () => {
+test('every key of the order is a key of filters too, and filters have seven more', () => {
   for (const key of orderKeys.keys()) expect(filterKeys.has(key)).toBe(true);
   expect([...filterKeys.keys()].filter((key) => !orderKeys.has(key))).toEqual([
     't.spamStatus',

@@ -63,7 +63,7 @@ export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['q', { kind: 'words' }],
 ]);
 
-/** Whether a condition matches no document in which its field is missing. Every document has an id. */
+/** Whether a condition never matches a document without its field. Every document has an id. */
 export function requiresValue(condition: Condition): boolean {
   if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
   return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);

@@ -3,9 +3,9 @@ const maxWordLength = 64;
 const maxTextLength = 200_000;
 
 /**
- * Splits texts into the distinct words by which they are found: runs of letters and digits, folded in case, accents and
- * width (`Größe` and `GROSSE` are the same word, as are `café` and `cafe`). E-mail addresses and ids with punctuation
- * are found by their parts.
+ * Splits texts into the distinct words by which the full text search finds them. A word is a run of letters and digits,
+ * without differences of case, accents and width: `Größe` and `GROSSE` are the same word, as are `café` and `cafe`.
+ * E-mail addresses and ids with punctuation are several words.
  *
  * Shape: at most 2,000 words of at most 64 characters, from the first 200,000 characters of each text.
  */

@@ -2,8 +2,8 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { TagEvent } from '../domain/tag-event.ts';
-import { timestampOf } from '../store/ticket-fields.ts';
 
 /** The message of an event of a tag. Source: decisions.md section 12. */
 export function tagChangedMessage(tagId: number, event: TagEvent): OutgoingMessage {

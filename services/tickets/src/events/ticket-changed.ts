@@ -9,8 +9,8 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { FieldChange, TicketEvent } from '../domain/ticket-event.ts';
-import { timestampOf } from '../store/ticket-fields.ts';
 
 const types: Record<TicketEvent['type'], TicketChangeType> = {
   'ticket.created': TicketChangeType.TICKET_CREATED,

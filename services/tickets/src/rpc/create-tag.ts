@@ -2,8 +2,9 @@ import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticke
 import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { tagChangedEvent } from '../application/tag-event.ts';
-import { requirePlace } from '../domain/tag.ts';
+import { eventHeaderOf } from '../application/event-header.ts';
+import { requireValidPlace } from '../domain/tag.ts';
+import { tagChangedEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
@@ -11,17 +12,17 @@ export async function createTag(context: Context, call: Call, request: CreateTag
   const next = () => context.tagIds.next();
   let id = call.idempotency ? await call.idempotency.reserve('tag', next) : 0;
   await context.tags.change(async (tree) => {
-    // The same request has created it in a process that died before it answered.
+    // The same request has created it in a process that died before it responded.
     if (call.idempotency && (await context.tags.isTaken(id))) return undefined;
     const tag = newTag(request, context.now());
-    requirePlace(tree, tag);
+    requireValidPlace(tree, tag);
     id ||= await next();
-    return { tag: { ...tag, id }, event: tagChangedEvent(tag, call) };
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(context, call)) };
   });
   return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
 }
 
-/** The tag as the request gives it, without an id yet. */
+/** The tag of a request. It has no id yet. */
 function newTag(request: CreateTagRequest, now: number): TagState {
   return {
     id: 0,

@@ -2,16 +2,17 @@ import type { DeleteTagRequest, DeleteTagResponse } from '@ticketing/contracts/t
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { tagDeletedEvent } from '../application/tag-event.ts';
-import { takeTagsOff } from '../application/take-tags-off.ts';
+import { eventHeaderOf } from '../application/event-header.ts';
+import { removeTagsFromTickets } from '../application/remove-deleted-tags.ts';
 import { requireChildless } from '../domain/tag.ts';
+import { tagDeletedEvent } from '../domain/tag-event.ts';
 
-/** A request that was checked against the tag may write a ticket as late as this; so may a bulk that was given up. */
+/** So long after the deletion, a request or an interrupted bulk that was checked before it may still write the tag. */
 const cleanUpForSeconds = 24 * 60 * 60;
 
 /**
- * Deletes a tag, and takes it off all tickets. It is gone at once; tickets that carry it yet no longer show it. What this
- * request leaves undone, `finishTagDeletions` does.
+ * Deletes a tag and removes it from all tickets. Tickets stop showing it at once, even before it is removed from them.
+ * If this request does not get to its end, `cleanUpDeletedTags` does the rest.
  *
  * Errors: tag_not_found, tag_has_children. Source: decisions.md sections 1 and 9.
  */
@@ -24,8 +25,8 @@ export async function deleteTag(context: Context, call: Call, { id }: DeleteTagR
     requireChildless(tree, id);
     const version = before.version + 1;
     const tag = { id, version, deleted: true, cleanUpUntil: now + cleanUpForSeconds, deletedBy } as const;
-    return { tag, event: tagDeletedEvent(version, now, call) };
+    return { tag, event: tagDeletedEvent(version, now, eventHeaderOf(context, call)) };
   });
-  await takeTagsOff(context, [{ id, deletedBy }], call.signal);
+  await removeTagsFromTickets(context, [{ id, deletedBy }], call.signal);
   return { $typeName: 'ticketing.tickets.v1.DeleteTagResponse', success: true };
 }

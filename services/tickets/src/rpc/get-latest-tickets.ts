@@ -8,14 +8,14 @@ import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { readFilters } from '@ticketing/rest/filter.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { openQueue } from '../application/queue.ts';
+import { openQueue } from '../application/ticket-queue.ts';
 import { queueKeys } from '../domain/queue-order.ts';
 import { filterKeys } from '../domain/ticket-keys.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 
 /**
- * Answers the ids around a ticket in the queue, each wherever it exists. Without filters on `t.status` and
- * `t.spamStatus` the queue holds open tickets that are not spam.
+ * Returns the first id of the queue, and the ids before and after a ticket in it, as far as there are any. Without
+ * filters on `t.status` and `t.spamStatus` the queue has open tickets that are not spam.
  *
  * Errors: invalid_filter, ticket_not_found; required, for a direction without a ticket.
  * Source: specification, POST /ticket/getLatest; decisions.md section 5.
@@ -42,8 +42,8 @@ export async function getLatestTickets(
   const key = current && queueKeys(current.ticket)[settings.routingOrder];
   const [earliest, previous, next] = await Promise.all([
     queue.first(),
-    key === undefined ? undefined : queue.beside('before', key),
-    key === undefined ? undefined : queue.beside('behind', key),
+    key === undefined ? undefined : queue.neighbour('before', key),
+    key === undefined ? undefined : queue.neighbour('after', key),
   ]);
   return {
     $typeName: 'ticketing.tickets.v1.GetLatestTicketsResponse',

@@ -10,15 +10,16 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagMessages } from '../application/tag-message.ts';
 import { fullTickets } from '../application/ticket-message.ts';
-import type { StoredTicket } from '../store/ticket-store.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
 
-const atOnce = 5;
+const batchSize = 5;
+/** Of all texts together, in characters. */
 const maxTextLength = 16 * 1024 * 1024;
 
 /**
- * Answers tickets as they are now, for services that keep a share of them.
+ * Returns tickets as they are now, for services that store data of them.
  *
- * Errors: too_large, if their texts together are; one ticket alone never is.
+ * Errors: too_large, if the texts of several tickets together are; one ticket alone is always returned.
  */
 export async function getTicketSnapshots(
   context: Context,
@@ -26,33 +27,33 @@ export async function getTicketSnapshots(
   { ticketIds }: GetTicketSnapshotsRequest,
 ): Promise<GetTicketSnapshotsResponse> {
   const snapshots: TicketSnapshot[] = [];
-  const carried = new Set<number>();
+  const tagIdsOfTickets = new Set<number>();
   let length = 0;
   let tagRevision = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < ticketIds.length; at += atOnce) {
-    const stored = await context.tickets.findAll(ticketIds.slice(at, at + atOnce));
+  for (let at = 0; at < ticketIds.length; at += batchSize) {
+    const stored = await context.tickets.findAll(ticketIds.slice(at, at + batchSize));
     for (const { ticket } of stored) {
       length += lengthOf(ticket);
-      for (const id of ticket.tagIds) carried.add(id);
+      for (const id of ticket.tagIds) tagIdsOfTickets.add(id);
     }
     if (length > maxTextLength && ticketIds.length > 1) {
-      throw new DomainError('resource_exhausted', 'too_large', 'These tickets are too large to be answered together.');
+      throw new DomainError('resource_exhausted', 'too_large', 'These tickets are too large to be returned together.');
     }
-    // After the tickets, so that it knows each of their tags that still exists.
+    // Read after the tickets, so that the tree has each of their tags that still exists.
     const tree = await context.tags.tree();
     tagRevision = Math.min(tagRevision, tree.revision);
     const tickets = await fullTickets(context, stored, { caller: call.caller, withRawData: true, tree });
     snapshots.push(...tickets.map((ticket, index) => snapshotOf(ticket, stored[index])));
-    // Other requests are served meanwhile.
+    // Lets other requests be served in between.
     await setImmediate();
   }
   const tree = await context.tags.tree();
-  const tagIds = new Set([...carried].flatMap((id) => tree.lineOf(id).map((tag) => tag.id)));
+  const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.lineOf(id).map((tag) => tag.id)));
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketSnapshotsResponse',
     snapshots,
     tags: tagMessages([...tagIds], tree),
-    // Some of what is told may be newer, and none older.
+    // The tags in the response may be newer than this revision, but none is older.
     tagRevision: BigInt(Math.min(tagRevision, tree.revision)),
   };
 }

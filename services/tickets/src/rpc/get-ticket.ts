@@ -5,11 +5,15 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { openQueue } from '../application/queue.ts';
 import { fullTicket } from '../application/ticket-message.ts';
+import { openQueue } from '../application/ticket-queue.ts';
 import { queueKeys } from '../domain/queue-order.ts';
 
-/** Reads a ticket in full form, with its neighbours in the queue. Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}. */
+/**
+ * Reads a ticket in full form, with its neighbours in the queue.
+ *
+ * Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}.
+ */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
   const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
   if (!stored) throw notFound('Ticket');
@@ -17,15 +21,15 @@ export async function getTicket(context: Context, call: Call, request: GetTicket
   const settings = await context.settings();
   const queue = openQueue(context, settings);
   const key = queueKeys(ticket)[settings.routingOrder];
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
-  const [answered, previous, next] = await Promise.all([
-    fullTicket(context, stored, form),
-    queue.beside('before', key),
-    queue.beside('behind', key),
+  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const [message, previous, next] = await Promise.all([
+    fullTicket(context, stored, options),
+    queue.neighbour('before', key),
+    queue.neighbour('after', key),
   ]);
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketResponse',
-    ticket: answered,
+    ticket: message,
     ...(previous === undefined ? {} : { prevTicketId: previous }),
     ...(next === undefined ? {} : { nextTicketId: next }),
     ...(request.includeSessions === false

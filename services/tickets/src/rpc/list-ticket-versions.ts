@@ -7,7 +7,7 @@ import type { Context } from '../application/context.ts';
 
 const defaultLimit = 1000;
 
-/** Lists the versions of all tickets, page by page, for services that compare theirs. */
+/** Lists the versions of all tickets, page by page, for services that compare them with those that they have stored. */
 export async function listTicketVersions(
   context: Context,
   _call: Call,

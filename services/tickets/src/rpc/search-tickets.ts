@@ -29,7 +29,7 @@ export async function searchTickets(
   const { profileId, skills } = call.caller;
   const boundTo = [conditions, order, isSkillScope ? [profileId, skills] : null];
   if (request.cursor !== undefined && request.offset !== undefined) {
-    throw invalidInput([{ pointer: '#/offset', code: 'not_allowed', detail: 'can not be given with a cursor' }]);
+    throw invalidInput([{ pointer: '#/offset', code: 'not_allowed', detail: 'cannot be combined with a cursor' }]);
   }
   const cursor = request.cursor === undefined ? undefined : context.cursors.read(request.cursor, boundTo);
   const now = cursor?.now ?? context.now();
@@ -42,8 +42,8 @@ export async function searchTickets(
   const query = allOf([...conditionQueries, ...scope]);
   const [tree, total, page] = await Promise.all([
     tags,
-    cursor?.total ?? context.tickets.count(query, !conditions.some(requiresValue)),
-    context.tickets.page({
+    cursor?.total ?? context.ticketLists.count(query, !conditions.some(requiresValue)),
+    context.ticketLists.page({
       query,
       order,
       now,
@@ -53,11 +53,11 @@ export async function searchTickets(
       withRawData: request.includeRawData ?? false,
     }),
   ]);
-  const form = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
   const end = page.end && { now, total, offset: offset + page.count, ...page.end };
   return {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
-    tickets: await compactTickets(context, page.tickets(), form),
+    tickets: await compactTickets(context, page.tickets(), options),
     total,
     offset,
     limit,

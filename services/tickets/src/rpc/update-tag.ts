@@ -2,12 +2,13 @@ import type { UpdateTagRequest, UpdateTagResponse } from '@ticketing/contracts/t
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { tagChangedEvent } from '../application/tag-event.ts';
+import { eventHeaderOf } from '../application/event-header.ts';
 import { tagMessages } from '../application/tag-message.ts';
-import { changeTag, requirePlace, type TagInput } from '../domain/tag.ts';
+import { changeTag, requireValidPlace, type TagInput } from '../domain/tag.ts';
+import { tagChangedEvent } from '../domain/tag-event.ts';
 
 /**
- * Changes a tag. A change of nothing changes nothing.
+ * Changes a tag. If no value differs, the tag keeps its version and there is no event.
  *
  * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep. Source: decisions.md sections 1 and 9.
  */
@@ -17,17 +18,17 @@ export async function updateTag(context: Context, call: Call, request: UpdateTag
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
     const after = changeTag(before, input, context.now());
-    requirePlace(current, after);
-    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, call) };
+    requireValidPlace(current, after);
+    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderOf(context, call)) };
   });
   const [tag] = tagMessages([request.id], tree);
-  if (!tag) throw new Error('a tag was lost on its way');
+  if (!tag) throw new Error('the changed tag is not in the tree');
   return { $typeName: 'ticketing.tickets.v1.UpdateTagResponse', success: true, tag };
 }
 
 type Values = { [Name in keyof TagInput]: TagInput[Name] | undefined };
 
-/** The fields that the mask names. The contract has refused those that may not be without a value. */
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
 function inputOf(request: UpdateTagRequest): TagInput {
   const values: Record<string, Values> = {
     name: { name: request.name?.trim() },

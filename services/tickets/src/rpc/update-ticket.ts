@@ -1,19 +1,16 @@
-import {
-  type UpdateTicketRequest,
-  UpdateTicketRequestSchema,
-  type UpdateTicketResponse,
+import type {
+  UpdateTicketRequest,
+  UpdateTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
-import { changeTicket } from '../application/change-ticket.ts';
+import { applyPatch } from '../application/apply-patch.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
+import { readPatch } from '../application/read-patch.ts';
 import { fullTicket } from '../application/ticket-message.ts';
-import { decidePatch, patchReader, tagViolations } from '../application/ticket-update.ts';
-import type { StoredTicket } from '../store/ticket-store.ts';
-
-const readPatch = patchReader(UpdateTicketRequestSchema);
+import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
  * Changes a ticket.
@@ -31,19 +28,16 @@ export async function updateTicket(
   const tree = await context.tags.tree();
   const violations = tagViolations(patch, tree, '#');
   if (violations.length > 0) throw invalidInput(violations);
-  const demandVersion = versionPrecondition(call);
-  const patchContext = {
+  call.idempotency?.addSubject(ticketSubject(request.ticketId));
+  const patchRequest = {
     caller,
     traceparent: traceparentOf(call.trace),
     now: context.now(),
     includeInWorklog: request.includeInWorklog ?? true,
+    requireVersion: versionPrecondition(call),
   };
-  call.idempotency?.addSubject(ticketSubject(request.ticketId));
-  const decide = (before: StoredTicket) => {
-    demandVersion(before.ticket.version);
-    return decidePatch(before, patch, patchContext);
-  };
-  const stored = await changeTicket(context, request.ticketId, decide, { requestId: call.idempotency?.id });
+  const options = { requestId: call.idempotency?.id };
+  const stored = await applyPatch(context, request.ticketId, patch, patchRequest, options);
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,

@@ -6,16 +6,17 @@ import type {
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { readTicketChange } from '../application/ticket-changes.ts';
-import { tagViolations } from '../application/ticket-update.ts';
+import { readBulkElement } from '../application/read-patch.ts';
 import { isManual } from '../domain/spam.ts';
+import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
- * Changes several tickets, all of them or none: everything is checked first, then recorded, then applied, by another
- * process if this one dies. An element with a refresh flag changes nothing; it asks the analysis to look again.
+ * Changes several tickets, all of them or none: everything is checked first, then the bulk is recorded, then applied;
+ * if this process dies, another applies it. An element with a refresh flag changes nothing, but requests a new
+ * analysis.
  *
- * Errors: ticket_not_found, if that is all; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags, not_allowed, each with a pointer;
- * stale_version, if an element names a version that its ticket no longer has.
+ * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags,
+ * not_allowed, each with a pointer; stale_version, if an element names a version that its ticket no longer has.
  * Source: specification, PATCH /ticket; decisions.md section 5.
  */
 export async function updateTickets(
@@ -23,35 +24,37 @@ export async function updateTickets(
   call: Call,
   request: UpdateTicketsRequest,
 ): Promise<UpdateTicketsResponse> {
-  await check(context, request);
-  const refreshes = request.tickets.flatMap((change) => {
-    const { refreshMode } = readTicketChange(change);
+  await validate(context, request);
+  const analysisRequests = request.tickets.flatMap((change) => {
+    const { refreshMode } = readBulkElement(change);
     return refreshMode === undefined ? [] : [{ ticketId: change.id ?? 0, mode: refreshMode }];
   });
-  if (refreshes.length < request.tickets.length)
+  if (analysisRequests.length < request.tickets.length)
     await context.bulks.run(call.idempotency?.id ?? randomUUID(), request, call);
-  await context.analysisRequests.add(refreshes, new Date(context.now() * 1000));
+  await context.analysisRequests.add(analysisRequests, new Date(context.now() * 1000));
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }
 
-async function check(context: Context, { tickets }: UpdateTicketsRequest): Promise<void> {
+async function validate(context: Context, { tickets }: UpdateTicketsRequest): Promise<void> {
   const [tree, versions] = await Promise.all([
     context.tags.tree(),
     context.tickets.versions(tickets.map(({ id = 0 }) => id)),
   ]);
   const seen = new Set<number>();
   const violations = tickets.flatMap((change, index): Violation[] => {
-    const at = `#/tickets/${index}`;
+    const pointer = `#/tickets/${index}`;
     const { id = 0, spamStatus } = change;
-    const found = tagViolations(readTicketChange(change).patch, tree, at);
-    if (seen.has(id)) found.push({ pointer: `${at}/id`, code: 'duplicate_ticket', detail: `ticket ${id} comes twice` });
+    const found = tagViolations(readBulkElement(change).patch, tree, pointer);
+    if (seen.has(id)) {
+      found.push({ pointer: `${pointer}/id`, code: 'duplicate_ticket', detail: `ticket ${id} comes twice` });
+    }
     seen.add(id);
     if (!versions.has(id)) {
-      found.push({ pointer: `${at}/id`, code: 'unknown_ticket', detail: `ticket ${id} does not exist` });
+      found.push({ pointer: `${pointer}/id`, code: 'unknown_ticket', detail: `ticket ${id} does not exist` });
     }
     if (spamStatus !== undefined && !isManual(spamStatus)) {
       const detail = 'must be manual_spam or manual_clean';
-      found.push({ pointer: `${at}/spamStatus`, code: 'not_allowed', detail });
+      found.push({ pointer: `${pointer}/spamStatus`, code: 'not_allowed', detail });
     }
     return found;
   });

@@ -1,16 +1,16 @@
 import { retryUpsert, storeCall } from '@ticketing/store/database.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
-/** What a request has asked the analysis to look at again. */
+/** A request to analyse a ticket again. */
 export interface AnalysisRequest {
   ticketId: number;
-  /** What to look at: a refresh mode, as the specification spells it. */
+  /** What to analyse: a refresh mode, as the specification spells it. */
   mode: string;
 }
 
-/** The analyses that were asked for and have not been made. Errors of every operation: store_unavailable. */
+/** The requests for analyses that were not made yet. Errors of every operation: store_unavailable. */
 export interface AnalysisRequestStore {
-  /** Asking again for what is asked for already is no second request. */
+  /** A request that is already there is not added a second time. */
   add(requests: readonly AnalysisRequest[], at: Date): Promise<void>;
   forget(ticketId: number): Promise<void>;
 }

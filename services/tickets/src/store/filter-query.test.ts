@@ -19,19 +19,19 @@ test.each([
   expect(likePattern(pattern)).toBe(expected);
 });
 
-test('every key but the words and who is active compares a field of the document', () => {
+test('every key but q and t.isCustomerActive compares a field of the document', () => {
   const fields = [...filterKeys.keys()].filter((key) => key !== 'q').map(documentField);
   expect(new Set(fields).size).toBe(fields.length);
   expect(documentField('t.id')).toBe('_id');
 });
 
-test('words that are none match nothing', () => {
+test('a text without words matches nothing', () => {
   expect(compileConditions([{ key: 'q', operator: 'in', values: ['!?'], orUnset: false }], 0)).toEqual([
     { _id: { $in: [] } },
   ]);
 });
 
-test('a query holds values of the request only where a literal stands', () => {
+test('a query has values of the request only in the place of literals', () => {
   const [query] = compileConditions(
     [{ key: 't.subject', operator: 'in', values: ['$gt', '{"$ne":1}'], orUnset: true }],
     0,

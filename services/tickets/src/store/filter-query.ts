@@ -5,17 +5,18 @@ import { wordsOf } from '../domain/words.ts';
 
 const activeWithinSeconds = 300;
 
-/** Fields of the document that are not named like their key. */
+/** Keys whose field of the document has another name. */
 const fieldOfKey: Record<string, string> = { 't.id': '_id', 'tt.tagId': 'tagIds', 'i.aiAgentId': 'aiAgentIds' };
 
-/** The field of the document that a key compares. */
+/** The field of the document that the conditions of a key compare. */
 export function documentField(key: string): string {
   return fieldOfKey[key] ?? key.slice(key.indexOf('.') + 1);
 }
 
 /**
- * Compiles checked conditions, all of which must hold. Units: `now` in Unix seconds, for what depends on the time.
+ * Compiles conditions that were checked already. A ticket must match all of the queries.
  *
+ * Units: `now` in Unix seconds; some conditions depend on it.
  * Source: decisions.md section 4 (NULL, lists).
  */
 export function compileConditions(conditions: readonly Condition[], now: number): Query[] {
@@ -29,7 +30,7 @@ export function compileConditions(conditions: readonly Condition[], now: number)
 }
 
 function wordsQuery(condition: Condition): Query {
-  if (condition.operator !== 'in') throw new Error('q takes = only');
+  if (condition.operator !== 'in') throw new Error('q accepts = only');
   const words = wordsOf(condition.values.map(String));
   return words.length === 0 ? nothing : { words: { $all: words } };
 }
@@ -42,7 +43,7 @@ function activeQuery(condition: Condition, now: number): Query {
   return matchesOf(false) ? { $nor: [customerActive(now)] } : nothing;
 }
 
-/** The tickets whose customer is at the other end: a chat with a customer's message in the last 5 minutes. */
+/** Matches chats with a message of the customer in the last 5 minutes. Units: `now` in Unix seconds. */
 export function customerActive(now: number): Query {
   return { channel: 'chat', lastCustomerMessageAt: { $gt: new Date((now - activeWithinSeconds) * 1000) } };
 }

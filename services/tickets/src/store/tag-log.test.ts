@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
+import { applyTagChange, type TagChange } from '../domain/tag-change.ts';
 import type { TagState } from '../domain/tag-tree.ts';
-import { emptyTagLog, followed, maxChanges, type TagChange, withChanges } from './tag-log.ts';
+import { appendChanges, emptyTagLog, maxChanges, tagsAfter } from './tag-log.ts';
 
 const event = { eventId: 'evt_1', version: 1, occurredAt: 0, deleted: false };
 const changed = (id: number, version: number): TagChange => ({ tag: tagState(id, null, { version }), event });
@@ -11,7 +12,7 @@ const gone = (id: number, version: number): TagChange => ({
   event,
 });
 
-test('whoever knows the tags at a revision that the log reaches back to knows them now', () => {
+test('the tags now follow from those at any revision that the log reaches back to', () => {
   const together = fc.uniqueArray(fc.tuple(fc.nat(40), fc.nat(9)), {
     minLength: 1,
     maxLength: maxChanges,
@@ -24,12 +25,9 @@ test('whoever knows the tags at a revision that the log reaches back to knows th
       const past = [tags];
       for (const [index, step] of steps.entries()) {
         const changes = step.map(([id, kind]) => (kind === 0 ? gone(id, index + 1) : changed(id, index + 1)));
-        log = withChanges(log, changes);
+        log = appendChanges(log, changes);
         const next = new Map(tags);
-        for (const { tag } of changes) {
-          if ('deleted' in tag) next.delete(tag.id);
-          else next.set(tag.id, tag);
-        }
+        for (const change of changes) applyTagChange(next, change);
         tags = next;
         past.push(tags);
         expect(log.changes.length).toBeLessThanOrEqual(maxChanges);
@@ -38,15 +36,15 @@ test('whoever knows the tags at a revision that the log reaches back to knows th
       expect(log.revision).toBe(steps.length);
       expect(log.completeAfter).toBeLessThan(log.revision);
       for (let revision = log.completeAfter; revision <= log.revision; revision++) {
-        expect(followed(past[revision] ?? new Map(), revision, log)).toEqual(tags);
+        expect(tagsAfter(past[revision] ?? new Map(), revision, log)).toEqual(tags);
       }
     }),
   );
 });
 
-test('keeps nothing of what a tag was before its last change', () => {
+test('has only the last change of a tag', () => {
   const log = [changed(1, 1), changed(2, 1), gone(1, 2)].reduce(
-    (log, change) => withChanges(log, [change]),
+    (log, change) => appendChanges(log, [change]),
     emptyTagLog,
   );
   expect(log.changes.map(({ revision, tag }) => [revision, tag.id])).toEqual([

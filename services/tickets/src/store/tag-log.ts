@@ -1,23 +1,17 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import type { TagEvent } from '../domain/tag-event.ts';
+import { applyTagChange, type TagChange } from '../domain/tag-change.ts';
 import type { TagState } from '../domain/tag-tree.ts';
-import type { TagTombstone } from './tag-model.ts';
-
-/** A change of one tag: what it is afterwards, and the event. */
-export interface TagChange {
-  tag: TagState | TagTombstone;
-  event: TagEvent;
-}
 
 /**
- * The last changes of the tags, in their order. It is one document, so that a change is committed by one write, and only
- * by one that knew all changes before it.
+ * The last changes of the tags, in the order in which they were committed. The log is one document: one write commits
+ * changes, and it succeeds only if no other changes were committed since the log was read.
  */
 export interface TagLog {
-  /** How often it has been written. */
+  /** How often changes have been committed. */
   revision: number;
-  /** Of each tag the last change, if it came after `completeAfter`. */
+  /** Of each tag the last change, if it was committed after `completeAfter`; with the revision that committed it. */
   changes: readonly (TagChange & { revision: number })[];
+  /** The revision after which the log has the last change of every tag. */
   completeAfter: number;
 }
 
@@ -27,11 +21,11 @@ export const tagLogId = 'tags';
 /** The log before the first change. */
 export const emptyTagLog: TagLog = { revision: 0, changes: [], completeAfter: 0 };
 
-/** How many changes the log holds. */
+/** How many changes the log has at most. */
 export const maxChanges = 20;
 
-/** The log with changes that are committed together, at most one of each tag and `maxChanges` in all. */
-export function withChanges(log: TagLog, changes: readonly TagChange[]): TagLog {
+/** Adds changes that are committed together to a log: at most one of each tag, and `maxChanges` in all. */
+export function appendChanges(log: TagLog, changes: readonly TagChange[]): TagLog {
   const revision = log.revision + 1;
   const changed = new Set(changes.map(({ tag }) => tag.id));
   const others = log.changes.filter(({ tag }) => !changed.has(tag.id));
@@ -43,18 +37,16 @@ export function withChanges(log: TagLog, changes: readonly TagChange[]): TagLog 
   };
 }
 
-/** The tags at the revision of a log, from what they were at an earlier one that the log still reaches back to. */
-export function followed(
+/**
+ * The tags at the revision of a log, made from those at an earlier revision, which must be at least `completeAfter`.
+ */
+export function tagsAfter(
   tags: ReadonlyMap<number, TagState>,
   revision: number,
   { changes }: TagLog,
 ): Map<number, TagState> {
   const after = new Map(tags);
-  for (const { tag, ...change } of changes) {
-    if (change.revision <= revision) continue;
-    if ('deleted' in tag) after.delete(tag.id);
-    else after.set(tag.id, tag);
-  }
+  for (const change of changes) if (change.revision > revision) applyTagChange(after, change);
   return after;
 }
 

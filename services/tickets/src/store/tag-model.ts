@@ -1,33 +1,22 @@
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
+import type { DeletedTag } from '../domain/tag-change.ts';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
-import type { EventActor } from '../domain/ticket-event.ts';
 
 /** Where the tags are stored. */
 export const tagCollection = 'tags';
 
-/** What is left of a tag that was deleted. */
-export interface TagTombstone {
-  id: number;
-  version: number;
-  deleted: true;
-  /** Until when tickets are searched for it, in Unix seconds: a request that began before may still write one. */
-  cleanUpUntil: number;
-  /** Who deleted it, and thereby changes those tickets. */
-  deletedBy: EventActor;
-}
-
-/** A tag as it is stored: alive, or what is left of it. */
+/** The document of a tag. One whose cleanup is finished no longer says until when it was, and who deleted the tag. */
 export type TagDocument = (
   | Stored<TagState>
-  | (Pick<Stored<TagTombstone>, '_id' | 'version' | 'deleted'> & Partial<TagTombstone>)
+  | (Pick<Stored<DeletedTag>, '_id' | 'version' | 'deleted'> & Partial<DeletedTag>)
 ) &
   OutboxFields<TagEvent>;
 
 type Stored<Tag extends { id: number }> = Omit<Tag, 'id'> & { _id: number };
 
-/** The types of what a deletion erases. */
+/** The types of the fields that a deletion erases. */
 const erasable = {
   name: String,
   parent: Number,
@@ -42,7 +31,7 @@ const erasable = {
   modifiedAt: Number,
 } satisfies Record<keyof Omit<TagState, 'id' | 'version'>, unknown>;
 
-/** The names of what a deletion erases. */
+/** The names of the fields that a deletion erases. */
 export const erasableFields = Object.keys(erasable);
 
 /** The model of the tags on a connection. */

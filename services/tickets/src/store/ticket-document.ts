@@ -2,34 +2,37 @@ import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
+import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';
 import { wordsOf } from '../domain/words.ts';
-import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from './ticket-fields.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
-/** The document of a new ticket, with its first event, and the request that made it if that may come twice. */
-export function documentOf(ticket: TicketState, event: TicketEvent, effect?: AppliedRequest): TicketDocument {
+/**
+ * The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may come
+ * again.
+ */
+export function documentOf(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
-    ...orderFields(ticket),
+    ...positionFields(ticket),
     words: searchWords(ticket),
     version: ticket.version,
     workedOn: {},
     manualWorkEntries: 0,
     worklog: [],
-    appliedRequests: effect === undefined ? [] : [effect],
+    appliedRequests: appliedRequest === undefined ? [] : [appliedRequest],
     reservedBy: null,
     ...firstInOutbox(event),
   };
 }
 
-/** The ticket that a document holds. Fields that were not read have their first value. */
+/** The fields of the ticket of a document. A field that was not read from the database has its initial value. */
 export const stateOf: (document: TicketDocument) => TicketState = compileObject<TicketState>([
   ['id', { input: 'first', name: '_id' }],
   ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: fieldOf(name).load }]),
 ]);
 
-/** Fields that are found by the full text search. */
+/** The fields that the full text search looks into. */
 const searched: readonly TicketFieldName[] = [
   'subject',
   'summary',
@@ -41,11 +44,14 @@ const searched: readonly TicketFieldName[] = [
   'contractId',
 ];
 
-/** What a change writes: the changed fields in their stored form, and what follows from them. */
+/**
+ * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
+ * them.
+ */
 export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
   return {
     ...storedFields(after, [...changed, 'version', 'modifiedAt']),
-    ...orderFields(after),
+    ...positionFields(after),
     ...(changed.some((name) => searched.includes(name)) ? { words: searchWords(after) } : {}),
   };
 }
@@ -54,7 +60,7 @@ function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): R
   return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
 }
 
-function orderFields(ticket: TicketState) {
+function positionFields(ticket: TicketState) {
   return {
     minTagId: smallest(ticket.tagIds),
     minAiAgentId: smallest(ticket.aiAgentIds),
@@ -71,7 +77,7 @@ function smallest(ids: readonly number[]): number | null {
   return ids.length === 0 ? null : Math.min(...ids);
 }
 
-/** The fields of a document that tell of its ticket: a deleted ticket has none of them. */
+/** The fields that a deletion removes from the document. */
 export const erasedFields: readonly string[] = [
   ...ticketFieldNames.filter((name) => name !== 'version'),
   ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words'],

@@ -1,75 +1,84 @@
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
-import { type Connection, type IndexDefinition, type IndexOptions, type Model, Schema } from 'mongoose';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { type Connection, type IndexDefinition, type IndexOptions, type Model, type mongo, Schema } from 'mongoose';
 import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
-import { ticketFieldNames, ticketFields } from './ticket-fields.ts';
+import { ticketFieldNames, ticketFields } from '../domain/ticket-fields.ts';
 
 /** Where the tickets are stored. */
 export const ticketCollection = 'tickets';
 
-/** A ticket as it is stored: the fields of `ticketFields` in their stored form, and what follows from them. */
+/** The document of a ticket: the fields of `ticketFields` in their stored form, and the following ones. */
 export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string, unknown> {
   _id: number;
-  /** The smallest tag, by which lists are ordered. */
+  /** The smallest id of a tag: lists are ordered by it. */
   minTagId: number | null;
-  /** The smallest AI agent, by which lists are ordered. */
+  /** The smallest id of an AI agent: lists are ordered by it. */
   minAiAgentId: number | null;
-  /** What the full text search finds. */
+  /** The words by which the full text search finds the ticket. */
   words: string[];
-  /** The group of the queue that the ticket is in, and its place in each order of the queue. */
+  /** The number of the ticket's group of the queue. */
   queueGroup: number;
+  /** The ticket's position in each order of the queue. */
   queueKeys: Record<RoutingOrder, string>;
-  /** When a profile was last said to work on the ticket, by its id. */
+  /** Who works on the ticket: by the id of the profile, when it was last said to. */
   workedOn: Record<string, Date>;
-  /** How many entries the worklog has had, and the last of them. */
+  /** How many entries the worklog has had. */
   manualWorkEntries: number;
-  worklog: WorklogEntry[];
-  /** The requests that were applied and may come again. */
+  /** The last entries of the worklog. */
+  worklog: WorklogDocument[];
+  /** The requests that were applied to the ticket and may come again. */
   appliedRequests: AppliedRequest[];
-  /** The bulk that alone may change the ticket until it is applied. */
+  /** The bulk that alone may change the ticket now. */
   reservedBy: string | null;
-  /** When the ticket was deleted: what is left of it is its id, its version and its events. */
+  /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
-  /** The services that may still keep something of a deleted ticket; absent if none does. */
+  /** The services that still have to erase their data of the deleted ticket; absent if none has to. */
   notErasedBy?: string[];
 }
 
-/** A change that a person made. */
-export interface WorklogEntry {
+/** A stored `WorklogEntry`. */
+interface WorklogDocument {
   profileId: number;
   at: Date;
   fields: readonly string[];
 }
 
-/** A request that was applied to a ticket, in the same update. */
+/** A request that was applied to a ticket, recorded in the same write. */
 export interface AppliedRequest {
   id: string;
   at: Date;
 }
 
-/** An index and what it is for. */
+/** An index, and which queries need it. */
 export interface IndexReason {
   index: IndexDefinition;
   options?: IndexOptions;
   reason: string;
 }
 
-/** Every index of the tickets, and the order or filter that needs it. `_id` orders and filters by id. */
+/** The indexes of the tickets. The index on `_id`, which MongoDB makes itself, serves orders and filters by id. */
 export const ticketIndexes: readonly IndexReason[] = [
   { index: { createdAt: 1, _id: 1 }, reason: 'order and range of t.createdAt' },
   { index: { modifiedAt: 1, _id: 1 }, reason: 'order and range of t.modifiedAt' },
-  { index: { dueBy: 1, _id: 1 }, reason: 'order and range of t.dueBy, and what is overdue' },
+  { index: { dueBy: 1, _id: 1 }, reason: 'order and range of t.dueBy, and overdue tickets' },
   { index: { firstResponseDueBy: 1, _id: 1 }, reason: 'order and range of t.firstResponseDueBy' },
   { index: { lastMessageAt: 1, _id: 1 }, reason: 'order and range of t.lastMessageAt' },
   { index: { lastCustomerMessageAt: 1, _id: 1 }, reason: 'order and range of t.lastCustomerMessageAt' },
   { index: { status: 1, _id: 1 }, reason: 'order and filter of t.status, newest id first within a status' },
-  { index: { status: 1, createdAt: 1, _id: 1 }, reason: 'a status, newest first: the list that agents open' },
+  {
+    index: { status: 1, createdAt: 1, _id: 1 },
+    reason: 'the tickets of a status, newest first: the first list that agents see',
+  },
   { index: { priority: 1, _id: 1 }, reason: 'order and filter of t.priority' },
   { index: { agentId: 1, _id: 1 }, reason: 'the tickets of an agent' },
   { index: { customerId: 1, _id: 1 }, reason: 'the tickets of a customer' },
   { index: { contractId: 1, _id: 1 }, reason: 'the tickets of a contract' },
   { index: { subchannelId: 1, _id: 1 }, reason: 'the tickets of a mailbox' },
-  { index: { externalTicketId: 1, _id: 1 }, reason: 'filter of t.externalTicketId, as an import asks for hundreds' },
+  {
+    index: { externalTicketId: 1, _id: 1 },
+    reason: 'filter of t.externalTicketId, which an import uses with hundreds of values',
+  },
   { index: { tagIds: 1, _id: 1 }, reason: 'the tickets with a tag' },
   { index: { minTagId: 1, _id: 1 }, reason: 'order of tt.tagId' },
   { index: { words: 1, _id: 1 }, reason: 'full text' },
@@ -77,19 +86,35 @@ export const ticketIndexes: readonly IndexReason[] = [
     index: { queueGroup: 1, [`queueKeys.${order}`]: 1 } as const,
     reason: `the queue in order ${order}, and neighbours in it`,
   })),
-  { index: { status: 1, dueBy: 1 }, reason: 'pending tickets whose dueBy passes' },
+  { index: { status: 1, dueBy: 1 }, reason: 'pending tickets whose dueBy has passed' },
   outboxIndex,
   {
     index: { deletedAt: 1 },
     options: { partialFilterExpression: { deletedAt: { $exists: true } } },
-    reason: 'what is left of deleted tickets',
+    reason: 'deleted tickets',
   },
   {
     index: { notErasedBy: 1, deletedAt: 1 },
     options: { partialFilterExpression: { notErasedBy: { $exists: true } } },
-    reason: 'deleted tickets of which a service may keep something',
+    reason: 'deleted tickets of which a service still has to erase its data',
   },
 ];
+
+/** Tickets, used without mongoose. */
+export type TicketCollection = mongo.Collection<TicketDocument>;
+
+/** Matches tickets that are not deleted. */
+export const isLive: Query = { deletedAt: null };
+
+/** Matches deleted tickets. */
+export const isDeleted: Query = { deletedAt: { $exists: true } };
+
+/**
+ * The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself.
+ */
+export function nativeTickets(model: Model<TicketDocument>): TicketCollection {
+  return model.collection as unknown as TicketCollection;
+}
 
 /** The model of the tickets on a connection. */
 export function ticketModel(connection: Connection): Model<TicketDocument> {

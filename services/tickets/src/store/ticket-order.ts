@@ -1,13 +1,14 @@
 import { type Order, type Segment, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
 import { customerActive, documentField } from './filter-query.ts';
 
-/** The field of the document whose value orders a list by a key. Of several values it is the smallest. */
+/** The field of the document that orders a list by a key. Of lists of ids it has the smallest. */
 function orderField(key: string): string {
   if (key === 'tt.tagId') return 'minTagId';
   if (key === 'i.aiAgentId') return 'minAiAgentId';
   return documentField(key);
 }
 
+/** Fields that every ticket has. */
 const neverUnset = new Set([
   '_id',
   'channel',
@@ -20,9 +21,9 @@ const neverUnset = new Set([
 ]);
 
 /**
- * Splits an order into segments that follow each other.
+ * Splits an order into segments: the tickets of one segment come before those of the next.
  *
- * Units: `now` in Unix seconds, for what depends on the time.
+ * Units: `now` in Unix seconds; who is active depends on it.
  */
 export function segmentsOf(order: Order, now: number): Segment[] {
   if (order.key === 't.isCustomerActive') {

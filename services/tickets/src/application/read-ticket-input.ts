@@ -1,22 +1,22 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { FieldMask } from '@bufbuild/protobuf/wkt';
-import type { TicketInput } from '../domain/ticket.ts';
-import { fieldOf, type TicketFieldName, ticketFields } from '../store/ticket-fields.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
+import { fieldOf, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 
-/** Names that requests and tickets do not share. */
+/** Fields whose name in a request differs from that in the ticket. */
 const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };
 
 /**
- * Compiles the reader of the ticket fields in a request: those that are kept under the same name.
+ * Compiles the reader of the ticket fields in a type of request.
  *
- * Where the request has an `update_mask`, it names the fields that are given, and one without a value is cleared. Else a
- * field without a value, or an empty list, is absent.
+ * If the type has an `update_mask`, the mask says which fields to set, and a field without a value is cleared.
+ * Otherwise each field that has a value is set; an empty list is no value.
  */
 export function ticketInputReader(request: DescMessage): (message: Message) => TicketInput {
   const isMasked = request.fields.some(({ localName }) => localName === 'updateMask');
   const fields = request.fields.flatMap(({ localName, name: path, fieldKind }) => {
     const name = renamed[localName] ?? localName;
-    // A version in a request is what the client expects, and no value.
+    // The version in a request is the one that the client expects, not one to set.
     return name in ticketFields && name !== 'version'
       ? [{ localName, path, name: name as TicketFieldName, isList: fieldKind === 'list' }]
       : [];

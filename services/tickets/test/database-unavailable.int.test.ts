@@ -11,7 +11,7 @@ let url: string;
 const sockets = new Set<Socket>();
 let port = 0;
 
-/** Passes connections on to the database, until it is cut. */
+/** Forwards connections to the database until it is closed. */
 function openForwarder(): Promise<void> {
   const target = new URL(inject('mongodbUri').replace('mongodb:', 'http:'));
   forwarder = createServer((socket) => {
@@ -66,7 +66,7 @@ async function expectAway(): Promise<void> {
   expect(performance.now() - startedAt).toBeLessThan(2500);
 }
 
-test('starts without its database, answers 503 meanwhile, and works once it is there', {
+test('starts without its database, responds with 503, and works as soon as the database is available', {
   timeout: 60_000,
 }, async () => {
   expect(await readiness()).toBe(503);
@@ -77,7 +77,7 @@ test('starts without its database, answers 503 meanwhile, and works once it is t
   expect((await create()).status).toBe(200);
 });
 
-test('answers 503 while its database is cut off, and recovers by itself', { timeout: 60_000 }, async () => {
+test('responds with 503 while its database is unreachable, and recovers by itself', { timeout: 60_000 }, async () => {
   await cut();
   await expectAway();
   await expect.poll(readiness, { timeout: 15_000 }).toBe(503);

@@ -1,0 +1,42 @@
+import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import type { Context } from './context.ts';
+import { eventHeader } from './event-header.ts';
+import { type WriteOptions, writeTicket } from './write-ticket.ts';
+
+/** The request that a PATCH is part of. Units: `now` in Unix seconds. */
+export interface PatchRequest {
+  caller: Caller;
+  traceparent: string;
+  now: number;
+  includeInWorklog: boolean;
+  /** Throws if the ticket may not be changed in its version. */
+  requireVersion?: (version: number) => void;
+}
+
+/**
+ * Applies a PATCH to a ticket, and returns the ticket after it.
+ *
+ * Errors: ticket_not_found, concurrent_change; what `requireVersion` throws.
+ */
+export function applyPatch(
+  context: Context,
+  id: number,
+  patch: TicketPatch,
+  request: PatchRequest,
+  options: WriteOptions,
+): Promise<StoredTicket> {
+  const { caller, traceparent, now, includeInWorklog } = request;
+  const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
+  const decide = (stored: StoredTicket) => {
+    request.requireVersion?.(stored.ticket.version);
+    return decidePatch(stored, patch, {
+      author,
+      now,
+      includeInWorklog,
+      header: eventHeader(context, caller, traceparent),
+    });
+  };
+  return writeTicket(context, id, decide, options);
+}

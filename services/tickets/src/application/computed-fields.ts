@@ -1,0 +1,76 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Profile } from '@ticketing/store/profile-store.ts';
+import { replyRecipients } from '../domain/reply-recipients.ts';
+import { sanitiseHtml } from '../domain/sanitise-html.ts';
+import { hasRequiredSkills } from '../domain/skills.ts';
+import type { TagTree } from '../domain/tag-tree.ts';
+import { ticketFields } from '../domain/ticket-fields.ts';
+import { workingIds } from '../domain/worked-on.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import { tagMessages } from './tag-message.ts';
+
+/** What the message of a ticket depends on beside the ticket. Units: `now` in Unix seconds. */
+export interface RenderContext {
+  caller: Caller;
+  withRawData: boolean;
+  tree: TagTree;
+  profiles: ReadonlyMap<number, Profile>;
+  now: number;
+}
+
+const activeWithinSeconds = 300;
+
+/** The fields of a ticket's message that are not just a stored field. Undefined leaves a field out. */
+export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext) {
+  const { tree, profiles, now } = context;
+  const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, profiles);
+  const recipients = replyRecipients(ticket);
+  const workedOnByIds = workingIds(workedOn, now);
+  const hasWeakLegitimation = ticket.customerLegitimation >= 10 && ticket.customerLegitimation <= 19;
+  return {
+    ccEmails: recipients?.cc ?? [],
+    bccEmails: recipients?.bcc ?? [],
+    replyRecipients: recipients ? { $typeName: 'ticketing.tickets.v1.ReplyRecipients', ...recipients } : undefined,
+    isCustomerActive:
+      ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
+    body: ticket.body === null ? undefined : sanitiseHtml(ticket.body),
+    customer: undefined,
+    attachments: [],
+    template: undefined,
+    tags: tagMessages(ticket.tagIds, tree),
+    // A deleted tag stays on the ticket until the cleanup has removed it.
+    tagIds: ticket.tagIds.filter(tree.get),
+    intents: [],
+    rawData: context.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
+    customerLegitimationMessage: hasWeakLegitimation ? (ticket.customerLegitimationMessage ?? undefined) : undefined,
+    lastResponseAuthor:
+      ticket.lastResponseAuthorId === null ? undefined : agentMessage(ticket.lastResponseAuthorId, profiles),
+    agent,
+    agentIds: ticket.agentId === null ? [] : [ticket.agentId],
+    agents: agent ? [agent] : [],
+    workedOnByIds,
+    workedOnBy: workedOnByIds.map((id) => agentMessage(id, profiles)),
+    hasRequiredSkills: hasRequiredSkills(ticket, context.caller, tree.isRoutingSkill),
+  };
+}
+
+/** The profiles whose names the message of a ticket contains. Units: `now` in Unix seconds. */
+export function profileIds({ ticket, workedOn }: StoredTicket, now: number): number[] {
+  const ids = workingIds(workedOn, now);
+  if (ticket.agentId !== null) ids.push(ticket.agentId);
+  if (ticket.lastResponseAuthorId !== null) ids.push(ticket.lastResponseAuthorId);
+  return ids;
+}
+
+function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent {
+  const profile = profiles.get(id);
+  return {
+    $typeName: 'ticketing.tickets.v1.Agent',
+    id,
+    ...(profile?.firstName ? { firstName: profile.firstName } : {}),
+    ...(profile?.lastName ? { lastName: profile.lastName } : {}),
+    ...(profile?.email ? { email: profile.email } : {}),
+  };
+}

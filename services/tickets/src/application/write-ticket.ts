@@ -1,0 +1,74 @@
+import { setTimeout } from 'node:timers/promises';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import type { TicketDecision } from '../domain/ticket-decision.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import type { Context } from './context.ts';
+
+/** Decides what happens to a ticket. It is called again if the ticket was changed before its decision was written. */
+export type DecideTicket = (stored: StoredTicket) => TicketDecision;
+
+/** For whom a ticket is written. */
+export interface WriteOptions {
+  /** The request, if it may come again. A request that was already applied to the ticket is not applied again. */
+  requestId?: string | undefined;
+  /** The bulk that the write is part of. */
+  bulkId?: string | undefined;
+}
+
+const maxAttempts = 1000;
+/** After so many attempts, each further one waits for a random time first. */
+const attemptsWithoutPause = 10;
+const maxPauseMs = 20;
+
+/**
+ * Reads a ticket, decides and writes. If another write came first, or a bulk has reserved the ticket, it does so again.
+ * Returns the ticket after the write.
+ *
+ * Errors: ticket_not_found; what `decide` throws; concurrent_change if other writes come first too often.
+ */
+export async function writeTicket(
+  context: Context,
+  id: number,
+  decide: DecideTicket,
+  options: WriteOptions = {},
+): Promise<StoredTicket> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const outcome = await context.changeQueue.run(id, () => attemptWrite(context, id, decide, options));
+    if ('stored' in outcome) return outcome.stored;
+    if (outcome.reservedBy !== null) await context.bulks.settle(outcome.reservedBy, id);
+    if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
+  }
+  throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
+}
+
+/** Ignores the error of a write to a ticket that was deleted meanwhile. */
+export function ignoreDeleted(error: unknown): void {
+  if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+}
+
+/**
+ * The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first.
+ */
+type Outcome = { stored: StoredTicket } | { reservedBy: string | null };
+
+async function attemptWrite(
+  context: Context,
+  id: number,
+  decide: DecideTicket,
+  { requestId, bulkId }: WriteOptions,
+): Promise<Outcome> {
+  const before = await context.tickets.find(id);
+  if (!before) throw notFound('Ticket');
+  if (requestId !== undefined && before.appliedRequests.some((request) => request.id === requestId))
+    return { stored: before };
+  if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
+  const { change, workedOn } = decide(before);
+  const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };
+  if (!change) {
+    if (workedOn) await context.tickets.setWorkedOn(id, workedOn);
+    return { stored };
+  }
+  const appliedRequest = requestId === undefined ? undefined : { id: requestId, at: new Date(context.now() * 1000) };
+  const isWritten = await context.tickets.update({ before, change, workedOn, appliedRequest, bulkId });
+  return isWritten ? { stored: { ...stored, ticket: change.after } } : { reservedBy: null };
+}

@@ -1,0 +1,90 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { formatDateTime, timestampOf } from '@ticketing/rest/date-time.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+
+/**
+ * One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event.
+ */
+export interface Field<Value> {
+  /** The type of the field in the document, as a constructor: `String`, `[Number]`. */
+  type: unknown;
+  /** The value of a ticket to which none was given. */
+  initial: Value;
+  store(value: Value): unknown;
+  load(stored: never): Value;
+  toMessage(value: Value): unknown;
+  fromMessage(value: never): Value;
+  /** The value in an event; undefined for texts and other contents, of which an event holds the field's name only. */
+  toEvent: ((value: Value) => JsonValue) | undefined;
+}
+
+/**
+ * A field whose value is the same everywhere; without a value it is null in memory and document, absent in the message.
+ */
+export function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<Value> {
+  return {
+    type,
+    initial,
+    store: (value) => value,
+    load: (stored) => (stored as Value | undefined) ?? initial,
+    toMessage: (value) => value ?? undefined,
+    fromMessage: (value) => value as Value,
+    toEvent: inEvents ? (value) => value as JsonValue : undefined,
+  };
+}
+
+/** A text. */
+export const text = () => plain<string | null>(String, null, false);
+/** A list of texts. */
+export const texts = () => plain<readonly string[]>([String], [], false);
+/** An id that this system has assigned. */
+export const id = () => plain<number | null>(Number, null, true);
+/** A list of such ids. */
+export const ids = () => plain<readonly number[]>([Number], [], true);
+/** An id that another system has assigned. It may identify a person, and events outlive the ticket, so they omit it. */
+export const textId = () => plain<string | null>(String, null, false);
+/** A whole number. */
+export const integer = (initial: number) => plain<number>(Number, initial, true);
+
+/** A time: Unix seconds in memory, a date in the document. */
+export function time(): Field<number | null> {
+  return {
+    type: Date,
+    initial: null,
+    store: (value) => (value === null ? null : new Date(value * 1000)),
+    load: (stored: Date | null | undefined) => (stored ? stored.getTime() / 1000 : null),
+    toMessage: (value) => (value === null ? undefined : timestampOf(value)),
+    fromMessage: (value: Timestamp) => Number(value.seconds),
+    toEvent: (value) => (value === null ? null : formatDateTime(value)),
+  };
+}
+
+/** An enum whose document holds the spelling of the specification. */
+export function spelled<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
+  const spellings = spellingsOf(schema);
+  const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));
+  const spell = (value: Value) => (value === null ? null : (spellings.get(value) ?? null));
+  return {
+    ...plain<Value>(String, initial, true),
+    store: spell,
+    load: (stored) => (numbers.get(stored) ?? initial) as Value,
+    toEvent: spell,
+  };
+}
+
+/** An enum that sorts by rank, so its document holds the number. */
+export function ranked<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
+  const spellings = spellingsOf(schema);
+  return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
+}
+
+/** An object of any shape. It is stored as JSON text, because it may have any keys and no query looks into it. */
+export function json(): Field<string | null> {
+  return {
+    ...plain<string | null>(String, null, false),
+    toMessage: (value) => (value === null ? undefined : (JSON.parse(value) as JsonObject)),
+    fromMessage: (value: JsonObject) => JSON.stringify(value),
+  };
+}

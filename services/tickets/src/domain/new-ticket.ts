@@ -1,0 +1,35 @@
+import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Author } from './author.ts';
+import { withDerivedFields } from './derived-fields.ts';
+import type { TicketInput } from './ticket-fields.ts';
+import { initialTicket, type TicketState } from './ticket-fields.ts';
+
+/**
+ * Decides the first state of a ticket.
+ *
+ * Units: `now` in Unix seconds. Source: specification, POST /ticket (defaults, assignment); decisions.md section 5.
+ */
+export function newTicket(
+  input: TicketInput,
+  context: { id: number; now: number; creator: Author; lastAgentRouting: boolean },
+): TicketState {
+  const { id, now, creator, lastAgentRouting } = context;
+  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...input }, input);
+  const messageAt = ticket.body === null ? null : ticket.createdAt;
+  return {
+    ...ticket,
+    version: 1,
+    modifiedAt: now,
+    createdBy: creator.profileId,
+    agentId: assignee(input.agentId, creator, lastAgentRouting),
+    closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
+    lastMessageAt: messageAt,
+    lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+  };
+}
+
+/** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */
+function assignee(agentId: number | null | undefined, creator: Author, lastAgentRouting: boolean): number | null {
+  if (agentId !== undefined && agentId !== null) return agentId;
+  return lastAgentRouting && creator.isHuman ? creator.profileId : null;
+}

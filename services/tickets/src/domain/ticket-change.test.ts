@@ -1,0 +1,65 @@
+import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { describe, expect, test } from 'vitest';
+import { newTicket } from './new-ticket.ts';
+import { changedFields, changeFields, setFields } from './ticket-change.ts';
+import type { TicketInput } from './ticket-fields.ts';
+
+const now = 1_800_000_000;
+
+function created(input: TicketInput) {
+  const context = { id: 5, now, creator: { profileId: 21, isHuman: true }, lastAgentRouting: false };
+  return newTicket({ channel: Channel.CHAT, ...input }, context);
+}
+
+describe('a change', () => {
+  const before = { ...created({ subject: 'a', status: TicketStatus.OPEN, tagIds: [1, 2] }), modifiedAt: 1000 };
+
+  test('raises the version by one, and sets modifiedAt', () => {
+    const { after, changed } = changeFields(before, { subject: 'b' }, now);
+    expect(after).toEqual({ ...before, subject: 'b', version: 2, modifiedAt: now });
+    expect(changed).toEqual(['subject']);
+  });
+
+  test('to the same values returns the very same ticket', () => {
+    const { after, changed } = changeFields(before, { subject: 'a', tagIds: [1, 2], channel: Channel.CHAT }, now);
+    expect(after).toBe(before);
+    expect(changed).toEqual([]);
+  });
+
+  test('by setFields makes a new version, though no value differs', () => {
+    const { after, changed } = setFields(before, { status: TicketStatus.OPEN }, now);
+    expect(after).toEqual({ ...before, version: 2, modifiedAt: now });
+    expect(changed).toEqual([]);
+  });
+
+  test('replaces the tags', () => {
+    expect(changeFields(before, { tagIds: [3] }, now)).toMatchObject({ after: { tagIds: [3] }, changed: ['tagIds'] });
+  });
+
+  test('sets closedAt on entering closed, keeps it while closed, and clears it on leaving', () => {
+    const closed = changeFields(before, { status: TicketStatus.CLOSED }, 2000).after;
+    expect(closed.closedAt).toBe(2000);
+    expect(changeFields(closed, { subject: 'c', status: TicketStatus.CLOSED }, 3000).after.closedAt).toBe(2000);
+    expect(changeFields(closed, { status: TicketStatus.PENDING }, 3000).after.closedAt).toBeNull();
+  });
+
+  test('of the body changes its plain and clean text', () => {
+    const { changed } = changeFields(before, { body: 'neu' }, now);
+    expect([...changed].sort()).toEqual(['body', 'bodyClean', 'bodyPlain']);
+    expect(changeFields({ ...before, body: 'x' }, { body: '' }, now).after).toMatchObject({ body: null });
+  });
+
+  test('to channel system removes the sender, and from outgoing e-mail the blind copies', () => {
+    const mail = { ...before, channel: Channel.EMAIL, direction: Direction.OUT, from: 'kim', bcc: ['lee'] };
+    expect(changeFields(mail, { channel: Channel.SYSTEM }, now).after).toMatchObject({ from: null, bcc: [] });
+    expect(changeFields(mail, { direction: Direction.IN }, now).after).toMatchObject({ from: 'kim', bcc: [] });
+    expect(changeFields(mail, { subject: 'z' }, now).after).toMatchObject({ from: 'kim', bcc: ['lee'] });
+  });
+});
+
+test('lists are the same if they have the same items in the same order', () => {
+  const ticket = { ...created({}), to: ['a', 'b'] };
+  expect(changedFields(ticket, { ...ticket, to: ['a', 'b'] })).toEqual([]);
+  expect(changedFields(ticket, { ...ticket, to: ['b', 'a'] })).toEqual(['to']);
+  expect(changedFields(ticket, { ...ticket, to: ['a'] })).toEqual(['to']);
+});

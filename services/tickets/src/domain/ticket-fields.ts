@@ -1,0 +1,96 @@
+import {
+  AiSupportLevel,
+  AiSupportLevelSchema,
+  type Channel,
+  ChannelSchema,
+  Direction,
+  DirectionSchema,
+  Priority,
+  PrioritySchema,
+  type SpamStatus,
+  SpamStatusSchema,
+  TicketStatus,
+  TicketStatusSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { type Field, id, ids, integer, json, plain, ranked, spelled, text, textId, texts, time } from './field.ts';
+
+/**
+ * Every stored field of a ticket, under its name in the contract. A field of the contract that is not here is computed
+ * (`application/computed-fields.ts`).
+ */
+export const ticketFields = {
+  version: integer(1),
+  direction: spelled<Direction>(DirectionSchema, Direction.IN),
+  from: text(),
+  fromName: text(),
+  to: texts(),
+  cc: texts(),
+  bcc: texts(),
+  subchannelId: id(),
+  externalTicketId: textId(),
+  interface: plain<string>(String, 'internal', true),
+  sentiment: text(),
+  language: text(),
+  languageCode: text(),
+  aiSupportLevel: spelled<AiSupportLevel>(AiSupportLevelSchema, AiSupportLevel.UNPROCESSED),
+  spamStatus: spelled<SpamStatus | null>(SpamStatusSchema, null),
+  priority: ranked<Priority>(PrioritySchema, Priority.LOW),
+  channel: spelled<Channel>(ChannelSchema, 0),
+  status: spelled<TicketStatus>(TicketStatusSchema, TicketStatus.OPEN),
+  summary: text(),
+  subject: text(),
+  body: text(),
+  bodyPlain: text(),
+  bodyClean: text(),
+  createdAt: time(),
+  modifiedAt: time(),
+  firstResponseDueBy: time(),
+  dueBy: time(),
+  lastMessageAt: time(),
+  lastCustomerMessageAt: time(),
+  customerId: textId(),
+  contractId: textId(),
+  partnerId: id(),
+  customerLegitimation: integer(0),
+  customerLegitimationMessage: text(),
+  agentId: id(),
+  tagIds: ids(),
+  aiAgentIds: ids(),
+  rawData: json(),
+  workitem: json(),
+  clientData: json(),
+  autoExecuteAt: time(),
+  channelId: textId(),
+  closedAt: time(),
+  lastResponseAuthorId: id(),
+  createdBy: id(),
+  /** When the AI logic is to run for the ticket. */
+  process: spelled<AiProcess>(AiProcessSchema, AiProcess.BATCH),
+};
+
+type Fields = typeof ticketFields;
+
+/** The name of a stored field. */
+export type TicketFieldName = keyof Fields;
+
+/** A ticket in memory. Units: times in Unix seconds. */
+export type TicketState = { id: number } & {
+  [Name in TicketFieldName]: Fields[Name] extends Field<infer Value> ? Value : never;
+};
+
+/** The fields of a ticket that a request sets. Those that it does not mention are missing. */
+export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
+
+/** The names of all stored fields. */
+export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
+
+/** A field whose type of value is not known, for code that goes through all fields. */
+export function fieldOf(name: TicketFieldName): Field<unknown> {
+  return ticketFields[name] as unknown as Field<unknown>;
+}
+
+/** The values of a ticket to which none were given. */
+export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
+  Object.fromEntries(ticketFieldNames.map((name) => [name, fieldOf(name).initial])) as Omit<TicketState, 'id'>,
+);

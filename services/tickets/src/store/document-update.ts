@@ -1,0 +1,63 @@
+import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import type { RecordedChange } from '../domain/ticket-decision.ts';
+import type { WorkedOnChange } from '../domain/worked-on.ts';
+import type { StoredTicket } from './stored-ticket.ts';
+import { changedDocument } from './ticket-document.ts';
+import type { AppliedRequest } from './ticket-model.ts';
+
+/** A change of a ticket, with all that is stored in the same write. */
+export interface TicketUpdate {
+  before: StoredTicket;
+  change: RecordedChange;
+  workedOn?: WorkedOnChange | undefined;
+  /** The request that makes the change, if it may come again. */
+  appliedRequest?: AppliedRequest | undefined;
+  /** The bulk that makes the change; its reservation of the ticket ends with it. */
+  bulkId?: string | undefined;
+}
+
+const keptAppliedRequests = 1000;
+const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
+const keptWorklogEntries = 1000;
+
+/** The update of the document that makes a change. */
+export function documentUpdate({ before, change, workedOn, appliedRequest, bulkId }: TicketUpdate): Query {
+  const { after, changed, event, worklogEntry } = change;
+  const { $push, $min } = outboxPush(event);
+  const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
+  const worklogDocument = worklogEntry && { ...worklogEntry, at: new Date(worklogEntry.at * 1000) };
+  return {
+    $set: {
+      ...changedDocument(after, changed),
+      ...workedOnSet,
+      ...(appliedRequest ? { appliedRequests: withAppliedRequest(before.appliedRequests, appliedRequest) } : {}),
+      ...(bulkId === undefined ? {} : { reservedBy: null }),
+    },
+    ...($unset ? { $unset } : {}),
+    ...(worklogDocument ? { $inc: { manualWorkEntries: 1 } } : {}),
+    $min,
+    $push: {
+      ...$push,
+      ...(worklogDocument ? { worklog: { $each: [worklogDocument], $slice: -keptWorklogEntries } } : {}),
+    },
+  };
+}
+
+/** The update of the document that changes who works on a ticket. */
+export function workedOnUpdate({ added, removedIds }: WorkedOnChange): { $set?: Query; $unset?: Query } {
+  const path = (id: number) => `workedOn.${id}`;
+  return {
+    ...(added ? { $set: { [path(added.profileId)]: new Date(added.at * 1000) } } : {}),
+    ...(removedIds.length === 0 ? {} : { $unset: Object.fromEntries(removedIds.map((id) => [path(id), 1])) }),
+  };
+}
+
+/**
+ * The requests applied within the last day, and one more. The list is written as a whole: no other write gets between,
+ * as the update requires the version that was read.
+ */
+function withAppliedRequest(earlier: readonly AppliedRequest[], request: AppliedRequest): AppliedRequest[] {
+  const since = request.at.getTime() - keptAppliedRequestsMs;
+  return [...earlier.filter(({ at }) => at.getTime() > since), request].slice(-keptAppliedRequests);
+}

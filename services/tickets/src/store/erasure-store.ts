@@ -1,0 +1,52 @@
+import { storeCall } from '@ticketing/store/database.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { isDeleted, type TicketCollection } from './ticket-model.ts';
+
+/** Which services still have to erase their data of deleted tickets. Errors of every operation: store_unavailable. */
+export interface ErasureStore {
+  /** The deleted tickets of which a service has not confirmed the erasure, in the order of their deletion. */
+  pendingIds(service: string, limit: number): Promise<number[]>;
+  /** Records that a service has erased its data of a deleted ticket. Returns false if the ticket is not deleted. */
+  confirm(ticketId: number, service: string): Promise<boolean>;
+  pendingByService(): Promise<PendingErasures[]>;
+}
+
+/** The deleted tickets of which a service has not confirmed the erasure. */
+export interface PendingErasures {
+  service: string;
+  count: number;
+  /** When the first of them was deleted. */
+  oldestAt: Date;
+}
+
+/** The services that store data of tickets. Each erases its own when a ticket is deleted. */
+export const servicesWithTicketData: readonly string[] = ['tickets', 'reporting'];
+
+/** Opens the erasures of a collection of tickets. */
+export function erasureStore(tickets: TicketCollection): ErasureStore {
+  return {
+    pendingIds: (service, limit) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 1 }, sort: { deletedAt: 1 }, limit } as const;
+        return (await tickets.find({ notErasedBy: service }, options).toArray()).map(({ _id }) => _id);
+      }),
+    confirm: (ticketId, service) =>
+      storeCall(async () => {
+        const confirmed: Query = { $pull: { notErasedBy: service } };
+        const { matchedCount } = await tickets.updateOne({ _id: ticketId, ...isDeleted }, confirmed);
+        await tickets.updateOne({ _id: ticketId, notErasedBy: [] }, { $unset: { notErasedBy: 1 } });
+        return matchedCount === 1;
+      }),
+    pendingByService: () =>
+      storeCall(async () => {
+        const found = await tickets
+          .aggregate<{ _id: string; count: number; oldestAt: Date }>([
+            { $match: { notErasedBy: { $exists: true } } },
+            { $unwind: '$notErasedBy' },
+            { $group: { _id: '$notErasedBy', count: { $sum: 1 }, oldestAt: { $min: '$deletedAt' } } },
+          ])
+          .toArray();
+        return found.map(({ _id, ...rest }) => ({ service: _id, ...rest }));
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+import { storeCall } from '@ticketing/store/database.ts';
+import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
+import { type Connection, type Model, Schema } from 'mongoose';
+
+/**
+ * Which ticket has which external id. Each external id belongs to one ticket. Errors of every operation:
+ * store_unavailable.
+ */
+export interface ExternalIdStore {
+  /** Returns the ticket that has the external id. If none has it, the proposed ticket gets it. */
+  claim(externalTicketId: string, proposedTicketId: number): Promise<number>;
+  /** Frees the external ids of a ticket. */
+  free(ticketId: number): Promise<void>;
+}
+
+interface ExternalIdDocument {
+  /** The external id. */
+  _id: string;
+  ticketId: number;
+}
+
+/** Opens the external ids on a connection. */
+export function externalIdStore(connection: Connection): ExternalIdStore {
+  const externalIds = externalIdModel(connection);
+  const insert = gatheredInsert(externalIds.collection);
+  return {
+    claim: (externalTicketId, proposedTicketId) =>
+      storeCall(async () => {
+        for (;;) {
+          if (await insert({ _id: externalTicketId, ticketId: proposedTicketId })) return proposedTicketId;
+          const claimed = await externalIds.findById(externalTicketId).lean();
+          if (claimed) return claimed.ticketId;
+          // A deletion has freed it between the two operations.
+        }
+      }),
+    async free(ticketId) {
+      await storeCall(() => externalIds.deleteMany({ ticketId }));
+    },
+  };
+}
+
+function externalIdModel(connection: Connection): Model<ExternalIdDocument> {
+  const schema = new Schema<ExternalIdDocument>(
+    { _id: String, ticketId: Number },
+    { versionKey: false, collection: 'externalIds' },
+  );
+  return connection.model<ExternalIdDocument>('ExternalId', schema);
+}

@@ -1,0 +1,54 @@
+import { documentReader } from '@ticketing/store/document-reader.ts';
+import { type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';
+import type { WorkedOn } from '../domain/worked-on.ts';
+import { stateOf } from './ticket-document.ts';
+import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
+
+/** A ticket as it is stored, with what is stored beside its fields. */
+export interface StoredTicket {
+  ticket: TicketState;
+  workedOn: readonly WorkedOn[];
+  /** The requests that were applied to it and may come again. */
+  appliedRequests: readonly AppliedRequest[];
+  /** The bulk that alone may change it now. */
+  reservedBy: string | null;
+  /** How many entries its worklog has had. */
+  manualWorkEntries: number;
+}
+
+/** A ticket that has just been created. */
+export function newlyStored(ticket: TicketState): StoredTicket {
+  return { ticket, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 };
+}
+
+/** The fields of a document that no read of a ticket needs. */
+export const leftOutOfReads = {
+  words: 0,
+  outbox: 0,
+  outboxSince: 0,
+  unsent: 0,
+  worklog: 0,
+  queueGroup: 0,
+  queueKeys: 0,
+};
+
+/** Decodes a document from the bytes of the database. */
+export const readDocument = documentReader<TicketDocument>([
+  ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
+  ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'deletedAt'],
+]);
+
+/** The ticket of a document. */
+export function storedTicket(document: TicketDocument): StoredTicket {
+  const workedOn = Object.entries(document.workedOn).map(([id, at]) => ({
+    profileId: Number(id),
+    at: at.getTime() / 1000,
+  }));
+  return {
+    ticket: stateOf(document),
+    workedOn,
+    appliedRequests: document.appliedRequests ?? [],
+    reservedBy: document.reservedBy,
+    manualWorkEntries: document.manualWorkEntries,
+  };
+}

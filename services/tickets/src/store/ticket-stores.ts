@@ -1,0 +1,32 @@
+import type { Connection } from 'mongoose';
+import { type ErasureStore, erasureStore } from './erasure-store.ts';
+import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
+import { type QueueStore, queueStore } from './queue-store.ts';
+import { type ReservationStore, reservationStore } from './reservation-store.ts';
+import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
+import { nativeTickets, ticketModel } from './ticket-model.ts';
+import { type TicketStore, ticketStore } from './ticket-store.ts';
+
+/** The stores of what is known about tickets: all but `externalIds` are operations on the same collection. */
+export interface TicketStores {
+  tickets: TicketStore;
+  ticketLists: TicketListStore;
+  queue: QueueStore;
+  externalIds: ExternalIdStore;
+  erasures: ErasureStore;
+  reservations: ReservationStore;
+}
+
+/** Opens the stores on a connection. `onEvent` is called after each write that has stored an event. */
+export function openTicketStores(connection: Connection, onEvent: () => void): TicketStores {
+  const model = ticketModel(connection);
+  const collection = nativeTickets(model);
+  return {
+    tickets: ticketStore(model, onEvent),
+    ticketLists: ticketListStore(collection),
+    queue: queueStore(collection),
+    externalIds: externalIdStore(connection),
+    erasures: erasureStore(collection),
+    reservations: reservationStore(collection),
+  };
+}
