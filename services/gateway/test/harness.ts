@@ -1,7 +1,11 @@
+import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
+import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { type RunningGateway, startGateway } from '../src/service.ts';
+import { sessionDocument } from '../src/session-operations.ts';
+import { upstreamContracts } from '../src/upstreams.ts';
 import { type HttpAnswer, type HttpCall, send } from './http-client.ts';
-import { type StubService, startStub } from './stub-service.ts';
+import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
 /** A gateway in front of a stub of the tickets service. */
 export interface GatewayHarness {
@@ -35,7 +39,11 @@ export async function startHarness(
     now,
   );
   const bearer = `Bearer ${await identity.issuerToken()}`;
-  const callBare: GatewayHarness['callBare'] = (method, path, call = {}) => send(gateway.port, method, path, call);
+  const callBare: GatewayHarness['callBare'] = async (method, path, call = {}) => {
+    const answer = await send(gateway.port, method, path, call);
+    checkOwnAnswer(method, path, answer);
+    return answer;
+  };
   return {
     gateway,
     identity,
@@ -50,4 +58,23 @@ export async function startHarness(
       identity.remove();
     },
   };
+}
+
+let check: ResponseCheck | undefined;
+
+/** Checks what the gateway itself responds with against the OpenAPI document; the stub may say anything. */
+function checkOwnAnswer(method: string, path: string, { status, headers, body }: HttpAnswer): void {
+  if (stubHeader in headers) return;
+  check ??= responseChecker(wholeDocument());
+  const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')]);
+  check({ method, path, status, headers: new Headers(fields), body });
+}
+
+/** The document of the gateway in front of services that are all seen. */
+function wholeDocument() {
+  const served = upstreamContracts.flatMap(({ services }) =>
+    services.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
+  );
+  const info = { title: 'Ticketing API', version: '1' };
+  return mergeOpenApi([sessionDocument(), openApiDocument({ ...info, served })], info);
 }

@@ -11,6 +11,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { busVariables } from '@ticketing/testkit/bus-variables.ts';
+import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { expect, inject, vi } from 'vitest';
@@ -48,6 +49,8 @@ export interface ReportingHarness {
   settings: ReportingSettings;
   database: mongoose.mongo.Db;
   request(path: string, options?: RequestOptions): Promise<Answer>;
+  /** For what `request` cannot send; its responses are checked against the OpenAPI document too. */
+  fetch: CheckedFetch;
   /** Puts tickets into the model, tells of it, and waits until the rows show it. */
   put(id: number, fields?: Parameters<TicketModel['put']>[1]): Promise<void>;
   remove(id: number): Promise<void>;
@@ -124,8 +127,9 @@ export async function startHarness(variables: Record<string, string> = {}): Prom
   const client = await mongoose.createConnection(uri, { dbName: name }).asPromise();
   const database = client.getClient().db(name);
   const url = `http://127.0.0.1:${service.ports.http}`;
+  const fetch = checkedFetch(`${url}/openapi.json`);
   const harness: ReportingHarness = {
-    ...{ service, identity, url, environment, model, bus, settings, database },
+    ...{ service, identity, url, environment, model, bus, settings, database, fetch },
     async request(path, { caller = reporter, headers = {}, method = 'GET', url: base = url } = {}) {
       const token = await identity.internalToken('reporting', testCaller(caller));
       const response = await fetch(base + path, { method, headers: { authorization: `Bearer ${token}`, ...headers } });

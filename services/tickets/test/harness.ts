@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { busVariables } from '@ticketing/testkit/bus-variables.ts';
+import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { type TestIdentity, testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { expect, inject, vi } from 'vitest';
@@ -34,6 +35,8 @@ export interface TicketsHarness {
   /** The database, to look at or to fill. */
   database: mongoose.mongo.Db;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** For what `request` cannot send; its responses are checked against the OpenAPI document too. */
+  fetch: CheckedFetch;
   /** The stored document of a ticket. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
   documentOf(id: number): Promise<any>;
@@ -65,12 +68,14 @@ export async function startHarness(
   const client = await mongoose.createConnection(uri, { dbName: databaseName }).asPromise();
   const url = `http://127.0.0.1:${service.ports.http}`;
   const database = client.getClient().db(databaseName);
+  const fetch = checkedFetch(`${url}/openapi.json`);
   return {
     service,
     identity,
     url,
     environment,
     database,
+    fetch,
     async request(method, path, { caller = {}, body, headers = {}, url: base = url } = {}) {
       const token = await identity.internalToken('tickets', testCaller(caller));
       const response = await fetch(base + path, {
