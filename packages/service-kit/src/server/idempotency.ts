@@ -91,7 +91,7 @@ async function answerOnce(
   };
   let answer: Message;
   try {
-    answer = await handler(Object.assign(Object.create(call), { once: given }) as Call, request);
+    answer = await handler(Object.assign(Object.create(call), { idempotency: given }) as Call, request);
   } catch (error) {
     // An error that is not the client's may have come after the change: the record stays, and is taken over.
     if (error instanceof DomainError && !mayHaveChanged.has(error.code)) await records.release(claim);
