@@ -25,7 +25,7 @@ export async function registerPublicPages(app: FastifyInstance, description: Api
     return reply.header('cache-control', 'no-cache').send(description.latest());
   });
   rejectOtherMethods(app, '/openapi.json', ['GET']);
-  rejectOtherMethods(app, docsPath, ['GET']);
+  for (const path of [docsPath, `${docsPath}/*`]) rejectOtherMethods(app, path, ['GET']);
   // The page demands this plugin; the document itself comes from `transformSpecification`, as it changes.
   const placeholder = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} };
   await app.register(fastifySwagger, { mode: 'static', specification: { document: placeholder } });

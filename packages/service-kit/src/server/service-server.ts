@@ -1,6 +1,11 @@
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
-import { defaultMaxBodyBytes, registerRestApi, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import {
+  defaultMaxBodyBytes,
+  registerRestApi,
+  rejectOtherMethods,
+  type ServiceImplementation,
+} from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
@@ -57,6 +62,7 @@ export async function openServiceServer(given: ServiceServerOptions): Promise<Ht
     const document = openApiDocument({ served: options.served, title: `Ticketing: ${options.name}`, version: '1' });
     const json = JSON.stringify(document);
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+    rejectOtherMethods(scope, '/openapi.json', ['GET']);
     await registerRest(scope, options);
   });
   const connectOptions = {
