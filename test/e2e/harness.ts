@@ -3,6 +3,7 @@ import { startGateway } from '@ticketing/gateway/service.ts';
 import { startReporting } from '@ticketing/reporting/service.ts';
 import { setUp as setUpReporting } from '@ticketing/reporting/set-up.ts';
 import { busVariables } from '@ticketing/testkit/bus-variables.ts';
+import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { startTickets } from '@ticketing/tickets/service.ts';
 import { setUp as setUpTickets } from '@ticketing/tickets/set-up.ts';
@@ -11,6 +12,8 @@ import { expect, inject, vi } from 'vitest';
 /** A whole system in this process, on a database of its own. */
 export interface System {
   url: string;
+  /** Checks every response against the OpenAPI document of the gateway. */
+  fetch: CheckedFetch;
   grpcTarget: string;
   identity: TestIdentity;
   /** The variables of its services. */
@@ -49,8 +52,10 @@ export async function startSystem(): Promise<System> {
       interval: 20,
     });
   }
+  const url = `http://127.0.0.1:${gateway.port}`;
   return {
-    url: `http://127.0.0.1:${gateway.port}`,
+    url,
+    fetch: checkedFetch(`${url}/openapi.json`),
     grpcTarget: `127.0.0.1:${tickets.ports.grpc}`,
     identity,
     environment: { ...ofTickets, ...ofReporting },

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { METHODS, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
@@ -9,6 +11,7 @@ import {
   GetTicketRequestSchema,
   GetTicketResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from './harness.ts';
 
@@ -23,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function call(method: string, path: string, options: { body?: object; headers?: Record<string, string> } = {}) {
-  const response = await fetch(system.url + path, {
+  const response = await system.fetch(system.url + path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -65,7 +68,7 @@ test('a browser session reads by cookie, and writes from its own origin only', a
   const withCookie = (site: string) => ({ cookie: cookie.split(';')[0] ?? '', 'sec-fetch-site': site });
   const status = async (method: string, site: string) =>
     (
-      await fetch(`${system.url}/ticket${method === 'GET' ? '/1' : ''}`, {
+      await system.fetch(`${system.url}/ticket${method === 'GET' ? '/1' : ''}`, {
         method,
         headers: { ...withCookie(site), 'content-type': 'application/json' },
         ...(method === 'GET' ? {} : { body: '{"channel":"portal"}' }),
@@ -78,11 +81,39 @@ test('a browser session reads by cookie, and writes from its own origin only', a
 });
 
 test('without a credential nothing but health, contract and reference is answered', async () => {
-  const status = async (path: string) => (await fetch(system.url + path)).status;
+  const status = async (path: string) => (await system.fetch(system.url + path)).status;
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs'])
     expect([path, await status(path)]).toEqual([path, 200]);
   for (const path of ['/ticket/1', '/tag', '/metrics', '/nothing']) expect(await status(path), path).toBe(401);
   expect(await status('/ticket/1')).toBe(401);
+});
+
+test('every method that a path does not have is 405, also one that browsers never send', async () => {
+  const check = await documentCheck(`${system.url}/openapi.json`);
+  const send = (method: string, path: string) =>
+    new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const outgoing = request(system.url + path, { method, headers, agent: false });
+      outgoing.on('error', reject).on('response', async (incoming) => {
+        const status = incoming.statusCode ?? 0;
+        check({
+          method,
+          path,
+          status,
+          headers: new Headers(incoming.headers as HeadersInit),
+          body: await buffer(incoming),
+        });
+        resolve([status, incoming.headers.allow]);
+      });
+      outgoing.end();
+    });
+  for (const method of METHODS) {
+    // Names no path; Node ends the connection.
+    if (method === 'CONNECT') continue;
+    if (!['POST', 'PATCH'].includes(method))
+      expect([method, ...(await send(method, '/ticket'))]).toEqual([method, 405, 'POST, PATCH']);
+    expect([method, ...(await send(method, '/ticket/of/no/contract'))]).toEqual([method, 404, undefined]);
+  }
 });
 
 test('a native gRPC client reads a ticket straight from the service', async () => {

@@ -9,7 +9,7 @@ export function checkedFetch(documentUrl: string): CheckedFetch {
   let check: Promise<ResponseCheck> | undefined;
   return async (url, request = {}) => {
     const response = await fetch(url, request);
-    check ??= readDocument(documentUrl).then(responseChecker);
+    check ??= documentCheck(documentUrl);
     const body = new Uint8Array(await response.clone().arrayBuffer());
     const { method = 'GET' } = request;
     const { status, headers } = response;
@@ -18,8 +18,9 @@ export function checkedFetch(documentUrl: string): CheckedFetch {
   };
 }
 
-async function readDocument(url: string): Promise<OpenApiDocument> {
+/** Reads the OpenAPI document at a URL, and makes the check of responses against it. */
+export async function documentCheck(url: string): Promise<ResponseCheck> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
-  return (await response.json()) as OpenApiDocument;
+  return responseChecker((await response.json()) as OpenApiDocument);
 }
