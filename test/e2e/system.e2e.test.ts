@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { METHODS, request } from 'node:http';
+import { type IncomingMessage, METHODS, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -90,23 +91,19 @@ test('without a credential nothing but health, contract and reference is answere
 
 test('every method that a path does not have is 405, also one that browsers never send', async () => {
   const check = await documentCheck(`${system.url}/openapi.json`);
-  const send = (method: string, path: string) =>
-    new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}` };
-      const outgoing = request(system.url + path, { method, headers, agent: false });
-      outgoing.on('error', reject).on('response', async (incoming) => {
-        const status = incoming.statusCode ?? 0;
-        check({
-          method,
-          path,
-          status,
-          headers: new Headers(incoming.headers as HeadersInit),
-          body: await buffer(incoming),
-        });
-        resolve([status, incoming.headers.allow]);
-      });
-      outgoing.end();
+  const send = async (method: string, path: string) => {
+    const outgoing = request(system.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      agent: false,
     });
+    const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    outgoing.end();
+    const [incoming] = await answered;
+    const { statusCode: status = 0, headers } = incoming;
+    check({ method, path, status, headers: new Headers(headers as HeadersInit), body: await buffer(incoming) });
+    return [status, headers.allow];
+  };
   for (const method of METHODS) {
     // Names no path; Node ends the connection.
     if (method === 'CONNECT') continue;
@@ -173,5 +170,7 @@ test.skipIf(chromium === undefined)(
     const { stdout: page } = await run(chromium ?? '', args, { maxBuffer: 50_000_000 });
     expect(page).toContain('/ticket/search');
     expect(page).toContain('Creates a ticket');
+    expect(page).toMatch(/<h[12] class="title">Ticketing API/);
+    expect(page).not.toMatch(/class="topbar|swagger-ui-logo|Explore/);
   },
 );
