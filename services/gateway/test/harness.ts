@@ -41,7 +41,7 @@ export async function startHarness(
   const bearer = `Bearer ${await identity.issuerToken()}`;
   const callBare: GatewayHarness['callBare'] = async (method, path, call = {}) => {
     const answer = await send(gateway.port, method, path, call);
-    checkOwnAnswer(method, path, answer);
+    checkOwnResponse(method, path, answer);
     return answer;
   };
   return {
@@ -63,7 +63,7 @@ export async function startHarness(
 let check: ResponseCheck | undefined;
 
 /** Checks what the gateway itself responds with against the OpenAPI document; the stub may say anything. */
-function checkOwnAnswer(method: string, path: string, { status, headers, body }: HttpAnswer): void {
+function checkOwnResponse(method: string, path: string, { status, headers, body }: HttpAnswer): void {
   if (stubHeader in headers) return;
   check ??= responseChecker(wholeDocument());
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')]);

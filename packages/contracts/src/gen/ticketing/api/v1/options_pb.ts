@@ -112,8 +112,8 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   asyncResponse: string;
 
   /**
-   * Statuses of problems that do not follow from the rest of the contract: 404
-   * where the body names something that may not exist, 409 of a read.
+   * Statuses of problems that do not follow from the rest of the contract, for
+   * example 404 where the body names something that may not exist.
    *
    * @generated from field: repeated int32 problem_statuses = 13;
    */
@@ -344,7 +344,7 @@ export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
   shownBy: string;
 
   /**
-   * Some answers are without the field, as its comment says. In the others an
+   * Some responses are without the field, as its comment says. In the others an
    * unset one is null, as usual.
    *
    * @generated from field: bool may_be_omitted = 6;
