@@ -104,7 +104,7 @@ async function createTag(
   const call = {
     caller,
     header: (header: string) => (header === 'idempotency-key' ? key : undefined),
-    answerHeader: (header: string, value: string) => void headers.set(header, value),
+    setResponseHeader: (header: string, value: string) => void headers.set(header, value),
   } as unknown as Call;
   const answer = await served?.handlers.get(TagService.method.createTag)?.(
     call,
