@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function call(method: string, url: string, body?: object, more: Record<string, string> = {}) {
-  const response = await fetch(system.url + url, {
+  const response = await system.fetch(system.url + url, {
     method,
     headers: { ...headers, ...more },
     ...(body ? { body: JSON.stringify(body) } : {}),
@@ -71,7 +71,7 @@ test('a ticket and its tag reach the rows, and the export, within moments', asyn
   await expect
     .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic, { timeout: 10_000 })
     .toBe('umbenannt');
-  const csv = await fetch(`${system.url}${path}?format=csv&limit=1`, { headers });
+  const csv = await system.fetch(`${system.url}${path}?format=csv&limit=1`, { headers });
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   expect(await csv.text()).toContain('umbenannt');
 });
@@ -79,7 +79,7 @@ test('a ticket and its tag reach the rows, and the export, within moments', asyn
 test('a cookie opens the export to its own site only', async () => {
   const cookie = `ticketing_session=${headers.authorization?.slice('Bearer '.length)}`;
   const from = async (site: string) =>
-    (await fetch(`${system.url}${path}?format=json`, { headers: { cookie, 'sec-fetch-site': site } })).status;
+    (await system.fetch(`${system.url}${path}?format=json`, { headers: { cookie, 'sec-fetch-site': site } })).status;
   expect([await from('same-origin'), await from('cross-site'), await from('same-site')]).toEqual([200, 403, 403]);
 });
 

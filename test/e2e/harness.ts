@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
+import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { testBus } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
@@ -12,6 +13,8 @@ import { loadServices } from '../../tools/dev/load-services.ts';
 export interface System {
   /** Of the gateway. */
   url: string;
+  /** Checks every response against the OpenAPI document of the gateway. */
+  fetch: CheckedFetch;
   /** The ports of a service. */
   portsOf(service: string): ServicePorts;
   identity: TestIdentity;
@@ -47,8 +50,10 @@ export async function startSystem(): Promise<System> {
     running.set(service.name, await service.start(variables));
   }
   for (const { ports } of running.values()) await untilReady(`http://127.0.0.1:${ports.http}`);
+  const url = `http://127.0.0.1:${portsOf('gateway').http}`;
   return {
-    url: `http://127.0.0.1:${portsOf('gateway').http}`,
+    url,
+    fetch: checkedFetch(`${url}/openapi.json`),
     portsOf,
     identity,
     environment,

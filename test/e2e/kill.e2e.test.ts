@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { afterAll, expect, test } from 'vitest';
@@ -65,9 +66,10 @@ test('kill -9 of the system under writes loses no acknowledged ticket', { timeou
   }
   const child = await start(port);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);
+  const checked = checkedFetch(`${url}/openapi.json`);
   const lost: number[] = [];
   for (const id of acknowledged) {
-    const response = await fetch(`${url}/ticket/${id}`, { headers });
+    const response = await checked(`${url}/ticket/${id}`, { headers });
     if (response.status !== 200) lost.push(id);
     await response.arrayBuffer();
   }

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, METHODS, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
@@ -9,6 +12,7 @@ import {
   GetTicketRequestSchema,
   GetTicketResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from './harness.ts';
 
@@ -23,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function call(method: string, path: string, options: { body?: object; headers?: Record<string, string> } = {}) {
-  const response = await fetch(system.url + path, {
+  const response = await system.fetch(system.url + path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -65,7 +69,7 @@ test('a browser session reads by cookie, and writes from its own origin only', a
   const withCookie = (site: string) => ({ cookie: cookie.split(';')[0] ?? '', 'sec-fetch-site': site });
   const status = async (method: string, site: string) =>
     (
-      await fetch(`${system.url}/ticket${method === 'GET' ? '/1' : ''}`, {
+      await system.fetch(`${system.url}/ticket${method === 'GET' ? '/1' : ''}`, {
         method,
         headers: { ...withCookie(site), 'content-type': 'application/json' },
         ...(method === 'GET' ? {} : { body: '{"channel":"portal"}' }),
@@ -78,11 +82,35 @@ test('a browser session reads by cookie, and writes from its own origin only', a
 });
 
 test('without a credential nothing but health, contract and reference is answered', async () => {
-  const status = async (path: string) => (await fetch(system.url + path)).status;
+  const status = async (path: string) => (await system.fetch(system.url + path)).status;
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs'])
     expect([path, await status(path)]).toEqual([path, 200]);
   for (const path of ['/ticket/1', '/tag', '/metrics', '/nothing']) expect(await status(path), path).toBe(401);
   expect(await status('/ticket/1')).toBe(401);
+});
+
+test('every method that a path does not have is 405, also one that browsers never send', async () => {
+  const check = await documentCheck(`${system.url}/openapi.json`);
+  const send = async (method: string, path: string) => {
+    const outgoing = request(system.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      agent: false,
+    });
+    const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    outgoing.end();
+    const [incoming] = await answered;
+    const { statusCode: status = 0, headers } = incoming;
+    check({ method, path, status, headers: new Headers(headers as HeadersInit), body: await buffer(incoming) });
+    return [status, headers.allow];
+  };
+  for (const method of METHODS) {
+    // Names no path; Node ends the connection.
+    if (method === 'CONNECT') continue;
+    if (!['POST', 'PATCH'].includes(method))
+      expect([method, ...(await send(method, '/ticket'))]).toEqual([method, 405, 'POST, PATCH']);
+    expect([method, ...(await send(method, '/ticket/of/no/contract'))]).toEqual([method, 404, undefined]);
+  }
 });
 
 test('a native gRPC client reads a ticket straight from the service', async () => {
@@ -142,5 +170,7 @@ test.skipIf(chromium === undefined)(
     const { stdout: page } = await run(chromium ?? '', args, { maxBuffer: 50_000_000 });
     expect(page).toContain('/ticket/search');
     expect(page).toContain('Creates a ticket');
+    expect(page).toMatch(/<h[12] class="title">Ticketing API/);
+    expect(page).not.toMatch(/class="topbar|swagger-ui-logo|Explore/);
   },
 );

@@ -22,7 +22,8 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     400: hasBody || binding.path.length > 0 || binding.query.length > 0,
     401: true,
     403: true,
-    404: binding.path.length > 0,
+    // A repeated request whose ticket was deleted since then finds nothing.
+    404: binding.path.length > 0 || takesIdempotencyKey(method),
     409: isWrite,
     412: isWrite,
     413: hasBody,
@@ -30,19 +31,25 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     422: takesIdempotencyKey(method),
     429: true,
     500: true,
+    502: true,
     503: true,
     504: true,
   };
+  for (const status of rule.problemStatuses) {
+    const known = problemStatuses.find((candidate) => candidate === status);
+    if (known === undefined) throw new Error(`${method.toString()} names the status ${status}, which no problem has`);
+    occurs[known] = true;
+  }
   return problemStatuses.filter((status) => occurs[status]);
 }
 
-const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 503, 504] as const;
+const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
 
 /** A status that a problem document can have. */
 export type ProblemStatus = (typeof problemStatuses)[number];
 
 const retryAfter: Record<string, JsonObject> = {
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
 };
 
 const problems: Record<ProblemStatus, { name: string; description: string; headers?: Record<string, JsonObject> }> = {
@@ -50,10 +57,12 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   401: {
     name: 'Unauthenticated',
     description: 'No credential, or one that does not verify.',
-    headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },
+    headers: {
+      'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { const: 'Bearer' } },
+    },
   },
   403: { name: 'Forbidden', description: 'The caller may not do this.' },
-  404: { name: 'NotFound', description: 'What the path names does not exist.' },
+  404: { name: 'NotFound', description: 'What the request names does not exist.' },
   409: { name: 'Conflict', description: 'The change does not fit what is stored.' },
   412: { name: 'PreconditionFailed', description: 'The change is made for another version.' },
   413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
@@ -61,6 +70,7 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   422: { name: 'KeyReused', description: 'The `Idempotency-Key` was used for another request.' },
   429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
   500: { name: 'InternalError', description: 'Something failed; only `traceId` says more.' },
+  502: { name: 'BadGateway', description: 'A service could not be understood, or broke off.' },
   503: { name: 'ServiceUnavailable', description: 'Something that is needed is down.', headers: retryAfter },
   504: { name: 'DeadlineExceeded', description: 'It took too long.', headers: retryAfter },
 };

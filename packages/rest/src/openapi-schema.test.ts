@@ -9,6 +9,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import { ReportingTicketRowSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
@@ -19,6 +20,7 @@ import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { messageEncoder } from './encode.ts';
 import { openApiDocument } from './openapi.ts';
+import { SchemaWriter } from './openapi-schema.ts';
 import { restRuleOf } from './options.ts';
 import { toProblem } from './problem.ts';
 import { bindingOf, requestReader } from './request-reader.ts';
@@ -80,6 +82,16 @@ describe('schemas of responses', () => {
     expect(ticket.rawData).toMatchObject({ type: ['object', 'null'], additionalProperties: true });
     expect(schemas.Ticket?.required).not.toContain('rawData');
     expect(schemas.Ticket?.required).toContain('workitem');
+  });
+
+  it('let a field be null that some responses leave out', () => {
+    const writer = new SchemaWriter();
+    writer.output(ReportingTicketRowSchema);
+    const row = writer.components.ReportingTicketRow;
+    expect(row).toMatchObject({ properties: { email: { type: ['string', 'null'] }, rawData: { type: 'string' } } });
+    expect(row?.required).toContain('topic');
+    expect(row?.required).not.toContain('email');
+    expect(row?.required).not.toContain('rawData');
   });
 
   it('honour inline and unwrapped messages', () => {

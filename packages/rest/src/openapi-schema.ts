@@ -65,11 +65,11 @@ export class SchemaWriter {
     const required: string[] = [];
     for (const field of message.fields) {
       if (inlined.includes(field)) continue;
-      const { omitWhenUnset, shownBy } = jsonFormOf(field);
+      const { omitWhenUnset, shownBy, mayBeOmitted } = jsonFormOf(field);
       const value = this.outputValue(field);
       const nullable = field.presence === FeatureSet_FieldPresence.EXPLICIT && !omitWhenUnset;
       properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value);
-      if (!omitWhenUnset && shownBy === '') required.push(field.jsonName);
+      if (!omitWhenUnset && !mayBeOmitted && shownBy === '') required.push(field.jsonName);
     }
     const object = objectOf(properties, required);
     const parts = inlined.flatMap((field) => (field.message ? [this.output(field.message)] : []));

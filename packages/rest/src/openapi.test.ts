@@ -129,6 +129,7 @@ describe('openApiDocument', () => {
         403: { $ref: '#/components/responses/Forbidden' },
         429: { $ref: '#/components/responses/TooManyRequests' },
         500: { $ref: '#/components/responses/InternalError' },
+        502: { $ref: '#/components/responses/BadGateway' },
         503: { $ref: '#/components/responses/ServiceUnavailable' },
         504: { $ref: '#/components/responses/DeadlineExceeded' },
       },
@@ -145,10 +146,16 @@ describe('openApiDocument', () => {
     });
     expect(operation?.responses[200]).toEqual({
       description: 'The ticket that was created or updated.',
-      headers: { ETag: { description: 'The version, as a strong entity tag.', schema: { type: 'string' } } },
+      headers: {
+        ETag: {
+          description: 'The version, as a strong entity tag.',
+          required: true,
+          schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
+        },
+      },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Ticket' } } },
     });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 409, 412, 413, 415, 422, 429, 500, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504]);
   });
 
   it('describes a body that is one field of the request', () => {
@@ -167,7 +174,7 @@ describe('openApiDocument', () => {
   it('knows a search by POST from a write, and a body that may be absent', () => {
     const operation = document.paths['/ticket/search']?.post;
     expect(operation?.requestBody).toMatchObject({ required: false });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 413, 415, 429, 500, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]);
   });
 
   it('describes a deletion with its path and the right that it needs', () => {
@@ -182,13 +189,15 @@ describe('openApiDocument', () => {
       ],
     });
     expect(operation).not.toHaveProperty('requestBody');
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 502, 503, 504]);
   });
 
   it('answers problems as problem documents', () => {
     expect(document.components.responses.TooManyRequests).toEqual({
       description: 'The caller has sent too many requests.',
-      headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } },
+      headers: {
+        'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
+      },
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     });
   });
@@ -211,7 +220,26 @@ describe('openApiDocument', () => {
         { name: 'tagNames', required: true, schema: { type: 'array', minItems: 1, items: { type: 'string' } } },
       ],
     });
-    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 500, 503, 504]);
+    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 500, 502, 503, 504]);
+  });
+
+  it.each([
+    ['POST', '/ticket/search', [403, 404, 500]],
+    ['POST', '/ticket', [403, 500]],
+    ['PATCH', '/ticket', [403, 404, 500]],
+    ['GET', '/ticket/{ticketId}', [403, 404, 500]],
+    ['PATCH', '/ticket/{ticketId}', [403, 404, 500]],
+    ['DELETE', '/ticket/{ticketId}', [403, 404, 500]],
+    ['DELETE', '/ticket/{ticketId}/attachment/{attachmentId}', [403, 404, 500]],
+    ['GET', '/ticket/{ticketId}/variables', [403, 404, 500]],
+  ])('lists the problems that the specification names: %s %s', (method, path, statuses) => {
+    expect(statusesOf(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
+  });
+
+  it('lists a problem that only the contract can know of, and refuses a status that no problem has', () => {
+    const kind = { case: 'authenticated', value: true } as const;
+    expect(statusesOf(documentOf(sampleService(kind, [409])).paths['/sample']?.get)).toContain(409);
+    expect(() => documentOf(sampleService(kind, [418]))).toThrow('names the status 418, which no problem has');
   });
 
   it('refuses a method that does not say who may call it', () => {
@@ -276,9 +304,10 @@ function lint(document: OpenApiDocument): { status: number | null; report: strin
 }
 
 /** A service with one method, `GET /sample?filters&tagNames`, that no contract has. */
-function sampleService(kind: AccessRule['kind']): DescService {
+function sampleService(kind: AccessRule['kind'], problemStatuses: number[] = []): DescService {
   const options = create(MethodOptionsSchema);
-  setExtension(options, rest, create(RestRuleSchema, { method: 'GET', path: '/sample', status: 202 }));
+  const rule = create(RestRuleSchema, { method: 'GET', path: '/sample', status: 202, problemStatuses });
+  setExtension(options, rest, rule);
   if (kind.case) setExtension(options, access, create(AccessRuleSchema, { kind }));
   const counted = create(FieldOptionsSchema);
   setExtension(counted, rules, create(FieldRulesSchema, { minItems: 1 }));

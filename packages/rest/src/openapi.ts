@@ -272,7 +272,11 @@ function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObje
   if (method.methodKind === 'server_streaming') return streamOf(route, schemas);
   const schema =
     rule.responseBody === '' ? schemas.output(output) : schemas.outputValue(fieldNamed(output, rule.responseBody));
-  const etag = { description: 'The version, as a strong entity tag.', schema: { type: 'string' } };
+  const etag = {
+    description: 'The version, as a strong entity tag.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
+  };
   return {
     [rule.status || 200]: {
       description: commentsOf(output).text || 'Done.',
@@ -295,7 +299,7 @@ function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<strin
     type === 'application/json' && rule.lists !== ''
       ? { type: 'array', items: schemas.output(message(rule.lists)) }
       : bytes;
-  const location = { description: 'Where to ask how far it is.', schema: { type: 'string' } };
+  const location = { description: 'Where to ask how far it is.', required: true, schema: { type: 'string' } };
   return {
     200: {
       description: 'The content.',

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { create, type Message } from '@bufbuild/protobuf';
@@ -105,6 +106,23 @@ test.each([
   } as InjectOptions);
   expect([response.statusCode, response.headers.allow]).toEqual([405, allowed]);
   if (method !== 'HEAD') expect(problem).toMatchObject({ status: 405, code: 'method_not_allowed', success: false });
+  expect(requests).toEqual([]);
+});
+
+test.each([
+  ['/ticket', ['POST', 'PATCH']],
+  ['/ticket/1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
+])('responds with 405 to every method that %s does not have', async (url, methods) => {
+  const { app, requests } = await face();
+  const others = METHODS.filter((method) => !methods.includes(method));
+  expect(others).toEqual(expect.arrayContaining(['TRACE', 'PROPFIND', 'M-SEARCH', 'SOURCE']));
+  for (const method of others) {
+    for (const payload of [undefined, '{"channel":']) {
+      const response = await app.inject({ method, url, headers: json, payload } as InjectOptions);
+      expect([method, response.statusCode, response.headers.allow]).toEqual([method, 405, methods.join(', ')]);
+      if (method !== 'HEAD') expect(response.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    }
+  }
   expect(requests).toEqual([]);
 });
 

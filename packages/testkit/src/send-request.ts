@@ -1,3 +1,5 @@
+import type { CheckedFetch } from './checked-fetch.ts';
+
 /** What a request of a test says. */
 export interface TestRequest {
   /** An object is sent as JSON, a text as it is. */
@@ -15,8 +17,9 @@ export interface TestResponse {
   json: any;
 }
 
-/** Sends a request, and reads the whole response. */
+/** Sends a request by a `fetch` that checks the response, and reads the whole response. */
 export async function sendRequest(
+  fetch: CheckedFetch,
   url: string,
   method: string,
   path: string,

@@ -11,6 +11,7 @@ import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
+import { type CheckedFetch, checkedFetch } from './checked-fetch.ts';
 import { sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
 import { type BusPlace, type ServicePorts, serviceVariables } from './service-variables.ts';
 import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
@@ -24,6 +25,8 @@ export interface ServiceHarness {
   environment: Record<string, string>;
   /** The database, to look at or to fill. */
   database: mongoose.mongo.Db;
+  /** Checks every response against the OpenAPI document of the service. */
+  fetch: CheckedFetch;
   /** Sends a request as a caller whom the gateway has verified; an ordinary user unless said otherwise. */
   request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
   /** Opens the database, or the bus, as another process does; to be closed before the harness is stopped. */
@@ -97,12 +100,14 @@ export async function startServiceHarness<Settings>(
   const client = await mongoose.createConnection(mongodbUri, { dbName: name }).asPromise();
   const database = client.getClient().db(name);
   const url = `http://127.0.0.1:${running.ports.http}`;
+  const fetch = checkedFetch(`${url}/openapi.json`);
   return {
     running,
     identity,
     url,
     environment,
     database,
+    fetch,
     startInstance,
     async openDatabase() {
       const opened = openDatabase(mongodbUri, name, () => undefined);
@@ -112,7 +117,10 @@ export async function startServiceHarness<Settings>(
     openBus: openTestBus,
     async request(method, path, { caller = {}, url: base = url, headers = {}, ...request } = {}) {
       const token = await identity.internalToken(entry.name, testCaller(caller));
-      return sendRequest(base, method, path, { ...request, headers: { authorization: `Bearer ${token}`, ...headers } });
+      return sendRequest(fetch, base, method, path, {
+        ...request,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+      });
     },
     async stop() {
       await running.stop();

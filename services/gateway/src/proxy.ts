@@ -1,6 +1,7 @@
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
+import { routedMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -41,6 +42,8 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
   await app.register(fastifyHttpProxy, {
     upstream: options.url,
     routes: options.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
+    // The service refuses those that a path does not have.
+    httpMethods: routedMethods(app),
     proxyPayloads: false,
     // Typed for an older undici and for calls without a callback, of which the proxy makes none.
     undici: { request: agent.request } as NonNullable<FastifyHttpProxyOptions['undici']>,

@@ -18,6 +18,16 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// A ticket with its stub torn off, in place of the icon of Swagger.
+const icon = {
+  filename: 'icon.svg',
+  rel: 'icon',
+  type: 'image/svg+xml',
+  sizes: 'any',
+  content:
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#1b6ac9" d="M1 3h9v2h1V3h4v3a2 2 0 0 0 0 4v3h-4v-2h-1v2H1v-3a2 2 0 0 0 0-4zm9 4h1v2h-1z"/></svg>',
+};
+
 /** Registers the description of the API, as `/openapi.json` and as the reference page `/docs`, which needs no network. */
 export async function registerPublicPages(app: FastifyInstance, description: ApiDescription): Promise<void> {
   app.get('/openapi.json', async (_request, reply) => {
@@ -25,14 +35,15 @@ export async function registerPublicPages(app: FastifyInstance, description: Api
     return reply.header('cache-control', 'no-cache').send(description.latest());
   });
   rejectOtherMethods(app, '/openapi.json', ['GET']);
-  rejectOtherMethods(app, docsPath, ['GET']);
+  for (const path of [docsPath, `${docsPath}/*`]) rejectOtherMethods(app, path, ['GET']);
   // The page demands this plugin; the document itself comes from `transformSpecification`, as it changes.
   const placeholder = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} };
   await app.register(fastifySwagger, { mode: 'static', specification: { document: placeholder } });
   await app.register(fastifySwaggerUi, {
     routePrefix: docsPath,
-    theme: { title: 'Ticketing API' },
-    uiConfig: { validatorUrl: null, docExpansion: 'list', tryItOutEnabled: false },
+    theme: { title: description.latest().info.title, favicon: [icon] },
+    // The base layout is the one without the bar that shows the logo of Swagger and a field for other documents.
+    uiConfig: { layout: 'BaseLayout', validatorUrl: null, docExpansion: 'list', tryItOutEnabled: false },
     staticCSP: contentSecurityPolicy,
     uiHooks: { onRequest: async () => description.refresh() },
     transformSpecificationClone: false,

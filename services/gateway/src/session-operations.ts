@@ -3,33 +3,40 @@ import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@t
 import { sessionPath } from './session-routes.ts';
 import { upstreams } from './upstreams.ts';
 
-const info = { title: 'Ticketing', version: '1' };
+const info = { title: 'Ticketing API', version: '1' };
+/** The statuses with which the gateway refuses a request by itself. */
+const refusals = ['401', '403', '429', '500', '503'];
 
 /** The part of the API's description that is the gateway's own. */
 export function sessionDocument(): OpenApiDocument {
   const own = openApiDocument({ ...info, served: [] });
-  const { components, responses } = problems(['401', '403', '429', '500', '503']);
-  const operation = (about: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>): OpenApiOperation => ({
+  const { components, responses } = problems(['400', ...refusals]);
+  const operation = (
+    about: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>,
+    statuses: readonly string[],
+  ): OpenApiOperation => ({
     ...about,
     tags: ['Session'],
-    responses: { 200: success, ...responses },
+    responses: { 200: success, ...pick(responses, (status) => statuses.includes(status)) },
   });
+  const creation = {
+    operationId: 'createSession',
+    summary: 'Sets the session cookie from a bearer token; the cookie lasts as long as the token.',
+    security: [{ bearerAuth: [] }],
+  };
   own.tags.push({ name: 'Session', description: 'Keeps the token of a browser in a cookie.' });
   own.components = { ...own.components, ...components };
   own.paths[sessionPath] = {
-    post: operation({
-      operationId: 'createSession',
-      summary: 'Sets the session cookie from a bearer token; the cookie lasts as long as the token.',
-      security: [{ bearerAuth: [] }],
-    }),
-    delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }),
+    // 400 is for a token that is too long for a cookie.
+    post: operation(creation, ['400', ...refusals]),
+    delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }, refusals),
   };
   return own;
 }
 
 const success: JsonObject = {
   description: 'Done.',
-  headers: { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' } } },
+  headers: { 'Set-Cookie': { description: 'The session cookie.', required: true, schema: { type: 'string' } } },
   content: {
     'application/json': {
       schema: { type: 'object', properties: { success: { type: 'boolean', const: true } }, required: ['success'] },

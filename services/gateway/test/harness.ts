@@ -1,11 +1,15 @@
+import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { service } from '../src/service.ts';
+import { sessionDocument } from '../src/session-operations.ts';
+import { upstreams } from '../src/upstreams.ts';
 import { type HttpAnswer, type HttpCall, send } from './http-client.ts';
-import { type StubService, startStub } from './stub-service.ts';
+import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
 /** A gateway in front of a stub of the services behind it. */
 export interface GatewayHarness {
@@ -48,8 +52,11 @@ export async function startHarness(
   };
   const gateway = await service.start(environment, { runtime: { ...systemRuntime, now } });
   const bearer = `Bearer ${await identity.issuerToken()}`;
-  const callBare: GatewayHarness['callBare'] = (method, path, call = {}) =>
-    send(gateway.ports.http, method, path, call);
+  const callBare: GatewayHarness['callBare'] = async (method, path, call = {}) => {
+    const answer = await send(gateway.ports.http, method, path, call);
+    checkOwnResponse(method, path, answer);
+    return answer;
+  };
   return {
     gateway,
     identity,
@@ -64,4 +71,23 @@ export async function startHarness(
       identity.remove();
     },
   };
+}
+
+let check: ResponseCheck | undefined;
+
+/** Checks what the gateway itself responds with against the OpenAPI document; the stub may say anything. */
+function checkOwnResponse(method: string, path: string, { status, headers, body }: HttpAnswer): void {
+  if (stubHeader in headers) return;
+  check ??= responseChecker(wholeDocument());
+  const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')]);
+  check({ method, path, status, headers: new Headers(fields), body });
+}
+
+/** The document of the gateway in front of services that are all seen. */
+function wholeDocument() {
+  const served = upstreams.flatMap(({ contracts }) =>
+    contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
+  );
+  const info = { title: 'Ticketing API', version: '1' };
+  return mergeOpenApi([sessionDocument(), openApiDocument({ ...info, served })], info);
 }

@@ -72,6 +72,15 @@ describe('the reference page', () => {
     }
   });
 
+  it('shows the name of the product, not the logo of its framework and a field for other documents', async () => {
+    const html = (await get('/docs')).body.toString();
+    expect(html).toContain('<title>Ticketing API</title>');
+    expect(html).toContain('href="/docs/static/theme/icon.svg"');
+    expect(html).not.toContain('favicon');
+    expect((await get('/docs/static/swagger-initializer.js')).body.toString()).toMatch(/"?layout"?: ?"BaseLayout"/);
+    expect((await get('/openapi.json')).json.info.title).toBe('Ticketing API');
+  });
+
   it('is all that is public', async () => {
     expect((await get('/docsx')).status).toBe(401);
     expect((await get('/docs/../ticket/1')).status).toBe(400);

@@ -11,6 +11,9 @@ export interface ReceivedRequest {
   body: Buffer;
 }
 
+/** The header by which responses of the stub are told from those of the gateway. */
+export const stubHeader = 'x-stub';
+
 /** Stands for the tickets service: keeps what it is sent and answers `{}`, or whatever a test wants. */
 export interface StubService {
   url: string;
@@ -34,6 +37,7 @@ export async function startStub(port = 0): Promise<StubService> {
   let special: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   let description: object | undefined;
   const server = createServer(async (request, response) => {
+    response.setHeader(stubHeader, '1');
     if (request.url === '/openapi.json') {
       response.writeHead(description ? 200 : 404).end(JSON.stringify(description ?? {}));
       return;

@@ -192,7 +192,7 @@ describe('a request that is not right', () => {
     for (const one of [path, `${path}/${id}`, `${path}/${id}/file`]) {
       const refused = await reporting.request(one, { caller: { permissions: [] } });
       expect([refused.status, refused.json.code]).toEqual([403, 'missing_right']);
-      expect((await fetch(reporting.url + one)).status).toBe(401);
+      expect((await reporting.fetch(reporting.url + one)).status).toBe(401);
       expect((await reporting.request(one, { caller: { permissions: [], roleId: 1 } })).status).not.toBe(403);
       const other = await reporting.request(one, { method: 'POST' });
       expect([other.status, other.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -107,7 +107,7 @@ describe('the REST API', () => {
       const path = rule?.path.replace(/\{\w+\}/, '1') ?? '';
       const answer = async (authorization: string | undefined) =>
         (
-          await fetch(tickets.url + path, {
+          await tickets.fetch(tickets.url + path, {
             method: rule?.method ?? 'GET',
             headers: { ...(authorization === undefined ? {} : { authorization }) },
           })

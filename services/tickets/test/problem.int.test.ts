@@ -35,7 +35,11 @@ test('400 for a single part has its code as the code of the problem', async () =
 test('400 for a body that is not JSON, or not UTF-8', async () => {
   await expectProblem(await tickets.request('POST', '/ticket', { body: '{"channel":' }), 400, '400-malformed');
   const latin1 = new Uint8Array(Buffer.from('{"channel":"chat","subject":"Zähler"}', 'latin1'));
-  const response = await fetch(`${tickets.url}/ticket`, { method: 'POST', headers: await jsonHeaders(), body: latin1 });
+  const response = await tickets.fetch(`${tickets.url}/ticket`, {
+    method: 'POST',
+    headers: await jsonHeaders(),
+    body: latin1,
+  });
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, 'malformed_json']);
 });
 
@@ -44,7 +48,7 @@ test('400 for a parameter of the path names it', async () => {
 });
 
 test('401 without a credential', async () => {
-  const response = await sendRequest(tickets.url, 'GET', '/ticket/1');
+  const response = await sendRequest(tickets.fetch, tickets.url, 'GET', '/ticket/1');
   expect(response.headers.get('www-authenticate')).toBe('Bearer');
   await expectProblem(response, 401, '401-missing');
 });
@@ -97,7 +101,7 @@ test('413 for a body above the limit without a Content-Length', async () => {
     },
   });
   const request = { method: 'POST', headers: await jsonHeaders(), body: stream, duplex: 'half' } as RequestInit;
-  const response = await fetch(`${tickets.url}/tag`, request);
+  const response = await tickets.fetch(`${tickets.url}/tag`, request);
   expect(response.status).toBe(413);
   await response.body?.cancel();
 });

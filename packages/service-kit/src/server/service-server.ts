@@ -1,6 +1,11 @@
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
-import { defaultMaxBodyBytes, registerRestApi, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import {
+  defaultMaxBodyBytes,
+  registerRestApi,
+  rejectOtherMethods,
+  type ServiceImplementation,
+} from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
@@ -66,6 +71,7 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
     const title = `Ticketing: ${entry.name}`;
     const json = JSON.stringify(openApiDocument({ served: parts.implementations, title, version: '1' }));
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+    rejectOtherMethods(scope, '/openapi.json', ['GET']);
     await registerRest(scope, parts);
   });
   await web.register(fastifyConnectPlugin, { routes: callRoutes(parts.implementations), ...connectOptions(parts) });

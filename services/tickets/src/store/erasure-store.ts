@@ -19,9 +19,6 @@ export interface PendingErasures {
   oldestAt: Date;
 }
 
-/** The services that store data of tickets. Each erases its own when a ticket is deleted. */
-export const servicesWithTicketData: readonly string[] = ['tickets', 'reporting'];
-
 /** Opens the erasures of a collection of tickets. */
 export function erasureStore(tickets: TicketCollection): ErasureStore {
   return {

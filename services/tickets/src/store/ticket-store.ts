@@ -3,12 +3,12 @@ import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { storeCall } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
+import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
-import { servicesWithTicketData } from './erasure-store.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { documentOf, erasedFields } from './ticket-document.ts';
 import { type AppliedRequest, isLive, nativeTickets, type TicketDocument } from './ticket-model.ts';
@@ -104,7 +104,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     },
     erase: (ticket, event, at) =>
       updateOne(isUnchanged(ticket, undefined), {
-        $set: { version: event.version, deletedAt: at, notErasedBy: [...servicesWithTicketData] },
+        $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },
         $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
         ...outboxPush(event),
       }).then(notifyIfWritten),

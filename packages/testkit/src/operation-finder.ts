@@ -1,0 +1,76 @@
+import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/openapi.ts';
+import type { Schema } from '@ticketing/rest/openapi-schema.ts';
+
+/** What a document says of one response of an operation. */
+export interface ListedResponse {
+  headers?: Record<string, { required?: boolean; schema: Schema }>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+/** The responses that an operation lists, by status. */
+export type ListedResponses = Record<string, ListedResponse>;
+
+/** What a document says of one path. */
+export interface PathOperations {
+  /** The methods that the path has; HEAD wherever GET is. */
+  methods: readonly string[];
+  /** The responses of one method; those of GET for HEAD. */
+  responsesOf(method: string): ListedResponses | undefined;
+}
+
+interface Entry {
+  segments: readonly string[];
+  operations: PathOperations;
+}
+
+/** Finds what a document says of the path of a request. Where two templates fit, it is the one with fewer parameters. */
+export function operationFinder(document: OpenApiDocument): (path: string) => PathOperations | undefined {
+  const entries = Object.entries(document.paths).map(
+    ([path, operations]): Entry => ({ segments: path.split('/'), operations: pathOperations(document, operations) }),
+  );
+  entries.sort((one, other) => parametersOf(one) - parametersOf(other));
+  return (path) => {
+    const segments = path.split('/').map(decodeSegment);
+    return entries.find((entry) => fits(entry, segments))?.operations;
+  };
+}
+
+function pathOperations(document: OpenApiDocument, operations: Record<string, OpenApiOperation>): PathOperations {
+  const responses = new Map(
+    Object.entries(operations).map(([verb, operation]) => [verb.toUpperCase(), listedResponses(document, operation)]),
+  );
+  const ofGet = responses.get('GET');
+  if (ofGet) responses.set('HEAD', ofGet);
+  return { methods: [...responses.keys()], responsesOf: (method) => responses.get(method) };
+}
+
+function listedResponses(document: OpenApiDocument, { responses }: OpenApiOperation): ListedResponses {
+  const resolved = Object.entries(responses).map(([status, response]) => {
+    if (typeof response.$ref !== 'string') return [status, response];
+    const component = document.components.responses[response.$ref.replace('#/components/responses/', '')];
+    if (!component) throw new Error(`the document refers to ${response.$ref}, which it does not have`);
+    return [status, component];
+  });
+  return Object.fromEntries(resolved);
+}
+
+function parametersOf({ segments }: Entry): number {
+  return segments.filter(isParameter).length;
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith('{');
+}
+
+function fits({ segments }: Entry, path: readonly string[]): boolean {
+  if (segments.length !== path.length) return false;
+  return segments.every((segment, index) => isParameter(segment) || segment === path[index]);
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
