@@ -93,7 +93,7 @@ export function embeddedLog({ connection, opened }: Pick<Database, 'connection' 
 
   async function partitionsOf(topic: string): Promise<number> {
     const partitions = known.get(topic) ?? (await topics().findOne({ _id: topic }))?.partitions;
-    if (partitions === undefined) throw new DomainError('not_found', 'unknown_topic', `There is no topic ${topic}.`);
+    if (partitions === undefined) throw new DomainError('unavailable', 'unknown_topic', `There is no topic ${topic}.`);
     known.set(topic, partitions);
     return partitions;
   }
