@@ -5,16 +5,17 @@ import type { Connection, mongo } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
 /**
- * Which events have had their effect beyond the store of a service (a mail, a call), so that one that comes again has none.
+ * Remembers which events have had their effect outside the store of a service (a mail, a call), so that an event that is
+ * delivered again does not have it twice.
  */
 export interface Inbox {
   /**
-   * Runs the effect of an event, unless the event has had it, and answers whether it ran. If that can not be noted,
-   * because the process dies or the store is away, the effect runs again when the event comes again a minute later: what
-   * it makes is to be keyed by the id of the event.
+   * Runs the effect of an event unless it has run before, and returns whether it ran. If the process dies, or the store
+   * becomes unavailable, before the run is recorded, the effect runs a second time when the event is delivered again
+   * after the lease: use the id of the event as a key, so that the receiver can recognise the repetition.
    *
-   * Errors: event_in_hand, while another runs the effect, which passes; store_unavailable; what the effect throws, and
-   * then the event may come again at once.
+   * Errors: event_in_hand (transient), while another process runs the effect; store_unavailable; what the effect throws:
+   * then the next delivery may run it at once.
    */
   once(event: Pick<ReceivedEvent, 'id'>, effect: () => Promise<void>): Promise<boolean>;
 }
@@ -22,11 +23,11 @@ export interface Inbox {
 interface InboxDocument {
   /** Group and event. */
   _id: string;
-  /** Who runs the effect, and until when nobody else does. */
+  /** Who runs the effect, and until when nobody else may. */
   owner?: string;
   leaseUntil?: Date;
   isDone?: boolean;
-  /** When it was claimed, or done. */
+  /** When the effect was claimed, and later when it was done. */
   at: Date;
 }
 
@@ -38,11 +39,11 @@ const keptSeconds = 30 * 24 * 60 * 60;
 const inboxOf = (connection: Connection) =>
   connection.collection('inbox') as unknown as mongo.Collection<InboxDocument>;
 
-/** Opens the inbox of a group of consumers. Source: architecture.md section 4, Consume. */
+/** Opens the inbox of a consumer group. Source: architecture.md section 4, Consume. */
 export function openInbox(connection: Connection, group: string, now: () => number = Date.now): Inbox {
   const inbox = inboxOf(connection);
 
-  /** Answers false if the event has had its effect. */
+  /** Claims the right to run an effect. Returns false if the effect has run before. */
   async function claim(_id: string, owner: string): Promise<boolean> {
     const at = new Date(now());
     const isFree = { _id, isDone: { $exists: false }, leaseUntil: { $lte: at } };
@@ -66,7 +67,7 @@ export function openInbox(connection: Connection, group: string, now: () => numb
       try {
         await effect();
       } catch (error) {
-        // If this fails, the lease ends by itself.
+        // If this fails, the next delivery has to wait until the lease expires.
         await inbox.deleteOne({ _id, owner }).catch(() => undefined);
         throw error;
       }
@@ -77,7 +78,7 @@ export function openInbox(connection: Connection, group: string, now: () => numb
   };
 }
 
-/** Builds the index by which an inbox forgets, after 30 days. */
+/** Builds the TTL index that removes the entries of an inbox after 30 days. */
 export async function buildInboxIndex(connection: Connection): Promise<void> {
   await inboxOf(connection).createIndex({ at: 1 }, { expireAfterSeconds: keptSeconds });
 }
