@@ -3,7 +3,9 @@ import type { OutgoingMessage } from './bus.ts';
 /** A generous estimate of the size of a message's headers, in bytes. */
 const headerBytes = 1000;
 
-/** Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch of its own. */
+/**
+ * Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch of its own.
+ */
 export function batchesOf(
   messages: readonly OutgoingMessage[],
   limit: { bytes: number; messages: number },

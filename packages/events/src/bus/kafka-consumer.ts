@@ -13,8 +13,8 @@ export interface GroupMember {
 }
 
 /**
- * How long the group waits for a silent member. A client that gave up while the brokers were unavailable rejoins as a new
- * member, and waits this long for its old self.
+ * How long the group waits for a silent member. A client that gave up while the brokers were unavailable rejoins as a
+ * new member, and waits this long for its old self.
  */
 const sessionTimeoutMs = 20_000;
 

@@ -2,7 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Consumer, ConsumerState } from './consumer.ts';
 
-/** Registers the metrics of consumers. They are measured whenever the metrics are read. Source: guarantees.md section 7. */
+/**
+ * Registers the metrics of consumers. They are measured whenever the metrics are read. Source: guarantees.md section 7.
+ */
 export function measureConsumers(consumers: readonly Consumer[], deadLetters: DeadLetters, registry: Registry): void {
   const gauge = (name: string, help: string, read: (state: ConsumerState) => number) =>
     new Gauge({

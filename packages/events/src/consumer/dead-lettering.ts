@@ -34,8 +34,8 @@ export async function deadLetterBlocked(
   if (!first) return;
   await deadLetters.add(group, messages, behindAnother);
   const oldest = await deadLetters.next(group, first.topic, first.key);
-  // The key is still blocked if its oldest dead letter is older than these messages, or failed itself. In the second case
-  // these messages were dead-lettered before, but not acknowledged, and were therefore delivered again.
+  // The key is still blocked if its oldest dead letter is older than these messages, or failed itself. In the second
+  // case these messages were dead-lettered before, but not acknowledged, and were therefore delivered again.
   if (!oldest || oldest.reason !== behindAnother || Number(oldest.offset) < Number(first.offset)) return;
   try {
     await replayKey(options, first.topic, first.key, signal);

@@ -90,8 +90,8 @@ export function messageHandler(
   }
 
   /**
-   * Counts a failure; returns whether the message must now be dead-lettered. Being late counts only if other keys of the
-   * same delivery were handled: if none was, then something that the handler needs may be slow for all of them.
+   * Counts a failure; returns whether the message must now be dead-lettered. Being late counts only if other keys of
+   * the same delivery were handled: if none was, then something that the handler needs may be slow for all of them.
    */
   function countFailure(message: IncomingMessage, error: unknown, progress: Progress): boolean {
     if (!isLate(error)) return counts.addFailure([message]);

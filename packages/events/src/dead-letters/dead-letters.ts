@@ -12,8 +12,8 @@ export interface DeadLetter extends IncomingMessage {
 }
 
 /**
- * The dead letters of the consumer groups of a service. A key that has dead letters is blocked: later messages of the key
- * are dead-lettered too, so that a replay handles them in their order.
+ * The dead letters of the consumer groups of a service. A key that has dead letters is blocked: later messages of the
+ * key are dead-lettered too, so that a replay handles them in their order.
  */
 export interface DeadLetters {
   /** Keeps messages; those that are dead letters already stay as they are. */

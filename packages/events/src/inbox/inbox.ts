@@ -5,8 +5,8 @@ import type { Connection, mongo } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
 /**
- * Remembers which events have had their effect outside the store of a service (a mail, a call), so that an event that is
- * delivered again does not have it twice.
+ * Remembers which events have had their effect outside the store of a service (a mail, a call), so that an event that
+ * is delivered again does not have it twice.
  */
 export interface Inbox {
   /**
@@ -14,8 +14,8 @@ export interface Inbox {
    * becomes unavailable, before the run is recorded, the effect runs a second time when the event is delivered again
    * after the lease: use the id of the event as a key, so that the receiver can recognise the repetition.
    *
-   * Errors: event_in_hand (transient), while another process runs the effect; store_unavailable; what the effect throws:
-   * then the next delivery may run it at once.
+   * Errors: event_in_hand (transient), while another process runs the effect; store_unavailable; what the effect
+   * throws: then the next delivery may run it at once.
    */
   once(event: Pick<ReceivedEvent, 'id'>, effect: () => Promise<void>): Promise<boolean>;
 }

@@ -77,7 +77,9 @@ export interface OutboxState {
 export const rangeCount = 16;
 
 const maxEventsOfOne = 200;
-/** A round of 500 documents is removed by four concurrent writes; a single one would use only one core of the server. */
+/**
+ * A round of 500 documents is removed by four concurrent writes; a single one would use only one core of the server.
+ */
 const removalsPerWrite = 125;
 const shortestRetryMs = 5_000;
 const longestRetryMs = 5 * 60_000;

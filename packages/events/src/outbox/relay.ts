@@ -31,12 +31,12 @@ const pollMs = 200;
 const gatherMs = 150;
 
 /**
- * Sends the events of outboxes to the bus at least once, those of a document in the order of their versions, and removes
- * what the bus has acknowledged. The relays of all processes share the documents by ranges of ids. A relay whose lease
- * expires while it sends can only cause duplicates, because it removes only what it has sent.
+ * Sends the events of outboxes to the bus at least once, those of a document in the order of their versions, and
+ * removes what the bus has acknowledged. The relays of all processes share the documents by ranges of ids. A relay
+ * whose lease expires while it sends can only cause duplicates, because it removes only what it has sent.
  *
- * While the bus is unavailable, the relay backs off and tries again. A document whose events cannot be sent, while those
- * of others can, is logged and postponed.
+ * While the bus is unavailable, the relay backs off and tries again. A document whose events cannot be sent, while
+ * those of others can, is logged and postponed.
  *
  * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
  */
