@@ -1,7 +1,7 @@
-/** Every context of the system; a variable of any other name is a mistake. */
+/** Every context of the system. A variable `TICKETING_<other>_…` is a mistake. */
 const contexts = ['GATEWAY', 'TICKETS', 'INTENTS', 'TEMPLATES', 'KNOWLEDGE', 'REPORTING', 'SETTINGS', 'TEST'];
 
-/** The environment is not what a service needs; the message lists every problem. */
+/** The environment of a service is invalid. The message lists every problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -16,9 +16,10 @@ export class ConfigError extends Error {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the variables `<prefix>NAME` of one service; `read` names each with its type, default and bounds.
+ * Reads the variables `<prefix>NAME` of one service. `read` asks for each variable by its name, type, default and
+ * bounds.
  *
- * Errors: a ConfigError with every missing, malformed and undeclared variable at once.
+ * Errors: a ConfigError with every missing, malformed and unknown variable at once.
  */
 export function readConfig<Config>(
   environment: Environment,
@@ -32,7 +33,7 @@ export function readConfig<Config>(
   return config;
 }
 
-/** Reads single variables and collects what is wrong with them. Made by `readConfig`. */
+/** Reads single variables and collects the problems that it finds. Made by `readConfig`. */
 export class ConfigReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
@@ -74,7 +75,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** A TCP port; 0 takes a free one. */
+  /** A TCP port; 0 means any free port. */
   port(name: string, fallback: number): number {
     return this.integer(name, { default: fallback, min: 0, max: 65_535 });
   }
@@ -84,7 +85,7 @@ export class ConfigReader {
     return this.choice(name, ['true', 'false'], fallback ? 'true' : 'false') === 'true';
   }
 
-  /** One of several words. */
+  /** One of a list of words. */
   choice<Word extends string>(name: string, words: readonly Word[], fallback: Word): Word {
     const text = this.optionalText(name);
     const word = text === undefined ? fallback : words.find((candidate) => candidate === text);
@@ -92,7 +93,7 @@ export class ConfigReader {
     return word ?? fallback;
   }
 
-  /** Several of several words, separated by commas; all of them by default. */
+  /** Some of a list of words, separated by commas; all of them by default. */
   choices<Word extends string>(name: string, words: readonly Word[]): readonly Word[] {
     const text = this.optionalText(name);
     if (text === undefined) return words;
@@ -111,12 +112,12 @@ export class ConfigReader {
     return text;
   }
 
-  /** Adds a problem that concerns several variables, for example two that exclude each other. */
+  /** Adds a problem with several variables, for example two that exclude each other. */
   refuse(problem: string): void {
     this.problems.push(problem);
   }
 
-  /** The variables of this service, or of no service at all, that nobody has asked for. */
+  /** Problems: variables with this prefix that were not asked for, and variables with the prefix of no context. */
   undeclared(): string[] {
     return Object.keys(this.#environment)
       .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startWakefulLoop } from './wakeful-loop.ts';
 
-test('runs when it is woken, and again at once while there is more', async () => {
+test('runs when it is woken, and again at once while there is more work', async () => {
   let runs = 0;
   let left = 0;
   const loop = startWakefulLoop({
@@ -23,7 +23,7 @@ test('runs when it is woken, and again at once while there is more', async () =>
   await loop.stop();
 });
 
-test('what wakes it in the middle of a run is not missed', async () => {
+test('a wake in the middle of a run is not missed', async () => {
   let runs = 0;
   const loop = startWakefulLoop({
     pollMs: 60_000,
@@ -38,7 +38,7 @@ test('what wakes it in the middle of a run is not missed', async () => {
   await loop.stop();
 });
 
-test('runs now and then by itself, and goes on after a failure as long after as is said', async () => {
+test('polls by itself, and runs again after a failure when the pause that onError returned is over', async () => {
   const failures: number[] = [];
   let runs = 0;
   const loop = startWakefulLoop({
@@ -58,7 +58,7 @@ test('runs now and then by itself, and goes on after a failure as long after as 
   await loop.stop();
 });
 
-test('stops in the middle of a run when that ends, and before the first if it may not begin', async () => {
+test('stops when the current run has ended, and at once if the first run was not allowed to start yet', async () => {
   const finish = Promise.withResolvers<boolean>();
   let hasEnded = false;
   const loop = startWakefulLoop({ pollMs: 5, onError: () => 0, run: () => finish.promise });

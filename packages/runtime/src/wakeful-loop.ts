@@ -1,27 +1,33 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-/** What a loop does. */
+/** What a loop runs, and when. */
 export interface WakefulLoopOptions {
-  /** How long it waits at most between two runs. */
+  /** The longest pause between two runs. */
   pollMs: number;
-  /** Does some of the work; answers whether there is more to be done at once. */
+  /** Does a part of the work. Returns whether there is more, so that the next run follows at once. */
   run(signal: AbortSignal): Promise<boolean>;
-  /** Called with what a run fails with, and how often in a row it has; answers how long to wait before the next, in ms. */
+  /**
+   * Called when a run fails, with the number of failed runs before it in a row. Returns the pause before the next, in
+   * ms.
+   */
   onError(error: unknown, failures: number): number;
-  /** Resolves when the first run may begin. */
+  /** Resolves when the first run may start. */
   after?: Promise<unknown>;
 }
 
-/** A loop at work. */
+/** A running loop. */
 export interface WakefulLoop {
-  /** Says that there is something to be done. */
+  /** Starts the next run at once, or directly after the current one. */
   wake(): void;
-  /** Begins no further run, and waits for the one that is under way. */
+  /** Starts no further run, and resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
-/** Does work whenever it is woken, and now and then, one run after the other. */
+/**
+ * Starts a polling loop that can be woken: it runs when `wake` is called, and otherwise every `pollMs`. Runs never
+ * overlap.
+ */
 export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOptions): WakefulLoop {
   const stopping = new AbortController();
   const wakes = new EventEmitter();
@@ -40,7 +46,7 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
     }
   }
 
-  async function wokenOrLater(): Promise<void> {
+  async function wakeOrTimeout(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, stopping.signal]);
     const either = [once(wakes, 'wake', { signal }), setTimeout(pollMs, undefined, { signal })];
@@ -53,9 +59,9 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
   async function loop(): Promise<void> {
     if (after) await Promise.race([after, aborted(stopping.signal)]);
     while (!stopping.signal.aborted) {
-      const counted = wakeCount;
+      const wakesBefore = wakeCount;
       const hasMore = await runOnce();
-      if (!hasMore && counted === wakeCount) await wokenOrLater();
+      if (!hasMore && wakesBefore === wakeCount) await wakeOrTimeout();
     }
   }
 
