@@ -3,18 +3,18 @@ import { DomainError, invalidInput, notFound } from './domain-error.ts';
 
 const violation = (pointer: string, code: string) => ({ pointer, code, detail: 'is wrong' });
 
-test('takes the reason that all violations share', () => {
+test('uses the code that all violations share as its reason', () => {
   expect(invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'wrong_type')]).reason).toBe('wrong_type');
 });
 
-test('says invalid_input if the violations differ, and how many there are', () => {
+test('is invalid_input if the violations differ, and states how many there are', () => {
   const error = invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'required')]);
   expect(error.reason).toBe('invalid_input');
   expect(error.message).toBe('2 parts of the request are not valid.');
   expect(error.violations).toHaveLength(2);
 });
 
-test('says of a single violation where and what', () => {
+test('states where a single violation is, and what it is', () => {
   expect(invalidInput([violation('#/a', 'wrong_type')]).message).toBe('#/a: is wrong');
 });
 

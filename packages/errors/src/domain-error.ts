@@ -1,4 +1,4 @@
-/** The Connect codes that this system answers with, by name. */
+/** The names of the Connect codes that this system responds with. */
 export type ErrorCode =
   | 'invalid_argument'
   | 'out_of_range'
@@ -17,7 +17,7 @@ export type ErrorCode =
   | 'unknown'
   | 'internal';
 
-/** One thing that is wrong with the input: where, a stable code, and a sentence for people. */
+/** One thing that is wrong with the input: where it is, a stable code, and a text for people. */
 export interface Violation {
   pointer: string;
   code: string;
@@ -25,10 +25,10 @@ export interface Violation {
 }
 
 /**
- * An error that a caller may see, on either face. Anything else that is thrown is answered as an internal error.
+ * An error that callers of the REST and RPC APIs may see. Any other error becomes an internal error for them.
  *
- * Shape: `code` decides the status, `reason` is stable and becomes the `code` of the problem document, the message is
- * public, `cause` is only logged.
+ * Shape: `code` determines the status; `reason` is stable and becomes the `code` of the problem document; the message
+ * is public; `cause` is only logged.
  * Source: decisions.md section 2.
  */
 export class DomainError extends Error {
@@ -52,7 +52,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The error for input that is not valid, with everything that is wrong with it. */
+/** The error for invalid input, with everything that is wrong with it. */
 export function invalidInput(violations: readonly Violation[]): DomainError {
   const reasons = new Set(violations.map((violation) => violation.code));
   const [only] = reasons;
@@ -64,7 +64,7 @@ export function invalidInput(violations: readonly Violation[]): DomainError {
   return new DomainError('invalid_argument', reason, detail, { violations });
 }
 
-/** The error for a thing that does not exist, or that the caller may not know of: `notFound('Ticket')`. */
+/** The error for something that does not exist, or that the caller may not know of: `notFound('Ticket')`. */
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `${what.toLowerCase().replaceAll(' ', '_')}_not_found`, `${what} not found`);
 }

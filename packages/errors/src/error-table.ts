@@ -34,24 +34,24 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   upstream_failed: { status: 502, title: 'Bad gateway' },
 };
 
-/** How an error is shown over HTTP. Errors that are the system's own fault are internal: nothing of them is shown. */
+/** The HTTP status of an error. An internal error is the system's own fault; none of its text may reach the client. */
 export function httpStatusOf(error: DomainError): { status: number; title: string; isInternal: boolean } {
   const row = table[error.code];
   const { status, title } = statusOfReason[error.reason] ?? row;
   return { status, title, isInternal: row.status === 500 };
 }
 
-/** The name of a Connect code, as the table knows it. */
+/** The names of the Connect codes, as in the table. */
 const codeOfRpcCode = new Map<Code, ErrorCode>(
   Object.keys(table).map((name) => [table[name as ErrorCode].rpc, name as ErrorCode]),
 );
 
-/** The code by which this system names a code of Connect. */
+/** The name of a Connect code. */
 export function errorCodeOf(code: Code): ErrorCode {
   return codeOfRpcCode.get(code) ?? 'unknown';
 }
 
-/** The error as RPC clients receive it; the reason and the violations travel as a `Problem` detail. */
+/** The error as RPC clients receive it. The reason and the violations are sent as a `Problem` detail. */
 export function toConnectError(error: DomainError): ConnectError {
   const row = table[error.code];
   const problem = create(ProblemSchema, {

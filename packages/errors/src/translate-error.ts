@@ -3,8 +3,8 @@ import { DomainError } from './domain-error.ts';
 import { errorCodeOf, httpStatusOf } from './error-table.ts';
 
 /**
- * Turns whatever was thrown into an error that may be answered; what is not a `DomainError` or a Connect error of the
- * transport itself becomes `internal`, with the original as its cause.
+ * Turns anything that was thrown into an error that a caller may see. Whatever is neither a `DomainError` nor a Connect
+ * error of the transport itself becomes `internal`, with the original as its cause.
  */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
@@ -18,8 +18,8 @@ export function toDomainError(error: unknown): DomainError {
 }
 
 /**
- * Runs a handler, and translates the error of a service that it called: a client learns that a dependency is unavailable,
- * late or has failed, and nothing of the dependency's own error.
+ * Runs a handler and translates an error of a service that it called: the client learns that a dependency is
+ * unavailable, too slow or has failed, but sees nothing of the dependency's own error.
  *
  * Errors: dependency_unavailable, deadline_exceeded, internal.
  */

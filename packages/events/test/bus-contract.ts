@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus/bus.ts';
 
-/** A topic of its own on a bus, and how a group listens to it. */
+/** A new topic on a bus, and how to publish and listen to it. */
 interface Bench {
   topic: string;
   publish(messages: readonly OutgoingMessage[], by?: Bus): Promise<void>;
@@ -35,7 +35,7 @@ async function until(check: () => boolean, what: string, ms = 40_000): Promise<v
   }
 }
 
-/** What every bus must do, whatever keeps its messages. `open` makes a connection of its own, as a process has. */
+/** The tests that every kind of bus must pass. `open` makes a connection of its own, like that of a process. */
 export function testBus(name: string, open: () => Promise<Bus>): void {
   describe(`a bus on ${name}`, { timeout: 60_000 }, () => {
     const opened: Bus[] = [];
@@ -104,7 +104,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('tells of what is published later, within a second', async () => {
+    test('delivers what is published later, within a second', async () => {
       const { publish, listen } = await bench();
       const { got, part } = await listen();
       await publish(numbered('a', 1));
@@ -124,7 +124,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await Promise.all([left.part.stop(), right.part.stop()]);
     });
 
-    test('brings back what was not acknowledged, and what follows it, in order', async () => {
+    test('delivers again what was not acknowledged, and what follows it, in order', async () => {
       const { publish, listen } = await bench();
       const attempts = new Map<string, number>();
       const got: string[] = [];
@@ -147,7 +147,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('a handler that fails in one partition does not hold up the others', async () => {
+    test('a handler that fails in one partition does not delay the others', async () => {
       const { publish, listen } = await bench();
       const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
       const got: IncomingMessage[] = [];
@@ -165,7 +165,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('goes on behind what was acknowledged, in another process too', async () => {
+    test('continues after the last acknowledged message, in another process too', async () => {
       const { publish, listen } = await bench();
       const first = await listen();
       await publish(numbered('a', 10));
@@ -180,7 +180,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await second.part.stop();
     });
 
-    test('tells how many messages a group has not acknowledged', async () => {
+    test('reports how many messages a group has not acknowledged', async () => {
       const { topic, publish, listen } = await bench();
       await publish([...numbered('a', 10), ...numbered('b', 5)]);
       const group = `group.${randomUUID()}`;
@@ -195,7 +195,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(await bus.lag(group, [topic])).toBe(3);
     });
 
-    test('shares the partitions of a group, and one that stops leaves them to the others', async () => {
+    test('shares the partitions of a group; when a member stops, the others take over', async () => {
       const { publish, listen } = await bench();
       const left = await listen();
       const right = await listen({ group: left.group, by: await another() });
@@ -219,7 +219,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await right.part.stop();
     });
 
-    test('handles nothing any more once it has stopped, and waits for what is being handled', async () => {
+    test('handles nothing after it has stopped, and waits for the message that is being handled', async () => {
       const { publish, listen } = await bench();
       let handling = 0;
       let handled = 0;
@@ -244,12 +244,12 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(handled).toBe(before);
       const later = await listen({ group });
       await until(() => keyed(later.got, 'a').includes('a:10'), 'the rest');
-      // What was acknowledged while it stopped is kept.
+      // An acknowledgement that was given while it stopped is stored.
       expect(keyed(later.got, 'a')[0]).toBe(`a:${before + 1}`);
       await later.part.stop();
     });
 
-    test('keeps what many publish at a time, that of each in its order', async () => {
+    test('keeps the order of each publisher when many publish at a time', async () => {
       const { publish, listen } = await bench();
       const publishers = [bus, await another(), await another()];
       await Promise.all(
@@ -266,7 +266,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('takes messages of half a megabyte, and thousands at a time', async () => {
+    test('accepts messages of half a megabyte, and thousands at a time', async () => {
       const { publish, listen } = await bench();
       const large = 'x'.repeat(500_000);
       await publish([message('a', `${large}1`), message('a', `${large}2`), message('a', `${large}3`)]);
@@ -278,11 +278,14 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('makes no topic that was not set up, and leaves those alone that are there', async () => {
+    test('makes no topic that was not set up, and does not change existing ones', async () => {
       const { topic, publish, listen } = await bench();
       const missing = `missing.${randomUUID()}`;
       for (let attempt = 0; attempt < 2; attempt++) {
-        await expect(bus.publish(missing, numbered('a', 1))).rejects.toMatchObject({ reason: 'unknown_topic' });
+        await expect(bus.publish(missing, numbered('a', 1))).rejects.toMatchObject({
+          code: 'unavailable',
+          reason: 'unknown_topic',
+        });
       }
       await publish(numbered('a', 3));
       await bus.setUp([{ name: topic, partitions, retentionMs: 3_600_000 }]);

@@ -10,7 +10,9 @@ import { embeddedLog } from '../src/bus/embedded-log/embedded-log.ts';
 import { eventMessage } from '../src/bus/envelope.ts';
 import { type Consumer, startConsumer } from '../src/consumer/consumer.ts';
 import { measureConsumers } from '../src/consumer/consumer-metrics.ts';
-import { type HandleEvents, messageHandler, replayKey } from '../src/consumer/message-handler.ts';
+import type { HandleEvents } from '../src/consumer/event-handler.ts';
+import { messageHandler } from '../src/consumer/message-handler.ts';
+import { replayKey } from '../src/consumer/replay-key.ts';
 import { buildDeadLetterIndex, type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts';
 
 const log = createLogger('test', 'silent');
@@ -65,17 +67,17 @@ async function bench(handle: HandleEvents, options: { handlerTimeoutMs?: number 
           return eventMessage(key, envelope, Buffer.from(String(count)));
         }),
       ),
-    parked: async () =>
+    deadLettered: async () =>
       (await deadLetters.list(100))
         .filter((one) => one.group === group)
         .map(({ key, value }) => `${key}${Buffer.from(value)}`),
   };
 }
 
-test('E6: an event that can not be handled parks its key only, is visible, and can be replayed in order', async () => {
+test('E6: an event that cannot be handled blocks its key only, is visible, and can be replayed in order', async () => {
   const handled: string[] = [];
   let isCured = false;
-  const { start, publish, parked, common, topic, group } = await bench(async (events) => {
+  const { start, publish, deadLettered, common, topic, group } = await bench(async (events) => {
     for (const { key, value } of events) {
       if (key === 'b' && String(Buffer.from(value)) === '3' && !isCured) throw new TypeError('no such field');
     }
@@ -84,27 +86,30 @@ test('E6: an event that can not be handled parks its key only, is visible, and c
   const consumer = start();
   await publish('a', 'b', 'b', 'b', 'a', 'c');
   await expect.poll(() => [...new Set(handled)].sort(), { timeout: 10_000 }).toEqual(['a1', 'a5', 'b2', 'c6']);
-  await expect.poll(parked).toEqual(['b3', 'b4']);
+  await expect.poll(deadLettered).toEqual(['b3', 'b4']);
   await publish('b', 'a');
-  await expect.poll(parked).toEqual(['b3', 'b4', 'b7']);
+  await expect.poll(deadLettered).toEqual(['b3', 'b4', 'b7']);
   await expect.poll(() => handled.includes('a8')).toBe(true);
   const [first, second] = (await deadLetters.list(100)).filter((one) => one.group === group);
-  expect([first?.reason, second?.reason]).toEqual(['no such field', 'an earlier event of the same key is parked']);
+  expect([first?.reason, second?.reason]).toEqual([
+    'no such field',
+    'an earlier event of the same key is dead-lettered',
+  ]);
   const registry = new Registry();
   measureConsumers([consumer], deadLetters, registry);
-  expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 1$/m);
+  expect(await registry.metrics()).toMatch(/^consumer_blocked_keys\{.*\} 1$/m);
   await expect(replayKey(common, topic, 'b', new AbortController().signal)).rejects.toThrow('no such field');
   isCured = true;
   expect(await replayKey(common, topic, 'b', new AbortController().signal)).toBe(3);
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
   await publish('b');
   await expect.poll(() => handled.filter((one) => one.startsWith('b')).slice(-4)).toEqual(['b3', 'b4', 'b7', 'b9']);
-  expect(await registry.metrics()).toMatch(/^consumer_parked_keys\{.*\} 0$/m);
+  expect(await registry.metrics()).toMatch(/^consumer_blocked_keys\{.*\} 0$/m);
 });
 
-test('an event that is parked and comes again holds up nobody', async () => {
+test('a dead-lettered event that is delivered again delays no other event', async () => {
   const handled: string[] = [];
-  const { publish, parked, common, topic, group } = await bench(async (events) => {
+  const { publish, deadLettered, common, topic, group } = await bench(async (events) => {
     if (events.some(({ key }) => key === 'b')) throw new TypeError('poison');
     handled.push(...events.map(({ key }) => key));
   });
@@ -123,7 +128,7 @@ test('an event that is parked and comes again holds up nobody', async () => {
       )
         break;
     }
-    expect(await parked()).toEqual(['b1', 'b2']);
+    expect(await deadLettered()).toEqual(['b1', 'b2']);
   }
   expect(new Set(handled)).toEqual(new Set(['a', 'c']));
   expect(await deadLetters.countKeys(group)).toBe(1);
@@ -138,13 +143,13 @@ function messagesOf(topic: string, keys: string): IncomingMessage[] {
   });
 }
 
-/** A handler that is late with some keys, and what is delivered to it. */
+/** A handler that is late with some keys, and deliveries to it. */
 async function lateBench(keys: string) {
   let late = '';
   let broken = '';
   const handled = new Set<string>();
   const calls: string[] = [];
-  const { common, topic, parked } = await bench(async (events) => {
+  const { common, topic, deadLettered } = await bench(async (events) => {
     calls.push(events.map(({ key }) => key).join(''));
     if (events.some(({ key }) => broken.includes(key))) throw new TypeError('no such field');
     if (events.some(({ key }) => late.includes(key))) throw new DomainError('deadline_exceeded', 'timeout', 'late');
@@ -153,8 +158,8 @@ async function lateBench(keys: string) {
   const handle = messageHandler(common);
   const { signal } = new AbortController();
   return {
-    ...{ handled, calls, parked, common, topic },
-    /** Delivers messages of these keys until they need not come again, `most` times at most. */
+    ...{ handled, calls, deadLettered, common, topic },
+    /** Delivers messages of these keys until all are handled or dead-lettered, `most` times at most. */
     async deliver(lateKeys: string, most: number, delivered = keys, brokenKeys = '') {
       late = lateKeys;
       broken = brokenKeys;
@@ -170,69 +175,69 @@ async function lateBench(keys: string) {
   };
 }
 
-test('an event whose handling is always late is parked, while those of other keys are handled', async () => {
-  const { deliver, handled, parked } = await lateBench('abcdef');
+test('an event that is always late is dead-lettered, while those of other keys are handled', async () => {
+  const { deliver, handled, deadLettered } = await lateBench('abcdef');
   expect(await deliver('abc', 20)).toBe(true);
-  expect(await parked()).toEqual(['a0', 'b1', 'c2']);
+  expect(await deadLettered()).toEqual(['a0', 'b1', 'c2']);
   expect(handled).toEqual(new Set('def'));
 });
 
-test('while everything is late, nothing is parked, and a delivery ends soon', async () => {
-  const { deliver, handled, parked, calls } = await lateBench('abcdef');
+test('while everything is late, nothing is dead-lettered, and a delivery ends soon', async () => {
+  const { deliver, handled, deadLettered, calls } = await lateBench('abcdef');
   expect(await deliver('abcdef', 20)).toBe(false);
   // One call for all of them, and then two keys.
   expect(calls.length).toBeLessThanOrEqual(20 * 3);
-  // What is handled meanwhile elsewhere, however often, says nothing about these.
+  // Events that are handled in other deliveries are no evidence about these.
   for (let times = 0; times < 5; times++) {
     expect(await deliver('', 1, 'z')).toBe(true);
     expect(await deliver('abcdef', 1)).toBe(false);
   }
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
   expect(await deliver('', 1)).toBe(true);
   expect(handled).toEqual(new Set('abcdefz'));
 });
 
-test('one delivery parks two late events at most', async () => {
-  const { deliver, parked } = await lateBench('abcdef');
+test('one delivery dead-letters two late events at most', async () => {
+  const { deliver, deadLettered } = await lateBench('abcdef');
   expect(await deliver('abcdef', 10)).toBe(false);
   for (let times = 0; times < 3; times++) await deliver('abcde', 1);
-  const before = (await parked()).length;
+  const before = (await deadLettered()).length;
   await deliver('abcde', 1);
-  expect((await parked()).length - before).toBeLessThanOrEqual(2);
+  expect((await deadLettered()).length - before).toBeLessThanOrEqual(2);
 });
 
-test('an event that is late and the only one is parked as soon as others come', async () => {
-  const { deliver, parked } = await lateBench('a');
+test('a late event that is the only one is dead-lettered as soon as others are delivered with it', async () => {
+  const { deliver, deadLettered } = await lateBench('a');
   expect(await deliver('a', 20)).toBe(false);
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
   expect(await deliver('a', 20, 'ab')).toBe(true);
-  expect(await parked()).toEqual(['a0']);
+  expect(await deadLettered()).toEqual(['a0']);
 });
 
-test('an error after a time in which everything was late parks nothing', async () => {
-  const { deliver, parked } = await lateBench('ab');
+test('an error after a time in which everything was late does not dead-letter anything', async () => {
+  const { deliver, deadLettered } = await lateBench('ab');
   expect(await deliver('ab', 10)).toBe(false);
   expect(await deliver('', 2, 'ab', 'ab')).toBe(false);
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
   expect(await deliver('', 1)).toBe(true);
 });
 
-test('what is late when it is replayed stays parked, and holds up nobody', async () => {
-  const { deliver, parked, common, topic } = await lateBench('ab');
+test('an event that is late when it is replayed stays dead-lettered, and delays no other event', async () => {
+  const { deliver, deadLettered, common, topic } = await lateBench('ab');
   await deadLetters.add(common.group, messagesOf(topic, 'a'), 'test');
   expect(await deliver('a', 1)).toBe(true);
-  expect(await parked()).toEqual(['a0']);
+  expect(await deadLettered()).toEqual(['a0']);
 });
 
-test('what comes while a key is being replayed is handled too, whoever is first', async () => {
+test('an event that arrives while its key is being replayed is handled too, whichever ends first', async () => {
   const handled: string[] = [];
-  const { start, publish, parked, common, topic, group } = await bench(async (events) => {
+  const { start, publish, deadLettered, common, topic, group } = await bench(async (events) => {
     handled.push(...events.map(({ value }) => String(Buffer.from(value))));
   });
   await publish('a');
   const message = { topic, partition: 0, offset: '0', key: 'a', value: Buffer.from('0'), headers: {} };
   await deadLetters.add(group, [message], 'test');
-  // The consumer has seen the key parked; before it parks behind it, the replay ends.
+  // The consumer has read that the key is blocked; the replay ends before the consumer adds a dead letter.
   const racing: DeadLetters = {
     ...deadLetters,
     async add(...given) {
@@ -243,32 +248,32 @@ test('what comes while a key is being replayed is handled too, whoever is first'
   const consumer = startConsumer({ ...common, deadLetters: racing });
   consumers.push(consumer);
   await expect.poll(() => handled).toEqual(['1']);
-  await expect.poll(parked).toEqual([]);
+  await expect.poll(deadLettered).toEqual([]);
   await consumer.stop();
   start();
 });
 
-test('while something is away that a handler needs, events come again and none is parked', async () => {
-  let isAway = true;
+test('while something that a handler needs is unavailable, events are delivered again and none is dead-lettered', async () => {
+  let isDown = true;
   const handled: string[] = [];
-  const { start, publish, parked } = await bench(async (events) => {
-    if (isAway) throw new DomainError('unavailable', 'store_unavailable', 'away');
+  const { start, publish, deadLettered } = await bench(async (events) => {
+    if (isDown) throw new DomainError('unavailable', 'store_unavailable', 'down');
     handled.push(...events.map(({ value }) => String(Buffer.from(value))));
   });
   const consumer = start();
   await publish('a', 'a', 'a');
   await expect.poll(() => consumer.state().lagMessages, { timeout: 5_000 }).toBe(3);
   expect(consumer.state().lagSeconds).toBeGreaterThan(0);
-  isAway = false;
+  isDown = false;
   await expect.poll(() => handled, { timeout: 10_000 }).toEqual(['1', '2', '3']);
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
   await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0, lagSeconds: 0 });
 });
 
-test('what fails once or twice and then no more is not parked', async () => {
+test('an event that fails once or twice and then succeeds is not dead-lettered', async () => {
   let failures = 0;
   const handled: string[] = [];
-  const { start, publish, parked } = await bench(async (events) => {
+  const { start, publish, deadLettered } = await bench(async (events) => {
     failures += 1;
     if (failures < 3) throw new TypeError('for a moment');
     handled.push(...events.map(({ value }) => String(Buffer.from(value))));
@@ -276,12 +281,14 @@ test('what fails once or twice and then no more is not parked', async () => {
   start();
   await publish('a', 'a');
   await expect.poll(() => handled, { timeout: 10_000 }).toEqual(['1', '2']);
-  expect(await parked()).toEqual([]);
+  expect(await deadLettered()).toEqual([]);
 });
 
-test('an event that its handler never ends with is parked, as others are handled', { timeout: 30_000 }, async () => {
+test('an event whose handler never returns is dead-lettered, while others are handled', {
+  timeout: 30_000,
+}, async () => {
   const handled: string[] = [];
-  const { start, publish, parked } = await bench(
+  const { start, publish, deadLettered } = await bench(
     async (events, { signal }) => {
       if (events.some(({ key }) => key === 'a')) await setTimeout(60_000, undefined, { signal });
       handled.push(...events.map(({ key }) => key));
@@ -292,18 +299,18 @@ test('an event that its handler never ends with is parked, as others are handled
   // Some of them share the partition of the first.
   const others = [...'bcdefghi'];
   await publish('a', ...others);
-  await expect.poll(parked, { timeout: 20_000 }).toEqual(['a1']);
+  await expect.poll(deadLettered, { timeout: 20_000 }).toEqual(['a1']);
   await expect.poll(() => new Set(handled)).toEqual(new Set(others));
 });
 
-test('a message that is no event is parked', async () => {
-  const { start, parked, topic } = await bench(async () => undefined);
+test('a message that is not an event is dead-lettered', async () => {
+  const { start, deadLettered, topic } = await bench(async () => undefined);
   start();
   await bus.publish(topic, [{ key: 'x', value: Buffer.from('y'), headers: {} }]);
-  await expect.poll(parked, { timeout: 10_000 }).toEqual(['xy']);
+  await expect.poll(deadLettered, { timeout: 10_000 }).toEqual(['xy']);
 });
 
-test('a handler goes on with the trace of the request', async () => {
+test('a handler continues the trace of the request', async () => {
   const traces: string[] = [];
   const { start, publish } = await bench(async (_events, { trace }) => {
     traces.push(trace.traceId);
@@ -313,7 +320,7 @@ test('a handler goes on with the trace of the request', async () => {
   await expect.poll(() => traces).toEqual([`${'a'.repeat(30)}01`]);
 });
 
-test('E10: a consumer that gets nothing while messages wait is started again', async () => {
+test('E10: a consumer that receives nothing while messages wait is restarted', async () => {
   const subscriptions: Subscription[] = [];
   let stopped = 0;
   let waiting = 5;
@@ -323,7 +330,7 @@ test('E10: a consumer that gets nothing while messages wait is started again', a
       subscriptions.push(subscription);
       return {
         lag: async () => waiting,
-        // A client that has stalled may not even stop.
+        // A stalled client may not even stop.
         stop: () => (++stopped === 1 ? new Promise(() => undefined) : Promise.resolve()),
       };
     },

@@ -24,7 +24,9 @@ afterAll(async () => {
 
 testBus('the embedded log', async () => embeddedLog({ id: dbName, connection: await connect(), opened }));
 
-test('the partitions of a member that died go to another when its lease has ended', { timeout: 30_000 }, async () => {
+test('the partitions of a member that died are taken over when its lease has expired', {
+  timeout: 30_000,
+}, async () => {
   const topic = `test.${randomUUID()}`;
   const survivor = embeddedLog({ id: dbName, connection: await connect(), opened });
   await survivor.setUp([{ name: topic, partitions: 2, retentionMs: 1000 }]);
@@ -38,7 +40,7 @@ test('the partitions of a member that died go to another when its lease has ende
     async handle(messages, delivery) {
       for (const message of messages) {
         got.push(`${who} ${message.key}`);
-        // The victim dies before it says that it has handled anything.
+        // The victim dies before it acknowledges anything.
         if (who === 'survivor') delivery.acknowledge(message);
       }
       if (who === 'victim') await setTimeout(60_000, undefined, { ref: false });
@@ -58,7 +60,7 @@ test('the partitions of a member that died go to another when its lease has ende
   await survivor.close();
 });
 
-test('what is older than the topic keeps is removed, but for the last of a partition', async () => {
+test('messages older than the retention of their topic are removed, except the last chunk of a partition', async () => {
   const topic = `test.${randomUUID()}`;
   const connection = await connect();
   const log = embeddedLog({ id: dbName, connection, opened });

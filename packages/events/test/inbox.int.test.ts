@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const newEvent = () => ({ id: `evt_${randomUUID()}` });
 
-test('an event has its effect once, however often it comes', async () => {
+test('an event has its effect once, however often it is delivered', async () => {
   const event = newEvent();
   let effects = 0;
   const effect = async () => void effects++;
@@ -38,7 +38,7 @@ test('each group has its own effect of an event', async () => {
   expect(had).toEqual(['mail', 'webhook']);
 });
 
-test('of many that run an effect at the same time one does, and the others are told to come again', async () => {
+test('of many that claim an effect at the same time one runs it, and the others get a transient error', async () => {
   const event = newEvent();
   const others = 19;
   const allRefused = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ test('an effect that fails may be run again at once', async () => {
   expect(await inbox.once(event, async () => undefined)).toBe(true);
 });
 
-test('an effect whose process died runs again when the lease has ended, and not before', async () => {
+test('an effect whose process died runs again when the lease has expired, and not before', async () => {
   const event = newEvent();
   let now = Date.now();
   let effects = 0;
@@ -89,7 +89,7 @@ test('an effect whose process died runs again when the lease has ended, and not 
   expect(effects).toBe(1);
 });
 
-test('an effect that outlived its lease and failed leaves the next one its place', async () => {
+test('an effect that fails after its lease has expired does not undo the run of the next owner', async () => {
   const event = newEvent();
   let now = Date.now();
   const failing = Promise.withResolvers<void>();

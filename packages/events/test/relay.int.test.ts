@@ -22,7 +22,7 @@ const connections: Connection[] = [];
 const relays: Relay[] = [];
 let store: Connection;
 
-/** A connection to a database of its own: relays whose leases lie in different ones do not know of each other. */
+/** A connection to a database of its own: relays with leases in different databases do not know of each other. */
 async function connect(suffix: string): Promise<Connection> {
   const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName: prefix + suffix }).asPromise();
   connections.push(connection);
@@ -48,7 +48,7 @@ async function bench() {
     name,
     topic: 'things',
     toMessage(id, { version, unwritable }) {
-      if (unwritable) throw new Error('it can not be written');
+      if (unwritable) throw new Error('it cannot be written');
       return { key: String(id), value: Buffer.from(String(version)), headers: {} };
     },
   });
@@ -99,7 +99,7 @@ function expectComplete(versions: readonly number[], count: number): void {
   expect([...new Set(versions)]).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 }
 
-test('sends what is in the outboxes in the order of the versions, and takes it out', async () => {
+test('sends the events of the outboxes in the order of the versions, and removes them', async () => {
   const { things, outbox, bus, create, change, versionsOf, drained } = await bench();
   for (let id = 1; id <= 20; id++) {
     await create(id);
@@ -120,7 +120,7 @@ test('sends a long outbox piece by piece', async () => {
   expect(versionsOf(1)).toEqual(events.map(({ version }) => version));
 });
 
-test('takes out what was sent of many documents, and leaves what was put in meanwhile', async () => {
+test('removes the sent events of many documents, and leaves those that were added meanwhile', async () => {
   const { outbox, things, create, change } = await bench();
   const ids = Array.from({ length: 300 }, (_, index) => index + 1);
   await Promise.all(ids.map(create));
@@ -135,7 +135,7 @@ test('takes out what was sent of many documents, and leaves what was put in mean
   expect(await things.countDocuments({ outboxSince: { $exists: true } })).toBe(100);
 });
 
-test('is woken at once, and finds by itself what other processes put in', async () => {
+test('sends at once when it is woken, and finds by itself what other processes add', async () => {
   const { outbox, bus, create, change, published, drained } = await bench();
   const { wake } = relay(outbox, bus, await connect('woken'));
   await create(1);
@@ -148,20 +148,20 @@ test('is woken at once, and finds by itself what other processes put in', async 
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
-test('away from the bus events wait, are measured, and go in order when it is back', async () => {
+test('while the bus is unavailable, events wait, are measured, and are sent in order afterwards', async () => {
   const { outbox, bus, create, change, versionsOf, drained } = await bench();
-  let isAway = true;
+  let isDown = true;
   const registry = new Registry();
   measureOutboxes([outbox], registry);
   relay(
     outbox,
     {
       async publish(topic, messages) {
-        if (isAway) throw new DomainError('unavailable', 'bus_unavailable', 'away');
+        if (isDown) throw new DomainError('unavailable', 'bus_unavailable', 'down');
         await bus.publish(topic, messages);
       },
     },
-    await connect('away'),
+    await connect('down'),
   );
   await create(1);
   for (let count = 0; count < 4; count++) await change(1);
@@ -169,12 +169,12 @@ test('away from the bus events wait, are measured, and go in order when it is ba
   const metrics = await registry.metrics();
   expect(metrics).toMatch(/^outbox_pending\{.*\} 5$/m);
   expect(Number(/^outbox_oldest_age_seconds\{.*\} (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
-  isAway = false;
+  isDown = false;
   await drained();
   expect(versionsOf(1)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('a document that can not be sent is visible, is tried again, and stops no other', async () => {
+test('a document that cannot be sent is visible, is tried again, and delays no other', async () => {
   const { things, outbox, bus, create, change, versionsOf } = await bench();
   for (const id of [1, 2, 3, 4]) await create(id);
   await change(2, { unwritable: true });
@@ -193,7 +193,7 @@ test('a document that can not be sent is visible, is tried again, and stops no o
   await expect.poll(() => [versionsOf(1), versionsOf(4)]).toEqual([[1], [1]]);
   await expect.poll(() => registry.metrics()).toMatch(/^outbox_undeliverable\{.*\} 2$/m);
   expect((await things.findOne({ _id: 2 })) as object).toMatchObject({
-    unsent: { reason: 'it can not be written', attempts: 1 },
+    unsent: { reason: 'it cannot be written', attempts: 1 },
   });
   expect((await things.findOne({ _id: 3 })) as object).toMatchObject({ unsent: { reason: 'too large', attempts: 1 } });
   await sent.stop();
@@ -242,7 +242,7 @@ test('E1, E3, E5: two relays that both believe to own everything lose nothing an
         const { outbox, bus, create, change, versionsOf, drained } = await bench();
         for (const id of [1, 2, 3, 4]) await create(id);
         let calls = 0;
-        // Each step of each relay takes its own time, so that one takes out what the other is still sending.
+        // Each step of each relay takes its own time, so that one removes what the other is still sending.
         const slow = async <Result>(work: () => Promise<Result>) => {
           await setTimeout(delays[calls++ % delays.length]);
           return work();

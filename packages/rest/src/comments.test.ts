@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { commentsOf } from './comments.ts';
 
 describe('commentsOf', () => {
-  it('answers the comment of every kind of part', () => {
+  it('returns the comment of every kind of part', () => {
     expect(commentsOf(TicketService).text).toBe('Creates, finds, reads, changes and deletes tickets.');
     expect(commentsOf(TicketService.method.getTicketVariables).summary).toBe(
       'Answers the data that templates for the ticket are rendered with',

@@ -10,13 +10,13 @@ import {
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 
-/** What the contract says about one of its parts: paragraphs, separated by an empty line. */
+/** The comment on a part of the contract: paragraphs, separated by an empty line. */
 export interface Comments {
-  /** The first sentence, without its full stop. Empty without a comment. */
+  /** The first sentence, without its full stop. Empty if there is no comment. */
   summary: string;
-  /** What stands behind the first sentence. */
+  /** Everything after the first sentence. */
   rest: string;
-  /** All of it. */
+  /** The whole comment. */
   text: string;
 }
 
@@ -25,15 +25,15 @@ type Commented = DescService | DescMethod | DescMessage | DescField | DescEnum |
 let leadingComments: ReadonlyMap<string, string> | undefined;
 
 /**
- * The comment that stands above a part of a contract. Generated code has none, so they come from the committed
- * descriptor image, which is read at the first call.
+ * The comment above a part of a contract. Generated code has no comments, so they are read from the committed
+ * descriptor image, at the first call.
  *
- * Shape: the lines of a paragraph are joined; a line that begins with "Errors:" begins a paragraph. All empty where the
- * contract says nothing or is not in the image.
+ * Shape: the lines of a paragraph are joined; a line that begins with "Errors:" begins a new paragraph. All texts are
+ * empty for a part without a comment, and for a contract that is not in the image.
  */
 export function commentsOf(desc: Commented): Comments {
   leadingComments ??= readComments();
-  const text = joinLines(leadingComments.get(placeOf(desc)) ?? '');
+  const text = joinLines(leadingComments.get(locationOf(desc)) ?? '');
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
   return { summary: sentence.replace(/\.$/, ''), rest: text.slice(sentence.length).trim(), text };
 }
@@ -49,25 +49,27 @@ function readComments(): ReadonlyMap<string, string> {
   return comments;
 }
 
-/** Where a part stands: its file and, as in SourceCodeInfo, the field numbers and indexes that lead to it. */
-function placeOf(desc: Commented): string {
+/**
+ * The location of a part: its file and the path of field numbers and indexes that leads to it, as in SourceCodeInfo.
+ */
+function locationOf(desc: Commented): string {
   switch (desc.kind) {
     case 'service':
       return `${desc.file.proto.name}:6,${desc.file.proto.service.indexOf(desc.proto)}`;
     case 'rpc':
-      return `${placeOf(desc.parent)},2,${desc.parent.proto.method.indexOf(desc.proto)}`;
+      return `${locationOf(desc.parent)},2,${desc.parent.proto.method.indexOf(desc.proto)}`;
     case 'message':
       return desc.parent
-        ? `${placeOf(desc.parent)},3,${desc.parent.proto.nestedType.indexOf(desc.proto)}`
+        ? `${locationOf(desc.parent)},3,${desc.parent.proto.nestedType.indexOf(desc.proto)}`
         : `${desc.file.proto.name}:4,${desc.file.proto.messageType.indexOf(desc.proto)}`;
     case 'field':
-      return `${placeOf(desc.parent)},2,${desc.parent.proto.field.indexOf(desc.proto)}`;
+      return `${locationOf(desc.parent)},2,${desc.parent.proto.field.indexOf(desc.proto)}`;
     case 'enum':
       return desc.parent
-        ? `${placeOf(desc.parent)},4,${desc.parent.proto.enumType.indexOf(desc.proto)}`
+        ? `${locationOf(desc.parent)},4,${desc.parent.proto.enumType.indexOf(desc.proto)}`
         : `${desc.file.proto.name}:5,${desc.file.proto.enumType.indexOf(desc.proto)}`;
     case 'enum_value':
-      return `${placeOf(desc.parent)},2,${desc.parent.proto.value.indexOf(desc.proto)}`;
+      return `${locationOf(desc.parent)},2,${desc.parent.proto.value.indexOf(desc.proto)}`;
   }
 }
 

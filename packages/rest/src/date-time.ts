@@ -4,12 +4,12 @@ const secondsPerDay = 86_400;
 const minSeconds = -62_135_596_800; // 0001-01-01T00:00:00Z
 const maxSeconds = 253_402_300_799; // 9999-12-31T23:59:59Z
 
-/** Whether a number of Unix seconds lies in the years 1 to 9999, which every form of a date can say. */
+/** Whether a number of Unix seconds is in the years 1 to 9999, which every date format can express. */
 export function isDateInRange(seconds: number): boolean {
   return Number.isInteger(seconds) && seconds >= minSeconds && seconds <= maxSeconds;
 }
 
-/** What a date text says: whole Unix seconds, and whether it named a day only. */
+/** A date that was read from a text: whole Unix seconds, and whether the text had no time of day. */
 export interface ParsedDate {
   seconds: number;
   isDay: boolean;
@@ -21,7 +21,7 @@ const pattern =
 /**
  * Reads a date: `YYYY-MM-DD`, `YYYY-MM-DD HH:MM[:SS]` (UTC) or RFC 3339 with an offset.
  *
- * Units: whole seconds, fractions are cut. Errors: undefined for any other text and for a date that does not exist.
+ * Units: whole seconds; fractions are dropped. Errors: undefined for any other text and for a date that does not exist.
  * Source: decisions.md section 1.
  */
 export function parseDateTime(text: string): ParsedDate | undefined {
@@ -71,7 +71,7 @@ function timeText(second: number): string {
   return `${twoDigits[Math.floor(second / 3600)]}:${twoDigits[Math.floor((second % 3600) / 60)]}:${twoDigits[second % 60]}`;
 }
 
-// A page of tickets names the same few days again and again.
+// Cached, because a page of tickets has the same few days again and again.
 function dayText(day: number): string {
   let text = dayTexts.get(day);
   if (text === undefined) {

@@ -197,7 +197,7 @@ test('keeps null where null is a value', () => {
   expect(filter?.values.map((value) => toJson(ValueSchema, value))).toEqual([null, 1, 'x', [true]]);
 });
 
-test('tells a field that is read only from one that is unknown', () => {
+test('distinguishes a read-only field from an unknown one', () => {
   const { problems } = read(CreateTicketRequestSchema, {
     id: 1,
     createdBy: 2,
@@ -242,7 +242,7 @@ test('does not know the fields that stand elsewhere in the request, at its top o
   expect(problems).toEqual([]);
 });
 
-test('finds every problem, each with its place', () => {
+test('finds every problem, each with its pointer', () => {
   const { message, problems } = read(SearchTicketsRequestSchema, {
     limit: '5',
     offset: 2 ** 31,
@@ -298,7 +298,7 @@ test('reads a list up to its limit and nothing of a longer one', () => {
   expect(performance.now() - started).toBeLessThan(100);
 });
 
-test('names the part of open JSON that can not be kept', () => {
+test('names the part of open JSON that is not portable', () => {
   const data = JSON.parse('{"a":[1,{"b":1e999}],"c":"\\ud800","\\udfff":1}');
   expect(read(scalars, { data, value: data }).problems).toEqual([
     'out_of_range #/data/a/1/b',
@@ -335,7 +335,7 @@ test('has an empty mask for an empty PATCH', () => {
   expect(read(UpdateTicketRequestSchema, {}).message.updateMask).toMatchObject({ paths: [] });
 });
 
-test('refuses null in a PATCH where the field can not be null', () => {
+test('refuses null in a PATCH if the field cannot be null', () => {
   const { problems } = read(UpdateTicketRequestSchema, { status: null, priority: null, tagIds: null, dueBy: null });
   expect(problems).toEqual(['null_not_allowed #/status', 'null_not_allowed #/priority', 'null_not_allowed #/tagIds']);
 });

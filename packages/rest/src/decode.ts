@@ -15,7 +15,7 @@ import { isPortableJson, portabilityViolations } from './open-json.ts';
 import { resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';
 
-/** Where a value stands, and what has been found wrong so far. At most `limit` violations are kept. */
+/** The violations that were found so far. At most `limit` are kept. */
 export class Problems {
   readonly violations: Violation[] = [];
   readonly limit: number;
@@ -33,35 +33,35 @@ export class Problems {
   }
 }
 
-/** Reads a JSON value into what the message holds; answers undefined, and adds a problem, if it does not fit. */
+/** Decodes a JSON value for a field of a message. If it is invalid, adds a problem and returns undefined. */
 type Decode = (value: unknown, pointer: string, problems: Problems) => unknown;
 
-/** Reads a JSON object into a message. Keys that the message does not know are problems. */
+/** Decodes a JSON object into a message. A key that is not a field of the message is a problem. */
 export type MessageDecoder = (value: unknown, pointer: string, problems: Problems) => Message | undefined;
 
-/** What a decoder is compiled for: text values as in a query string, and the fields that stand elsewhere. */
+/** Which part of a request a decoder is for. */
 export interface DecoderOptions {
-  /** Numbers and booleans are read from text. */
+  /** Whether all values are texts, as in a path or query string; numbers and booleans are then read from text. */
   textual?: boolean;
-  /** Fields that are read from the path or the query and are therefore unknown here, by name in the contract. */
+  /** Fields that come from another part of the request and are unknown in this one, by their names in the contract. */
   without?: ReadonlySet<string>;
-  /** The full name of a message, to tell a read-only field from an unknown one. */
+  /** Finds a message by its full name. Needed to tell a read-only field from an unknown one. */
   findMessage?: (typeName: string) => DescMessage | undefined;
 }
 
 const updateMask = 'google.protobuf.FieldMask';
 
-/** The deepest nesting of a `google.protobuf.Value`: what every RPC client can still read. */
+/** The deepest nesting of a `google.protobuf.Value` that every RPC client can read. */
 const maxValueDepth = 32;
 
-/** The decoders of the messages inside the one that is compiled, so that a message may contain itself. */
+/** The decoders of nested messages. An entry exists before its decoder does, so that a message may contain itself. */
 type Compiled = Map<DescMessage, { decode?: MessageDecoder }>;
 
 /**
- * Compiles the strict JSON reader of a message.
+ * Compiles the strict JSON decoder of a message.
  *
- * A message with an `update_mask` is the body of a PATCH: the mask is filled from the keys that are present, and null
- * unsets a field. Elsewhere null means absent.
+ * A message with an `update_mask` is the body of a PATCH: the mask is filled with the keys that are present, and null
+ * unsets a field. In all other messages null means absent.
  * Errors: unknown_field, read_only_field, wrong_type, out_of_range, not_allowed, invalid_date, null_not_allowed,
  * invalid_text, too_deep; too_many_items before any item is read. An unsupported contract throws while compiling.
  * Source: decisions.md section 1.
@@ -90,12 +90,12 @@ function compileObject(message: DescMessage, options: DecoderOptions, compiled: 
       const at = `${pointer}/${escapePointer(key)}`;
       const known = fields.get(key);
       if (!known) {
-        if (readOnly.has(key)) problems.add(at, 'read_only_field', 'can not be written here');
+        if (readOnly.has(key)) problems.add(at, 'read_only_field', 'cannot be written here');
         else problems.add(at, 'unknown_field', 'is not a field of this request');
         continue;
       }
       if (value[key] === null && !acceptsNull(known.field)) {
-        if (mask && !known.nullable) problems.add(at, 'null_not_allowed', 'can not be null');
+        if (mask && !known.nullable) problems.add(at, 'null_not_allowed', 'cannot be null');
       } else {
         const decoded = known.decode(value[key], at, problems);
         if (decoded !== undefined) result[known.field.localName] = decoded;
@@ -185,12 +185,12 @@ function compileMessage(message: DescMessage, options: DecoderOptions, compiled:
 
 function compileNested(message: DescMessage, options: DecoderOptions, compiled: Compiled): Decode {
   const known = compiled.get(message);
-  const place = known ?? {};
+  const entry = known ?? {};
   if (!known) {
-    compiled.set(message, place);
-    place.decode = compileObject(message, { ...options, without: new Set() }, compiled);
+    compiled.set(message, entry);
+    entry.decode = compileObject(message, { ...options, without: new Set() }, compiled);
   }
-  return (value, pointer, problems) => place.decode?.(value, pointer, problems);
+  return (value, pointer, problems) => entry.decode?.(value, pointer, problems);
 }
 
 function decodeStruct(value: unknown, pointer: string, problems: Problems): unknown {
@@ -253,7 +253,7 @@ function compileInteger(min: number, max: number, textual: boolean, make: (value
     if (read < min || read > max) {
       return refuse(pointer, 'out_of_range', `must be between ${min} and ${max}`, problems);
     }
-    // Adding 0 makes 0 of -0, which a store would keep as another number.
+    // Adding 0 turns -0 into 0; a store would treat them as different numbers.
     return Number.isInteger(read) ? make(read + 0) : wrongType(pointer, 'an integer', problems);
   };
 }

@@ -1,13 +1,15 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 
-/** What answers to requests that use something deprecated say in `Deprecation` (RFC 9745): since the first version. */
+/**
+ * The `Deprecation` header (RFC 9745) of responses to requests that use something deprecated: since the first version.
+ */
 export const deprecatedSince = '@1767225600';
 
-/** Tells whether a request uses a deprecated field. */
+/** Returns whether a request uses a deprecated field. */
 export type UsesDeprecated = (message: Message) => boolean;
 
 /**
- * Compiles the check of a request for deprecated fields, at any depth; undefined if it has none.
+ * Compiles the check whether a request uses deprecated fields, at any depth; undefined if the message has none.
  *
  * Source: decisions.md section 13.
  */

@@ -87,7 +87,7 @@ test('writes a field that a flag shows only for that flag, also in the messages 
   expect([...flagsThatShow(probe)]).toEqual(['include_raw_data']);
 });
 
-test('writes dates in UTC, and in RFC 3339 where the contract says so', () => {
+test('writes dates in UTC, and in RFC 3339 if the contract declares it', () => {
   const message = create(GetTicketResponseSchema, {
     ticket: { createdAt: at(1_714_979_289), closedAt: at(-1) },
     sessions: { items: [{ id: 's', createdAt: at(1_714_979_289) }] },
@@ -108,7 +108,7 @@ test('puts the fields of an inline message into the object itself and leaves out
   expect(json).not.toHaveProperty('sessions');
 });
 
-test('gives each answer an object of its own', () => {
+test('makes a new object for each message', () => {
   const encode = messageEncoder(SearchTicketsResponseSchema);
   const message = create(SearchTicketsResponseSchema, { total: 1 });
   expect(encode(message)).not.toBe(encode(message));
@@ -150,7 +150,7 @@ test('writes a message that contains itself', () => {
 });
 
 test.each([
-  ['a type that JSON can not say', [{ name: 'a', type: 'TYPE_BYTES' }], []],
+  ['a type without a JSON form', [{ name: 'a', type: 'TYPE_BYTES' }], []],
   ['a oneof', [{ name: 'a', type: 'TYPE_STRING', oneofIndex: 0 }], ['kind']],
   [
     'an unwrapped message of two fields',

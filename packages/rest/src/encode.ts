@@ -4,7 +4,7 @@ import { type Timestamp, type Value, ValueSchema } from '@bufbuild/protobuf/wkt'
 import { formatDateTime, formatRfc3339 } from './date-time.ts';
 import { jsonFormOf, spellingsOf } from './options.ts';
 
-/** Writes a message as the JSON object of the REST face. */
+/** Encodes a message as a JSON object of the REST API. */
 export type MessageEncoder = (message: Message) => JsonObject;
 
 type Encode = (value: unknown) => JsonValue;
@@ -12,13 +12,13 @@ type Encode = (value: unknown) => JsonValue;
 const encoders = new WeakMap<DescMessage, Map<string, MessageEncoder>>();
 
 /**
- * Compiles the JSON writer of a message, once.
+ * Compiles the JSON encoder of a message, once.
  *
- * Shape: every field in the order of the contract; an unset one is null, an empty list `[]`; fields declared
- * `omit_when_unset` are left out, and so is an unset `Value`, for which null is a value; those of an `inline` message
- * stand in the object itself.
- * Units: `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339 where the field says so.
- * A field with `shown_by` is null when unset only if `shown` names its flag; else it is left out.
+ * Shape: every field, in the order of the contract. An unset field is null; an empty list is `[]`. An unset field is
+ * left out if it is declared `omit_when_unset`, or is a `Value`, for which null is a value. The fields of an `inline`
+ * message become members of the object itself. An unset field with `shown_by` is null if `shown` names its flag, else
+ * left out.
+ * Units: dates as `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339 if the field is declared so.
  * Source: decisions.md section 1.
  */
 export function messageEncoder(message: DescMessage, shown = ''): MessageEncoder {
@@ -31,15 +31,15 @@ export function messageEncoder(message: DescMessage, shown = ''): MessageEncoder
     if (!write) throw new Error(`${message.typeName} is not compiled yet`);
     return write(value);
   };
-  // Known before its fields are compiled, so that a message may contain itself.
+  // Set before the fields are compiled, so that a message may contain itself.
   variants.set(shown, encoder);
   write = generateWriter(message, shown);
   return encoder;
 }
 
 /**
- * Writes the code of one message, with the name of each field spelled out: a page of tickets is encoded three times
- * faster than by a loop over names, and the objects are those that `JSON.stringify` is fast on.
+ * Generates the code that encodes one message, with each field name written out. A page of tickets is encoded three
+ * times faster than by a loop over the names, and `JSON.stringify` is fast on the resulting objects.
  */
 function generateWriter(message: DescMessage, shown: string): MessageEncoder {
   const encodes: Encode[] = [];
@@ -61,7 +61,7 @@ function generateWriter(message: DescMessage, shown: string): MessageEncoder {
   return new Function('encodes', body)(encodes) as MessageEncoder;
 }
 
-/** The flags of requests that show fields of a message, or of the messages in it. */
+/** The names of the request flags (`shown_by`) that fields of a message, or of messages in it, depend on. */
 export function flagsThatShow(message: DescMessage, seen = new Set<DescMessage>()): Set<string> {
   if (seen.has(message)) return new Set();
   seen.add(message);

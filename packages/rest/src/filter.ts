@@ -4,7 +4,7 @@ import type { Filter } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts'
 import { DomainError, type Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime } from './date-time.ts';
 
-/** A filter as a request gives it. Absent values are undefined. */
+/** A filter of a request. Absent values are undefined. */
 interface FilterInput {
   key: string;
   comparator: string;
@@ -14,19 +14,19 @@ interface FilterInput {
   to: JsonValue | undefined;
 }
 
-/** What a key can be compared with, and how its values are kept. */
+/** The type of a key's values, which determines the comparators that it accepts. */
 export type FilterKind = 'integer' | 'text' | 'enum' | 'time' | 'boolean' | 'words';
 
-/** A key that may be filtered by. */
+/** A key that requests may filter by. */
 export interface FilterKey {
   kind: FilterKind;
-  /** Whether there is any number of values, of which one is enough. */
+  /** Whether the key has several values; a condition is met if one of them meets it. */
   isList?: boolean;
-  /** Of an enum: its spellings and how each is kept. Kept numbers are ranks. */
+  /** For an enum: the stored value of each spelling. Stored numbers are ranks, in the order of the enum. */
   spellings?: ReadonlyMap<string, string | number>;
 }
 
-/** A value as it is kept: times in Unix seconds. */
+/** A value as it is stored; times are in Unix seconds. */
 export type FilterValue = string | number | boolean;
 
 /** A condition that has been checked against its key. */
@@ -40,12 +40,12 @@ const maxValueLength = 512;
 const endOfDay = 86_399;
 
 /**
- * Checks the filters of a request against the keys that are allowed, and reads their values. A key that is not known is
- * read with `defaultPrefix` before it.
+ * Checks the filters of a request against the allowed keys, and reads their values. `defaultPrefix` is put before a key
+ * that is unknown without it.
  *
- * `=` and `!=` become lists of one. NULL: `in` and `=` match unset only if null is listed (`=` never); `not in` and `!=`
- * match unset unless null is listed.
- * Errors: invalid_filter, with a violation for each thing that is wrong.
+ * `=` and `!=` become lists of one value. Documents in which the key is unset: `in` matches them only if null is
+ * listed, and `=` never; `not in` and `!=` match them unless null is listed.
+ * Errors: invalid_filter, with a violation for each problem.
  * Source: decisions.md section 4.
  */
 export function readFilters(
@@ -75,7 +75,7 @@ export function readFilters(
   return conditions;
 }
 
-/** Whether a value of an enum, as it is kept, fulfils a condition. */
+/** Whether the stored value of an enum meets a condition. */
 export function matchesValue(condition: Condition, value: string | number): boolean {
   switch (condition.operator) {
     case 'in':

@@ -23,7 +23,7 @@ test('accepts nesting up to the levels given and not one more', () => {
   expect(isPortableJson(1, 0)).toBe(true);
 });
 
-test('has parts to name exactly when a value is unsound', () => {
+test('names parts exactly when a value is not portable', () => {
   const values = fc.anything({
     withNullPrototype: true,
     values: [fc.double(), fc.string({ unit: anyCharacter }), fc.boolean()],

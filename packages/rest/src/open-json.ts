@@ -4,8 +4,8 @@ import { escapePointer } from './scan-json.ts';
 const maxViolations = 100;
 
 /**
- * Whether an open JSON value (`Struct`, `Value`) survives every encoding: finite numbers, texts without half of a
- * surrogate pair, at most `levels` of nesting.
+ * Whether every encoding can carry an open JSON value (`Struct`, `Value`): its numbers are finite, its texts have no
+ * half of a surrogate pair, and it is nested at most `levels` deep.
  */
 export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
   switch (typeof value) {
@@ -26,7 +26,7 @@ export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY
   }
 }
 
-/** What makes a JSON value unsound, part by part: out_of_range, invalid_text, too_deep. */
+/** The parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */
 export function portabilityViolations(value: unknown, pointer: string, levels = Number.POSITIVE_INFINITY): Violation[] {
   if (typeof value === 'number') {
     return Number.isFinite(value) ? [] : [{ pointer, code: 'out_of_range', detail: 'is too large' }];

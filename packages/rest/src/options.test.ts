@@ -37,14 +37,14 @@ test('spells enums as the specification does, without the unspecified zero', () 
   expect(spellingsOf(ChannelSchema).has(0)).toBe(false);
 });
 
-test('spells no two values of an enum alike', () => {
+test('has no two values of an enum with the same spelling', () => {
   for (const desc of [...TicketService.file.enums, ...TicketService.file.dependencies.flatMap((file) => file.enums)]) {
     const spellings = [...spellingsOf(desc).values()];
     expect([desc.name, new Set(spellings).size]).toEqual([desc.name, spellings.length]);
   }
 });
 
-test('tells a method without access or route from one that has them', () => {
+test('distinguishes a method without access or route from one that has them', () => {
   expect(accessOf(TicketService.method.deleteTicket)).toEqual({ case: 'right', value: 'deleteTicket' });
   expect(accessOf(Health.method.check)).toBeUndefined();
   expect(restRuleOf(TicketService.method.getTicket)?.path).toBe('/ticket/{ticket_id}');

@@ -19,12 +19,12 @@ export function jsonFormOf(field: DescField): contract.JsonForm {
   return getOption(field, contract.json);
 }
 
-/** The REST route of a method, or undefined if it has an RPC face only. */
+/** The REST route of a method, or undefined if the method belongs to the RPC API only. */
 export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
   return hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
 }
 
-/** Who may call a method, or undefined if it does not say (which no service accepts). */
+/** Who may call a method, or undefined if the contract does not declare it. No service accepts such a method. */
 export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
   if (!accessOfMethod.has(method)) {
     const { kind } = getOption(method, contract.access);
@@ -59,14 +59,14 @@ function camelCase(name: string): string {
   return name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The field of a message by its name in the contract. Errors: a contract that names a field it does not have. */
+/** The field of a message by its name in the contract. Errors: an Error if there is no such field. */
 export function fieldNamed(message: DescMessage, name: string): DescField {
   const field = message.fields.find((candidate) => candidate.name === name);
   if (!field) throw new Error(`${message.typeName} has no field ${name}`);
   return field;
 }
 
-/** Whether a method changes something each time it is called: a POST or PATCH that writes takes `Idempotency-Key`. */
+/** Whether a method accepts `Idempotency-Key`: a POST or PATCH that changes something each time it is called. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   const verb = restRuleOf(method)?.method;
   return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;

@@ -25,7 +25,7 @@ test.each([
   ['null', null],
   ['undefined', undefined],
   ['an object', { statusCode: 'x', message: 'hunter2' }],
-])('shows of %s only the trace, and reports it once', async (_, thrown) => {
+])('shows only the trace of %s, and reports it once', async (_, thrown) => {
   const { app, reported } = server(() => Promise.reject(thrown));
   const response = await post(app);
   expect(response.statusCode).toBe(500);
@@ -42,7 +42,7 @@ test.each([
   expect(reported.map((error) => error.cause)).toEqual([thrown]);
 });
 
-test('reports nothing of an error that the caller may see', async () => {
+test('does not report an error that the caller may see', async () => {
   const { app, reported } = server(() => Promise.reject(new DomainError('aborted', 'conflict', 'Changed meanwhile.')));
   const response = await post(app);
   expect([response.statusCode, response.json().detail]).toEqual([409, 'Changed meanwhile.']);
@@ -61,7 +61,7 @@ test.each([
   ['a broken escape in the path', { url: '/thing/%zz' }, 400, 'malformed_request'],
   ['a path parameter without end', { url: `/thing/${'a'.repeat(500)}` }, 400, 'malformed_request'],
   ['a path that nothing serves', { url: '/nothing' }, 404, 'route_not_found'],
-])('answers %s as a problem document', async (_, init, status, code) => {
+])('responds to %s with a problem document', async (_, init, status, code) => {
   const { app, reported } = server(() => ({}));
   const response = await post(app, init);
   expect([response.statusCode, response.json().code]).toEqual([status, code]);

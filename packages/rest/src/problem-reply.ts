@@ -3,15 +3,15 @@ import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemHeaders, toProblem } from './problem.ts';
 
-/** What a server tells the problem documents about a request. */
+/** What problem documents need from the server. */
 export interface ProblemContext {
-  /** The trace that the request belongs to. */
+  /** The id of the trace that the request belongs to. */
   traceIdOf(request: FastifyRequest): string;
-  /** Called once for an error that is not the client's (status 500 and above), with its cause. */
+  /** Called once for each error that is the server's fault (status 500 and above). */
   onServerError(error: DomainError, status: number, request: FastifyRequest): void;
 }
 
-/** Answers every error of a Fastify server, its own included, as a problem document. */
+/** Makes a Fastify server respond to every error, those of Fastify included, with a problem document. */
 export function replyWithProblems(app: FastifyInstance, context: ProblemContext): void {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
   app.setNotFoundHandler((request, reply) =>
@@ -20,8 +20,9 @@ export function replyWithProblems(app: FastifyInstance, context: ProblemContext)
 }
 
 /**
- * Answers one error, also one of Fastify itself. A body that is too large is not waited for: the connection ends with
- * the answer. A server passes it as `frameworkErrors`, or Fastify answers a malformed path in words of its own.
+ * Responds to one error with a problem document. A server also passes this function to Fastify as `frameworkErrors`,
+ * because otherwise Fastify responds to a malformed path with a document of its own. After a body that is too large the
+ * connection is closed, so that the rest of the body need not be read.
  */
 export function sendProblem(
   thrown: unknown,

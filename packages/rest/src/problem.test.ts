@@ -27,7 +27,7 @@ const table: [ErrorCode, number, Code, string][] = [
   ['internal', 500, Code.Internal, 'Internal error'],
 ];
 
-test.each(table)('answers %s with %i and the same over RPC', (code, status, rpc, title) => {
+test.each(table)('responds to %s with %i, and with the matching code over RPC', (code, status, rpc, title) => {
   const error = new DomainError(code, 'some_reason', 'The detail');
   const shown = status === 500 ? {} : { detail: 'The detail' };
   expect(toProblem(error, at)).toEqual({
@@ -51,17 +51,17 @@ test.each([
   ['unimplemented', 'method_not_allowed', 405],
   ['invalid_argument', 'headers_too_large', 431],
   ['unavailable', 'upstream_failed', 502],
-] as const)('answers %s because of %s with %i', (code, reason, status) => {
+] as const)('responds to %s because of %s with %i', (code, reason, status) => {
   expect(toProblem(new DomainError(code, reason, 'x'), at).status).toBe(status);
 });
 
-test.each(['internal', 'unknown', 'data_loss'] as const)('shows nothing of %s on either face', (code) => {
+test.each(['internal', 'unknown', 'data_loss'] as const)('shows nothing of %s in the REST and RPC APIs', (code) => {
   const error = new DomainError(code, code, 'password is hunter2', { cause: new Error('hunter2') });
   expect(JSON.stringify(toProblem(error, at))).not.toContain('hunter2');
   expect(toConnectError(error).message).not.toContain('hunter2');
 });
 
-test('says on both faces what is wrong where', () => {
+test('names each violation and its pointer in the REST and RPC APIs', () => {
   const error = invalidInput([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
   expect(toProblem(error, at).errors).toEqual([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
   const [problem] = toConnectError(error).findDetails(ProblemSchema);
@@ -75,7 +75,7 @@ test('has no errors member without violations', () => {
   expect(toProblem(new DomainError('aborted', 'x', 'x'), at)).not.toHaveProperty('errors');
 });
 
-test('finds a domain error again that went through RPC in this process', () => {
+test('restores a domain error that went through RPC in this process', () => {
   const error = new DomainError('aborted', 'x', 'x');
   expect(toDomainError(error)).toBe(error);
   expect(toDomainError(toConnectError(error))).toBe(error);
@@ -86,7 +86,7 @@ test.each([
   [new ConnectError('bad', Code.InvalidArgument), 'invalid_argument'],
   [new ConnectError('late', Code.DeadlineExceeded), 'deadline_exceeded'],
   [new ConnectError('gone', Code.Canceled), 'canceled'],
-])('keeps what the transport itself says: %s', (thrown, code) => {
+])('keeps an error of the transport itself: %s', (thrown, code) => {
   expect(toDomainError(thrown)).toMatchObject({ code, reason: code, message: thrown.rawMessage });
 });
 

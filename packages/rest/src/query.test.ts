@@ -58,7 +58,7 @@ test.each([
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-test('answers objects without a prototype', () => {
+test('returns objects without a prototype', () => {
   expect(Object.getPrototypeOf(parseQuery(''))).toBeNull();
   expect(Object.getPrototypeOf(parseQuery('a[b]=1').a)).toBeNull();
 });
@@ -94,7 +94,7 @@ test('reads back every text that is escaped', () => {
   );
 });
 
-test('answers something for every name but a refusal, never nothing', () => {
+test('returns something for every name or refuses it, and never drops one', () => {
   const part = fc.constantFrom('a', '[', ']', '__proto__', '=', '0', '1', '.', '%5B', '+', '&', 'toString');
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 12 }), (parts) => {

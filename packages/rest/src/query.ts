@@ -4,8 +4,9 @@ import { parse } from 'qs';
 /**
  * Reads a query string with nested names (`filters[0][key]=…`) into an object without a prototype.
  *
- * Errors: invalid_query for more than 1,000 parameters, nesting beyond 5 or text that is not UTF-8. A name given twice
- * becomes a list, which the decoder of a single value refuses; so it does with a name that qs would drop in silence.
+ * Errors: invalid_query for more than 1,000 parameters, nesting beyond 5, or text that is not UTF-8. A name that occurs
+ * twice becomes a list, which the decoder of a single value refuses. A name that qs would silently drop is kept, so
+ * that the decoder refuses it as unknown.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   if (!isUtf8(text)) throw invalidQuery('is not UTF-8');
@@ -23,7 +24,7 @@ function nameOf(pair: string): string {
   return end < 0 ? pair : pair.slice(0, end);
 }
 
-// qs ends a name at `]=` wherever it stands, also inside a value.
+// qs takes the first `]=` for the end of a name, even if it is inside the value.
 function escapeValue(pair: string): string {
   const name = nameOf(pair);
   return name.length === pair.length ? pair : `${name}=${pair.slice(name.length + 1).replaceAll('=', '%3D')}`;

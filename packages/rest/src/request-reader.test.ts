@@ -54,7 +54,7 @@ const {
 } = TicketService.method;
 const ticketId = { ticketId: '5' };
 
-test('reads each part of a request from where the route says', () => {
+test('reads each field from the part of the request that the route declares', () => {
   expect(
     read(updateTicket, { path: ticketId, query: 'includeInWorklog=false', body: { status: 'closed', dueBy: null } }),
   ).toMatchObject({ ticketId: 5, includeInWorklog: false, status: 3, updateMask: { paths: ['status', 'due_by'] } });
@@ -103,7 +103,7 @@ test('finds the problem of the path beside a body that is no object', () => {
   ]);
 });
 
-test('does not accept in the body what stands in the path or the query', () => {
+test('does not accept fields of the path or the query in the body', () => {
   expect(problems(updateTicket, { path: ticketId, body: { ticketId: 6, includeInWorklog: true } })).toEqual([
     'unknown_field #/ticketId',
     'unknown_field #/includeInWorklog',
@@ -114,7 +114,7 @@ test('does not accept in the body what stands in the path or the query', () => {
   ]);
 });
 
-test('tells what is read only in POST /ticket', () => {
+test('names the read-only fields in POST /ticket', () => {
   expect(problems(createTicket, { body: { channel: 'email', id: 1, createdBy: 1, version: 1, tagIds: [] } })).toEqual([
     'read_only_field #/id',
     'read_only_field #/createdBy',
@@ -256,7 +256,7 @@ test.each([
   expect(problems(deleteTicket, { path: { ticketId: id } })).toEqual([`${code} #/path/ticketId`]);
 });
 
-test('checks the form of an attachment id in the path', () => {
+test('checks the format of an attachment id in the path', () => {
   expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'ABC' } })).toEqual([
     'invalid_format #/path/attachmentId',
   ]);

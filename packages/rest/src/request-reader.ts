@@ -15,24 +15,24 @@ export interface RequestParts {
   path: Record<string, string>;
 }
 
-/** Which field of a request is read from where, as its route says. */
+/** Which part of an HTTP request each field of the message is read from, as the route declares. */
 export interface Binding {
   path: readonly DescField[];
   query: readonly DescField[];
-  /** The field that is the body, "*" if the message itself is, undefined without a body. */
+  /** The field that the body holds; "*" if the body is the message itself; undefined if the route has no body. */
   body: DescField | '*' | undefined;
 }
 
 /** Reads the REST requests of a method. */
 export interface RequestReader {
   read(parts: RequestParts): Message;
-  /** Where a part of the message, by its pointer, stands in the request. */
+  /** Translates a pointer into the message to a pointer into the request. */
   pointerOf(pointer: string): string;
 }
 
 const maxJsonDepth = 64;
 
-/** The places of a request's fields. Errors: a route that names a field which the request does not have. */
+/** The binding that a route declares. Errors: an Error if the route names a field that the request does not have. */
 export function bindingOf(method: DescMethod, rule: RestRule): Binding {
   const { input } = method;
   const path = [...rule.path.matchAll(/\{(\w+)\}/g)].map((match) => fieldNamed(input, match[1] ?? ''));
@@ -43,8 +43,8 @@ export function bindingOf(method: DescMethod, rule: RestRule): Binding {
 }
 
 /**
- * Compiles the reader of a method's REST requests: strict decoding of path, query and body, then the rules of the
- * contract. All problems are found at once.
+ * Compiles the reader of a method's REST requests: it decodes path, query and body strictly, then checks the rules of
+ * the contract, and reports all problems at once.
  *
  * Errors: malformed_json, invalid_input (or the one code that all violations share).
  * Source: decisions.md sections 1 and 2.
@@ -83,7 +83,7 @@ export function requestReader(
       );
       if (body) Object.assign(message, without(body, elsewhere, input));
     }
-    addUnseen(problems, validate(message), pointerOf);
+    addRuleViolations(problems, validate(message), pointerOf);
     if (problems.violations.length > 0) throw invalidInput(problems.violations);
     return message;
   };
@@ -101,7 +101,7 @@ function parseBody(body: Buffer | undefined, problems: Problems): unknown {
     throw malformed('The body is not JSON.', error);
   }
   const hidden = scanJson(text, maxJsonDepth);
-  // What reads the value recurses into it, so a nesting that is too deep ends the search for problems.
+  // The decoder is recursive, so it must not be called with a nesting that is too deep.
   if (hidden.some(({ code }) => code === 'too_deep')) throw invalidInput(hidden);
   problems.addAll(hidden);
   return json;
@@ -138,31 +138,35 @@ function without(body: Message, names: ReadonlySet<string>, message: DescMessage
   return copy;
 }
 
-/** Moves a pointer into the field that is the body to where the body starts. */
+/** Translates a pointer into the field that the body holds to a pointer into the body. */
 function inBody(pointer: string, prefix: string | undefined): string {
   const isInside = prefix !== undefined && (pointer === prefix || pointer.startsWith(`${prefix}/`));
   return isInside ? `#${pointer.slice(prefix.length)}` : pointer;
 }
 
-/** Moves pointers into the message to where its fields stand in the request. */
+/** Makes the translation of pointers into the message to pointers into the request. */
 function pointers(binding: Binding, bodyPrefix: string | undefined): (pointer: string) => string {
-  const places = new Map<string, string>();
-  for (const field of binding.path) places.set(field.jsonName, 'path');
-  for (const field of binding.query) places.set(field.jsonName, 'query');
+  const partOfField = new Map<string, 'path' | 'query'>();
+  for (const field of binding.path) partOfField.set(field.jsonName, 'path');
+  for (const field of binding.query) partOfField.set(field.jsonName, 'query');
   return (pointer) => {
-    const place = places.get(pointer.split('/')[1] ?? '');
-    return place === undefined ? inBody(pointer, bodyPrefix) : `#/${place}${pointer.slice(1)}`;
+    const part = partOfField.get(pointer.split('/')[1] ?? '');
+    return part === undefined ? inBody(pointer, bodyPrefix) : `#/${part}${pointer.slice(1)}`;
   };
 }
 
-/** Adds what the rules find, but for values that could not be read in the first place. */
-function addUnseen(problems: Problems, found: readonly Violation[], pointerOf: (pointer: string) => string): void {
-  const unread = problems.violations.map((violation) => violation.pointer);
+/** Adds the violations of rules, except for values that could not be decoded in the first place. */
+function addRuleViolations(
+  problems: Problems,
+  found: readonly Violation[],
+  pointerOf: (pointer: string) => string,
+): void {
+  const undecoded = problems.violations.map((violation) => violation.pointer);
   for (const { pointer, code, detail } of found) {
     const at = pointerOf(pointer);
     const outsideBody = /^#\/(?:path|query)\//.test(at);
-    const isUnread = (known: string) =>
+    const isUndecoded = (known: string) =>
       known === at || known.startsWith(`${at}/`) || (at.startsWith(`${known}/`) && !(known === '#' && outsideBody));
-    if (!unread.some(isUnread)) problems.add(at, code, detail);
+    if (!undecoded.some(isUndecoded)) problems.add(at, code, detail);
   }
 }

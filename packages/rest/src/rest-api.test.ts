@@ -13,13 +13,13 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../test/probe-contract.ts';
-import { stubFace } from '../test/stub-face.ts';
+import { stubRestApi } from '../test/stub-rest-api.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
-type Setup = Parameters<typeof stubFace>;
+type Setup = Parameters<typeof stubRestApi>;
 
-async function face(...setup: Setup) {
-  const stub = await stubFace(...setup);
+async function openStub(...setup: Setup) {
+  const stub = await stubRestApi(...setup);
   onTestFinished(() => stub.app.close());
   return stub;
 }
@@ -27,15 +27,15 @@ async function face(...setup: Setup) {
 const json = { 'content-type': 'application/json' };
 const limit = 2 * 1024 * 1024;
 
-async function answer(options: InjectOptions, ...setup: Setup) {
-  const stub = await face(...setup);
+async function request(options: InjectOptions, ...setup: Setup) {
+  const stub = await openStub(...setup);
   const response = await stub.app.inject(options);
   return { ...stub, response, problem: response.body === '' ? undefined : response.json() };
 }
 
-test('hands the request to its handler and answers the message as JSON', async () => {
+test('passes the request to its handler and responds with the message as JSON', async () => {
   const getTag = async () => create(GetTagResponseSchema, { tag: { id: 7, name: 'Tag', type: 1 } });
-  const { response, requests } = await answer({ url: '/tag/7' }, { getTag });
+  const { response, requests } = await request({ url: '/tag/7' }, { getTag });
   expect(response.statusCode).toBe(200);
   expect(response.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -45,10 +45,10 @@ test('hands the request to its handler and answers the message as JSON', async (
   expect(requests).toMatchObject([{ $typeName: 'ticketing.tickets.v1.GetTagRequest', id: 7 }]);
 });
 
-test('answers the field that the route names as the body, and an open one as it is', async () => {
+test('responds with the field that the route names as the body, and does not change an open one', async () => {
   const getTicketVariables = async () =>
     create(GetTicketVariablesResponseSchema, { variables: { ticket: { id: 1 }, in: null } });
-  const { response } = await answer({ url: '/ticket/1/variables' }, { getTicketVariables });
+  const { response } = await request({ url: '/ticket/1/variables' }, { getTicketVariables });
   expect(response.json()).toEqual({ ticket: { id: 1 }, in: null });
 });
 
@@ -58,26 +58,26 @@ test.each([
   ['POST', '/ticket', 'createTicket', create(CreateTicketResponseSchema, { ticket: { version: 4 } })],
 ] as const)('sends the version of the ticket as a strong ETag: %s %s', async (method, url, name, message) => {
   const payload = method === 'GET' ? {} : { payload: method === 'POST' ? { channel: 'chat' } : {} };
-  const { response } = await answer({ method, url, ...payload }, { [name]: async () => message });
+  const { response } = await request({ method, url, ...payload }, { [name]: async () => message });
   expect([response.statusCode, response.headers.etag]).toEqual([200, '"4"']);
 });
 
 test('sends no ETag without a version', async () => {
-  expect((await answer({ url: '/ticket/1' })).response.headers).not.toHaveProperty('etag');
-  expect((await answer({ url: '/tag' })).response.headers).not.toHaveProperty('etag');
+  expect((await request({ url: '/ticket/1' })).response.headers).not.toHaveProperty('etag');
+  expect((await request({ url: '/tag' })).response.headers).not.toHaveProperty('etag');
 });
 
 test.each([
   ['', undefined],
   ['?includeRawData=false', undefined],
   ['?includeRawData=true', null],
-])('answers unset raw data only to a request that asks for it: GET /ticket/1%s', async (query, rawData) => {
+])('includes unset raw data only if the request asks for it: GET /ticket/1%s', async (query, rawData) => {
   const getTicket = async () => create(GetTicketResponseSchema, { ticket: { id: 1 } });
-  const { response } = await answer({ url: `/ticket/1${query}` }, { getTicket });
+  const { response } = await request({ url: `/ticket/1${query}` }, { getTicket });
   expect(response.json().rawData).toBe(rawData);
 });
 
-test('answers a success with the status that the route names', async () => {
+test('responds to a success with the status that the route names', async () => {
   const app = fastify();
   onTestFinished(() => app.close());
   const rest = { method: 'POST', path: '/probe/{name}', body: '*', status: 201 };
@@ -98,8 +98,8 @@ test.each([
   ['POST', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],
   ['PATCH', '/tag', 'GET, HEAD, POST'],
   ['GET', '/ticket/1/attachment/abcd1234', 'DELETE'],
-] as const)('answers %s %s with 405 and what the path accepts', async (method, url, allowed) => {
-  const { response, problem, requests } = await answer({
+] as const)('responds to %s %s with 405 and what the path accepts', async (method, url, allowed) => {
+  const { response, problem, requests } = await request({
     method,
     url,
     payload: method === 'PUT' ? 'x' : undefined,
@@ -113,7 +113,7 @@ test.each([
   ['/ticket', ['POST', 'PATCH']],
   ['/ticket/1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
 ])('responds with 405 to every method that %s does not have', async (url, methods) => {
-  const { app, requests } = await face();
+  const { app, requests } = await openStub();
   const others = METHODS.filter((method) => !methods.includes(method));
   expect(others).toEqual(expect.arrayContaining(['TRACE', 'PROPFIND', 'M-SEARCH', 'SOURCE']));
   for (const method of others) {
@@ -126,17 +126,17 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test('answers HEAD as GET, without the body', async () => {
+test('responds to HEAD like GET, without the body', async () => {
   const getTicket = async () => create(GetTicketResponseSchema, { ticket: { version: 4 } });
-  const { response } = await answer({ method: 'HEAD', url: '/ticket/1' }, { getTicket });
+  const { response } = await request({ method: 'HEAD', url: '/ticket/1' }, { getTicket });
   expect([response.statusCode, response.headers.etag, response.body]).toEqual([200, '"4"', '']);
   expect(Number(response.headers['content-length'])).toBeGreaterThan(100);
 });
 
 test.each(['/', '/nope', '/ticket/1/nope', '/ticket/', '/Ticket/1', '/ticket//1', '/ticket/1/'])(
-  'answers a problem document for the unknown path %s',
+  'responds with a problem document for the unknown path %s',
   async (url) => {
-    const { response, problem } = await answer({ url });
+    const { response, problem } = await request({ url });
     expect(response.statusCode).toBe(url === '/ticket/' ? 400 : 404);
     expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(problem).toMatchObject({ instance: url, success: false, traceId: 'trace-1' });
@@ -156,14 +156,14 @@ test.each([
   ['..%2f1', 'wrong_type'],
   ['%E2%91%A0', 'wrong_type'],
 ])('refuses the path id %s', async (id, code) => {
-  const { response, problem, requests } = await answer({ url: `/ticket/${id}` });
+  const { response, problem, requests } = await request({ url: `/ticket/${id}` });
   expect(response.statusCode).toBe(400);
   expect(problem.errors).toMatchObject([{ pointer: '#/path/ticketId', code }]);
   expect(requests).toEqual([]);
 });
 
 test('reads a path id that is escaped', async () => {
-  expect((await answer({ url: '/ticket/%31' })).requests).toMatchObject([{ ticketId: 1 }]);
+  expect((await request({ url: '/ticket/%31' })).requests).toMatchObject([{ ticketId: 1 }]);
 });
 
 test.each([
@@ -172,8 +172,8 @@ test.each([
   ['something like JSON', { 'content-type': 'application/jsonx' }],
   ['a merge patch', { 'content-type': 'application/merge-patch+json' }],
   ['nothing', {}],
-])('answers 415 to a body that is declared as %s', async (_, headers) => {
-  const { response, problem, requests } = await answer({
+])('responds with 415 to a body that is declared as %s', async (_, headers) => {
+  const { response, problem, requests } = await request({
     method: 'POST',
     url: '/ticket',
     headers,
@@ -185,12 +185,12 @@ test.each([
 
 test.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;x=y'])('reads %s', async (type) => {
   const payload = '{"channel":"chat"}';
-  const { response } = await answer({ method: 'POST', url: '/ticket', headers: { 'content-type': type }, payload });
+  const { response } = await request({ method: 'POST', url: '/ticket', headers: { 'content-type': type }, payload });
   expect(response.statusCode).toBe(200);
 });
 
-test('accepts a body of exactly the limit and answers 413 to one byte more', async () => {
-  const { app, requests } = await face();
+test('accepts a body of exactly the limit and responds with 413 to one byte more', async () => {
+  const { app, requests } = await openStub();
   const padded = (bytes: number) => `{"name":"x"}${' '.repeat(bytes - 12)}`;
   const send = (bytes: number) => app.inject({ method: 'POST', url: '/tag', headers: json, payload: padded(bytes) });
   expect((await send(limit)).statusCode).toBe(200);
@@ -203,8 +203,8 @@ test('accepts a body of exactly the limit and answers 413 to one byte more', asy
   expect(requests).toHaveLength(1);
 });
 
-test('answers 413 to a body that only turns out to be too large, and ends the connection', async () => {
-  const { app } = await face();
+test('responds with 413 to a body whose size is found only while reading, and ends the connection', async () => {
+  const { app } = await openStub();
   await app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -217,17 +217,17 @@ test('answers 413 to a body that only turns out to be too large, and ends the co
   expect(received.toLowerCase()).toContain('connection: close');
 });
 
-test('accepts larger bodies where the route says so', async () => {
+test('accepts larger bodies if the route declares so', async () => {
   const body = JSON.stringify({ channel: 'chat', body: 'x'.repeat(4_000_000) });
-  const { response } = await answer({ method: 'POST', url: '/ticket', headers: json, payload: body });
+  const { response } = await request({ method: 'POST', url: '/ticket', headers: json, payload: body });
   expect(response.statusCode).toBe(200);
 });
 
 test.each([
   ['an empty body', ''],
   ['an empty object', '{}'],
-])('takes %s for a request without fields', async (_, payload) => {
-  const { response, problem } = await answer({ method: 'POST', url: '/ticket', headers: json, payload });
+])('treats %s as a request without fields', async (_, payload) => {
+  const { response, problem } = await request({ method: 'POST', url: '/ticket', headers: json, payload });
   expect(response.statusCode).toBe(400);
   expect(problem.errors).toMatchObject([{ pointer: '#/channel', code: 'required' }]);
 });
@@ -236,14 +236,14 @@ test.each([
   ['malformed JSON', Buffer.from('{"channel":')],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
   ['white space', Buffer.from('  ')],
-])('answers 400 to %s', async (_, payload) => {
-  const { response, problem } = await answer({ method: 'POST', url: '/ticket', headers: json, payload });
+])('responds with 400 to %s', async (_, payload) => {
+  const { response, problem } = await request({ method: 'POST', url: '/ticket', headers: json, payload });
   expect(response.statusCode).toBe(400);
   expect(problem).toMatchObject({ code: 'malformed_json', errors: [{ pointer: '#', code: 'malformed_json' }] });
 });
 
 test('does not look at the body of a DELETE', async () => {
-  const { response, requests } = await answer({
+  const { response, requests } = await request({
     method: 'DELETE',
     url: '/ticket/3',
     headers: json,
@@ -258,19 +258,19 @@ test('authorises before the body is read', async () => {
     throw new DomainError('unauthenticated', 'unauthenticated', 'A token is required.');
   };
   for (const payload of ['{"broken', ' '.repeat(limit + 1)]) {
-    const { response, requests } = await answer({ method: 'POST', url: '/tag', headers: json, payload }, {}, refuse);
+    const { response, requests } = await request({ method: 'POST', url: '/tag', headers: json, payload }, {}, refuse);
     expect([response.statusCode, response.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect(requests).toEqual([]);
   }
 });
 
-test('hands to the handler what begin made, and tells begin which method it is', async () => {
+test('passes the result of begin to the handler, and the method to begin', async () => {
   const calls: unknown[] = [];
   const getTag = async (call: object) => {
     calls.push(call);
     return create(GetTagResponseSchema);
   };
-  await answer({ url: '/tag/1' }, { getTag }, async (method, request) => ({ method: method.name, url: request.url }));
+  await request({ url: '/tag/1' }, { getTag }, async (method, request) => ({ method: method.name, url: request.url }));
   expect(calls).toEqual([{ method: 'GetTag', url: '/tag/1' }]);
 });
 
@@ -281,12 +281,12 @@ test.each([
     Object.assign(new Error('hunter2'), { statusCode: 404, code: 'FST_ERR_NOT_FOUND' }),
   ],
   ['null', null],
-])('shows of %s in a handler or in begin only the trace, and reports it once', async (_, thrown) => {
+])('shows only the trace of %s in a handler or in begin, and reports it once', async (_, thrown) => {
   const fail = async () => {
     throw thrown;
   };
   for (const setup of [[{ getTag: fail }], [{}, fail]] as Setup[]) {
-    const { response, problem, reported } = await answer({ url: '/tag/1' }, ...setup);
+    const { response, problem, reported } = await request({ url: '/tag/1' }, ...setup);
     expect(response.statusCode).toBe(500);
     expect(problem).toEqual({
       type: 'urn:ticketing:problem:internal',
@@ -301,20 +301,20 @@ test.each([
   }
 });
 
-test('answers an error of the domain as its problem document', async () => {
+test('responds to a domain error with its problem document', async () => {
   const fail = async () => {
     throw new DomainError('failed_precondition', 'stale_version', 'The ticket has moved on.');
   };
-  const { response, problem, reported } = await answer({ url: '/tag/1' }, { getTag: fail });
+  const { response, problem, reported } = await request({ url: '/tag/1' }, { getTag: fail });
   expect(response.statusCode).toBe(412);
   expect(problem).toMatchObject({ code: 'stale_version', detail: 'The ticket has moved on.' });
   expect(reported).toEqual([]);
 });
 
-test('leaves no header of the success on an error that comes late', async () => {
+test('leaves no header of the success on a late error', async () => {
   const getTicket = async () =>
     create(GetTicketResponseSchema, { ticket: { version: 4, createdAt: { seconds: 10n ** 15n, nanos: 0 } } });
-  const { response } = await answer({ url: '/ticket/1' }, { getTicket });
+  const { response } = await request({ url: '/ticket/1' }, { getTicket });
   expect(response.statusCode).toBe(500);
   expect(response.headers).not.toHaveProperty('etag');
 });
@@ -332,9 +332,9 @@ test('serves only the methods that have a handler', async () => {
   expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);
 });
 
-test('answers 404 for an unknown path whatever its body is', async () => {
+test('responds with 404 for an unknown path whatever its body is', async () => {
   for (const headers of [json, { 'content-type': 'text/plain' }, {}]) {
-    const { response } = await answer({ method: 'POST', url: '/nope', headers, payload: '{"broken' });
+    const { response } = await request({ method: 'POST', url: '/nope', headers, payload: '{"broken' });
     expect(response.statusCode).toBe(404);
   }
 });

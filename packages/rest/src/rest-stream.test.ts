@@ -24,7 +24,7 @@ const part = (body: Partial<HttpBody>): ExportReportingTicketsResponse => ({
   },
 });
 
-async function face(handler: () => Parts) {
+async function openApi(handler: () => Parts) {
   const app = fastify();
   const served = [implement(ExportService, { exportReportingTickets: (_call: object) => handler() })];
   const context = { traceIdOf: () => 'trace-1', onServerError: () => undefined };
@@ -37,8 +37,8 @@ async function face(handler: () => Parts) {
 
 const url = '/export/reporting_tickets';
 
-test('an answer that is a file is written piece by piece, as its first piece says', async () => {
-  const { app } = await face(async function* () {
+test('a file is sent piece by piece, with the headers of its first piece', async () => {
+  const { app } = await openApi(async function* () {
     yield part({ contentType: 'text/csv', headers: { 'x-total-count': '2' }, data: Buffer.from('a') });
     yield part({ data: Buffer.from('b') });
     yield part({ data: Buffer.from('c') });
@@ -52,8 +52,8 @@ test('an answer that is a file is written piece by piece, as its first piece say
   });
 });
 
-test('its first piece may say another status', async () => {
-  const { app } = await face(async function* () {
+test('the first piece may set another status', async () => {
+  const { app } = await openApi(async function* () {
     yield part({ contentType: 'application/json', status: 202, headers: { location: '/x' } });
     yield part({ data: Buffer.from('{}') });
   });
@@ -61,9 +61,9 @@ test('its first piece may say another status', async () => {
   expect([response.statusCode, response.headers.location, response.json()]).toEqual([202, '/x', {}]);
 });
 
-test('what fails before the first piece is a problem document', async () => {
-  const { app } = await face(async function* () {
-    await Promise.reject(new DomainError('unavailable', 'store_unavailable', 'away', { retryAfterSeconds: 1 }));
+test('an error before the first piece becomes a problem document', async () => {
+  const { app } = await openApi(async function* () {
+    await Promise.reject(new DomainError('unavailable', 'store_unavailable', 'down', { retryAfterSeconds: 1 }));
     yield part({});
   });
   const response = await app.inject({ url });
@@ -74,8 +74,8 @@ test('what fails before the first piece is a problem document', async () => {
   ]);
 });
 
-test('what fails later breaks the answer off, so that nobody takes it for whole', async () => {
-  const { app } = await face(async function* () {
+test('a later error breaks off the response, so that no client takes it for complete', async () => {
+  const { app } = await openApi(async function* () {
     yield part({ contentType: 'text/csv', data: Buffer.from('a') });
     await setTimeout(20);
     throw new Error('broken');
@@ -86,10 +86,10 @@ test('what fails later breaks the answer off, so that nobody takes it for whole'
   await expect(response.text()).rejects.toThrow();
 });
 
-test('a client that goes away ends the work, and one that does not read holds it up', async () => {
+test('a client that disconnects ends the work, and one that does not read pauses it', async () => {
   let made = 0;
   let hasEnded = false;
-  const { app } = await face(async function* () {
+  const { app } = await openApi(async function* () {
     try {
       yield part({ contentType: 'text/csv' });
       for (; made < 10_000; made++) yield part({ data: Buffer.alloc(64 * 1024) });
@@ -112,8 +112,8 @@ test('a client that goes away ends the work, and one that does not read holds it
   expect(made).toBeLessThan(2_000);
 });
 
-test('the description names the media types, the rows of the JSON form, and the answer that comes later', async () => {
-  const { served } = await face(async function* () {
+test('the OpenAPI document names the media types, the rows of the JSON form, and the response 202', async () => {
+  const { served } = await openApi(async function* () {
     yield part({});
   });
   const document = openApiDocument({ served, title: 'x', version: '1' });

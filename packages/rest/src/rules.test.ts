@@ -15,7 +15,7 @@ import { probeMessage } from '../test/probe-contract.ts';
 import { fieldNamed } from './options.ts';
 import { itemKeywordsOf, keywordsOf, messageValidator } from './rules.ts';
 
-/** What the rules say of a message as an RPC delivers it. */
+/** The violations of a message that arrives over RPC. */
 function found<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): string[] {
   const delivered = fromBinary(schema, toBinary(schema, create(schema, init)));
   return messageValidator(schema)(delivered).map(({ pointer, code }) => `${code} ${pointer}`);
@@ -44,7 +44,7 @@ test('accepts a message that keeps every rule', () => {
   expect(search({ limit: 500, offset: 0, filters: [{ key: 'a', comparator: 'not in', values: [] }] })).toEqual([]);
 });
 
-test('requires what is required', () => {
+test('demands required fields', () => {
   expect(found(CreateTicketRequestSchema, {})).toEqual(['required #/channel']);
   expect(found(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, content: {} })).toEqual([
     'required #/content/message',
@@ -52,7 +52,7 @@ test('requires what is required', () => {
   ]);
 });
 
-test('takes the zero of a field without presence for one that is not given', () => {
+test('treats the zero of a field without presence as absent', () => {
   expect(search({ filters: [{}] })).toEqual(['required #/filters/0/key', 'required #/filters/0/comparator']);
 });
 
@@ -73,7 +73,7 @@ test('counts lengths in characters, at the limit and one above', () => {
   expect(ticket({ to: ['a', '', 'b'.repeat(321)] })).toEqual(['too_short #/to/1', 'too_long #/to/2']);
 });
 
-test('counts bytes where the rule says bytes', () => {
+test('counts bytes where the rule is in bytes', () => {
   expect(ticket({ body: 'ä'.repeat(2_621_440) })).toEqual([]);
   expect(ticket({ body: `${'ä'.repeat(2_621_440)}a` })).toEqual(['too_long #/body']);
   const overhead = Buffer.byteLength(JSON.stringify({ a: '' }));
@@ -118,13 +118,13 @@ test('refuses an item that occurs twice', () => {
   expect(ticket({ tags: [1, 2, 1] })).toEqual(['duplicate_item #/tags']);
 });
 
-test('accepts a list at its limit, and looks at no item of a longer one', () => {
+test('accepts a list at its limit, and checks no item of a longer one', () => {
   expect(ticket({ to: Array(500).fill('a') })).toEqual([]);
   expect(ticket({ to: Array(501).fill('') })).toEqual(['too_many_items #/to']);
   expect(found(UpdateTicketsRequestSchema, {})).toEqual(['too_few_items #/tickets']);
 });
 
-test('answers for a list of a million items at once', () => {
+test('returns at once for a list of a million items', () => {
   const message = create(CreateTicketRequestSchema, { channel: 1, tags: Array(1_000_000).fill(0) });
   const validate = messageValidator(CreateTicketRequestSchema);
   const started = performance.now();
@@ -132,7 +132,7 @@ test('answers for a list of a million items at once', () => {
   expect(performance.now() - started).toBeLessThan(100);
 });
 
-test('answers at most a hundred violations of each kind', () => {
+test('returns at most a hundred violations of each kind', () => {
   const tickets = Array.from({ length: 500 }, () => ({ id: 0, tagIds: [0, -1], version: 0 }));
   expect(found(UpdateTicketsRequestSchema, { tickets })).toHaveLength(100);
 });
@@ -147,7 +147,7 @@ test.each([
   expect(ticket({ dueBy: at(seconds) })).toEqual(expected);
 });
 
-test('refuses a value whose machinery comes later, and accepts its absence', () => {
+test('refuses a value that is not supported yet, and accepts its absence', () => {
   expect(ticket({ subchannelId: 1, templateId: 2, templateData: {}, attachments: [{ name: 'a' }] })).toEqual([
     'not_supported_yet #/subchannelId',
     'not_supported_yet #/attachments',
@@ -157,7 +157,7 @@ test('refuses a value whose machinery comes later, and accepts its absence', () 
   expect(ticket({ attachments: [] })).toEqual([]);
 });
 
-test('refuses an open value that JSON can not say', () => {
+test('refuses an open value that JSON cannot express', () => {
   const filter = (kind: Value['kind']) => search({ filters: [{ key: 'a', comparator: '=', value: { kind } }] });
   expect(filter({ case: 'numberValue', value: Number.NaN })).toEqual(['invalid_value #/filters/0/value']);
   expect(filter({ case: 'numberValue', value: Number.POSITIVE_INFINITY })).toEqual(['invalid_value #/filters/0/value']);
@@ -167,11 +167,11 @@ test('refuses an open value that JSON can not say', () => {
   expect(ticket({ rawData: { a: [Number.NaN] } })).toEqual(['invalid_value #/rawData']);
 });
 
-test('takes no name in open data for one of its own', () => {
+test('does not mistake a name in open data for one of its own', () => {
   expect(ticket({ rawData: { $typeName: 'google.protobuf.Value', kind: { case: 'x' } } })).toEqual([]);
 });
 
-test('refuses a mask that names what is unknown or can not be null', () => {
+test('refuses a mask that names an unknown field or one that cannot be null', () => {
   expect(update({ updateMask: { paths: ['status', 'nonsense', 'update_mask', 'dueBy', '__proto__'] } })).toEqual([
     'null_not_allowed #/status',
     'unknown_field #/updateMask',
@@ -181,17 +181,17 @@ test('refuses a mask that names what is unknown or can not be null', () => {
   ]);
 });
 
-test('accepts a mask that clears what can be null', () => {
+test('accepts a mask that unsets a field that can be null', () => {
   expect(update({ updateMask: { paths: ['due_by', 'contract_id', 'worked_on_by', 'tag_ids'] } })).toEqual([]);
   expect(update({ updateMask: { paths: ['status'] }, status: 1 })).toEqual([]);
 });
 
-test('reads a mask to its end, however often it names the same', () => {
+test('checks all of a mask, however often it names the same field', () => {
   const paths = [...Array(5_000).fill('due_by'), 'status'];
   expect(update({ updateMask: { paths } })).toEqual(['null_not_allowed #/status']);
 });
 
-test('answers a mask of very many unknown names at once', () => {
+test('returns at once for a mask of very many unknown names', () => {
   const paths = Array.from({ length: 200_000 }, (_, index) => `x${index}`);
   const message = create(UpdateTicketRequestSchema, { ticketId: 1, updateMask: { paths } });
   const validate = messageValidator(UpdateTicketRequestSchema);
@@ -211,7 +211,7 @@ test('checks the mask of each change in a list', () => {
   ]);
 });
 
-test('does not fall over the holes that unread items leave', () => {
+test('does not fail on list items that could not be decoded', () => {
   const probe = probeMessage([
     { name: 'dates', type: 'TYPE_MESSAGE', typeName: '.google.protobuf.Timestamp', label: 'LABEL_REPEATED' },
     {
@@ -247,7 +247,7 @@ test('refuses the ids that no ticket has', () => {
   expect(found(GetTicketRequestSchema, { ticketId: 1 })).toEqual([]);
 });
 
-test('says what is wrong in words', () => {
+test('describes each problem in words', () => {
   const [violation] = messageValidator(SearchTicketsRequestSchema)(
     create(SearchTicketsRequestSchema, { filters: [{ key: 'a', comparator: '~' }] }),
   );

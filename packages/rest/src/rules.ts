@@ -14,7 +14,7 @@ import { isDateInRange } from './date-time.ts';
 import { isPortableJson } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
-/** Checks a message against the rules of its contract; answers what is wrong with it. */
+/** Checks a message against the rules of its contract. Returns everything that is wrong with it. */
 export type MessageValidator = (message: Message) => Violation[];
 
 const maxViolations = 100;
@@ -23,7 +23,8 @@ const ajv = addKeywords(new Ajv2020({ strict: true, allErrors: true, allowUnionT
 const validators = new WeakMap<DescMessage, MessageValidator>();
 
 /**
- * Compiles the rules of a message, once, to a JSON Schema of its form in memory, so that one check serves both faces.
+ * Compiles the rules of a message, once, to a JSON Schema of the message in memory, so that one check serves the REST
+ * API and the RPC API.
  *
  * Shape: pointers name fields as in JSON, `#/filters/0/key`.
  * Errors: the codes of `codeOfKeyword`, and for the fields that an `update_mask` names: unknown_field,
@@ -79,7 +80,7 @@ function schemaOf(message: DescMessage): SchemaObject {
 function fieldSchema(field: DescField): SchemaObject {
   if (rulesOf(field).notSupportedYet) return { notSupportedYet: true };
   if (field.fieldKind !== 'list') return isZeroWhenAbsent(field) ? givenSchema(field) : valueSchema(field);
-  // Items of a list that is too long are not looked at: their problems could be millions.
+  // The items of a list that is too long are not checked: they could have millions of problems.
   const counts = itemKeywordsOf(field);
   const items: SchemaObject = { type: 'array', ...counts, items: valueSchema(field) };
   if (counts.maxItems === undefined) return items;
@@ -88,7 +89,7 @@ function fieldSchema(field: DescField): SchemaObject {
   return { ...short, if: short, then: items };
 }
 
-/** Whether a field that must be given is the zero of its type, and not unset, when it is absent. */
+/** Whether a required field is the zero of its type, instead of unset, when it is absent. */
 function isZeroWhenAbsent(field: DescField): boolean {
   const isTextOrEnum = field.enum !== undefined || field.scalar === ScalarType.STRING;
   return isTextOrEnum && rulesOf(field).required && field.presence === FeatureSet_FieldPresence.IMPLICIT;
@@ -121,9 +122,9 @@ function messageSchema(message: DescMessage): SchemaObject {
     case 'google.protobuf.Timestamp':
       return { dateInRange: true };
     case 'google.protobuf.Struct':
-      return { soundStruct: true };
+      return { portableStruct: true };
     case 'google.protobuf.Value':
-      return { soundValue: true };
+      return { portableValue: true };
     default:
       return message.typeName.startsWith('google.protobuf.') ? {} : schemaOf(message);
   }
@@ -147,18 +148,18 @@ function addKeywords(target: Ajv2020): Ajv2020 {
   });
   target.addKeyword({ keyword: 'notZero', validate: (_: boolean, value: unknown) => value !== '' && value !== 0 });
   target.addKeyword({
-    keyword: 'soundStruct',
+    keyword: 'portableStruct',
     validate: (_: boolean, value?: JsonObject) => value === undefined || isPortableJson(value),
   });
   target.addKeyword({
-    keyword: 'soundValue',
-    validate: (_: boolean, value?: Value) => value === undefined || isSoundValue(value),
+    keyword: 'portableValue',
+    validate: (_: boolean, value?: Value) => value === undefined || isPortableValue(value),
   });
   return target;
 }
 
-/** Whether a `Value` says something that JSON can say: an RPC may leave it empty, or send NaN. */
-function isSoundValue(value: Value): boolean {
+/** Whether JSON can express a `Value`. An RPC client can send one that is empty or NaN. */
+function isPortableValue(value: Value): boolean {
   try {
     return isPortableJson(toJson(ValueSchema, value));
   } catch {
@@ -187,8 +188,8 @@ const codeOfKeyword: Record<string, string> = {
   pattern: 'invalid_format',
   enum: 'not_allowed',
   dateInRange: 'invalid_date',
-  soundStruct: 'invalid_value',
-  soundValue: 'invalid_value',
+  portableStruct: 'invalid_value',
+  portableValue: 'invalid_value',
   type: 'wrong_type',
   notSupportedYet: 'not_supported_yet',
 };
@@ -197,7 +198,7 @@ function schemaViolations(validate: ValidateFunction, message: Message): Violati
   if (validate(message)) return [];
   const errors = validate.errors?.filter((error) => error.keyword in codeOfKeyword) ?? [];
   const violations = errors.slice(0, maxViolations).map(toViolation);
-  // The guard of a list and the list itself both report its length.
+  // The `if` and the `then` of a list can both report its length.
   const seen = new Set<string>();
   return violations.filter(({ pointer, code }) => !seen.has(`${pointer} ${code}`) && seen.add(`${pointer} ${code}`));
 }
@@ -228,8 +229,8 @@ function detailOf(error: ErrorObject): string {
       return 'is not a date between the years 1 and 9999';
     case 'notSupportedYet':
       return 'is not supported yet';
-    case 'soundStruct':
-    case 'soundValue':
+    case 'portableStruct':
+    case 'portableValue':
       return 'is not a JSON value';
     default:
       return error.message ?? 'is not valid';
@@ -252,7 +253,7 @@ function maskedMessages(message: DescMessage): MaskCheck[] {
         ((value[field.localName] ?? []) as (Record<string, unknown> | undefined)[])
           .slice(0, rulesOf(field).maxItems)
           .flatMap((item, index) =>
-            // An item that could not be read from JSON leaves a hole.
+            // An item that could not be decoded from JSON is undefined.
             item ? inner.flatMap((check) => check(item, `${pointer}/${field.jsonName}/${index}`)) : [],
           ),
       );
@@ -276,7 +277,7 @@ function maskViolations(
       violations.set(path, { pointer: `${pointer}/updateMask`, code: 'unknown_field', detail });
     } else if (value[field.localName] === undefined && !rulesOf(field).nullable && !rulesOf(field).required) {
       const at = `${pointer}/${field.jsonName}`;
-      violations.set(path, { pointer: at, code: 'null_not_allowed', detail: 'can not be null' });
+      violations.set(path, { pointer: at, code: 'null_not_allowed', detail: 'cannot be null' });
     }
     if (violations.size >= maxViolations) break;
   }

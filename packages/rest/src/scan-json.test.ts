@@ -76,7 +76,7 @@ test('ends at the first nesting that is too deep, however deep it goes on', () =
   expect(scanJson(text, 64)).toHaveLength(1);
 });
 
-test('answers at most as many problems as asked for', () => {
+test('returns at most as many problems as asked for', () => {
   const text = `{${Array.from({ length: 5000 }, () => '"a":1').join()}}`;
   expect(scanJson(text, 64)).toHaveLength(100);
   expect(scanJson(text, 64, 3)).toHaveLength(3);
@@ -117,6 +117,6 @@ test('takes time in proportion to the text', () => {
   }
 });
 
-test('escapes names as RFC 6901 says', () => {
+test('escapes names as in RFC 6901', () => {
   expect(escapePointer('a/b~c~1')).toBe('a~1b~0c~01');
 });

@@ -1,15 +1,18 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
+/** An object or array that the scan is inside of. */
 interface Frame {
+  /** The keys seen so far; undefined for an array. */
   keys: Set<string> | undefined;
+  /** The current key or index. */
   segment: string | number;
 }
 
 /**
- * Finds in a well-formed JSON text what `JSON.parse` hides: keys given twice, keys that reach a prototype, and nesting
- * beyond `maxDepth`.
+ * Finds problems in a well-formed JSON text that are invisible after `JSON.parse`: duplicate keys, keys that reach a
+ * prototype, and nesting beyond `maxDepth`.
  *
- * Shape: a violation each, at most `maxViolations`; the scan ends at a nesting that is too deep.
+ * Shape: at most `maxViolations`, one for each problem; the scan ends at the first nesting that is too deep.
  */
 export function scanJson(text: string, maxDepth: number, maxViolations = 100): Violation[] {
   const violations: Violation[] = [];

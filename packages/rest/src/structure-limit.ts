@@ -1,14 +1,16 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
-/** Two open objects of 1 MiB, at the densest, are just below these: objects, lists and commas; and keys. */
+/**
+ * The most objects, arrays and commas, and the most keys. Two open objects of 1 MiB each stay just below both limits.
+ */
 const maxParts = 1_100_000;
 const maxKeys = 400_000;
 
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b];
 
 /**
- * Refuses a JSON text that consists of more parts than any request needs, before it is parsed: 40 MiB of base64 are
- * cheap to read, 40 MiB of brackets hold up all other requests for seconds.
+ * Refuses a JSON text with more parts than any request needs, before it is parsed. 40 MiB of base64 are parsed quickly;
+ * 40 MiB of brackets would block all other requests for seconds.
  *
  * Errors: too_complex.
  */
@@ -27,7 +29,7 @@ export function limitJsonStructure(body: Buffer): void {
   }
 }
 
-/** Where the quote stands that ends the string; the end of the text, if none does. */
+/** The position of the quote that ends a string, or the end of the text if there is none. */
 function endOfString(body: Buffer, start: number): number {
   for (let position = start + 1; ; position++) {
     position = body.indexOf(quote, position);

@@ -67,7 +67,7 @@ function arbitraryInner(message: DescMessage, levels: number): fc.Arbitrary<unkn
   }
 }
 
-/** Any second that a date can say. */
+/** Any second that a date can express. */
 export const arbitrarySeconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
 
 const arbitraryKey = fc.string({ unit: anyCharacter, maxLength: 8 }).filter((key) => key !== '__proto__');

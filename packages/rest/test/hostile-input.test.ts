@@ -9,7 +9,7 @@ import { restRuleOf } from '../src/options.ts';
 import { bindingOf } from '../src/request-reader.ts';
 import { arbitraryJson, arbitraryMessage } from './arbitrary-message.ts';
 import { anyCharacter } from './arbitrary-text.ts';
-import { type StubFace, stubFace } from './stub-face.ts';
+import { type StubRestApi, stubRestApi } from './stub-rest-api.ts';
 
 interface Route {
   method: DescMethod;
@@ -34,11 +34,11 @@ const routes: Route[] = [...TicketService.methods, ...TagService.methods].flatMa
   };
 });
 
-let face: StubFace;
+let api: StubRestApi;
 beforeAll(async () => {
-  face = await stubFace();
+  api = await stubRestApi();
 });
-afterAll(() => face.app.close());
+afterAll(() => api.app.close());
 
 const nasty = fc.constantFrom(
   '0',
@@ -199,17 +199,17 @@ function leads(pointer: string, code: string, url: string, body: Buffer): boolea
 }
 
 async function check(options: InjectOptions & { url: string }, body: Buffer): Promise<number> {
-  const response = await face.app.inject(options);
+  const response = await api.app.inject(options);
   expect(response.statusCode).toBeLessThan(500);
-  expect(face.reported).toEqual([]);
+  expect(api.reported).toEqual([]);
   if (options.method === 'HEAD') return response.statusCode;
-  const answer = response.json();
+  const problem = response.json();
   if (response.statusCode >= 400) {
     expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
-    expect(answer).toMatchObject({ status: response.statusCode, success: false, traceId: 'trace-1' });
-    expect(answer.type).toBe(`urn:ticketing:problem:${answer.code}`);
-    expect(answer.code).toMatch(/^[a-z_]+$/);
-    for (const { pointer, code, detail } of answer.errors ?? []) {
+    expect(problem).toMatchObject({ status: response.statusCode, success: false, traceId: 'trace-1' });
+    expect(problem.type).toBe(`urn:ticketing:problem:${problem.code}`);
+    expect(problem.code).toMatch(/^[a-z_]+$/);
+    for (const { pointer, code, detail } of problem.errors ?? []) {
       expect([pointer, code, detail].every((part) => typeof part === 'string')).toBe(true);
       expect([pointer, leads(pointer, code, options.url, body)]).toEqual([pointer, true]);
     }
@@ -218,7 +218,7 @@ async function check(options: InjectOptions & { url: string }, body: Buffer): Pr
 }
 
 test.each(routes.map((route) => [`${route.verb} ${route.path}`, route] as const))(
-  'answers anything sent to %s with a success or a problem document, never with 5xx',
+  'responds to anything sent to %s with a success or a problem document, never with 5xx',
   async (_, route) => {
     const json = fc.constant({ 'content-type': 'application/json' });
     const good = { url: urlOf(route, fc.constant('good'), fc.constant('')), headers: json, body: acceptedBody(route) };
@@ -237,11 +237,11 @@ test.each(routes.map((route) => [`${route.verb} ${route.path}`, route] as const)
   30_000,
 );
 
-test('gets requests through to the handlers too, so that the properties say something', () => {
-  expect(new Set(face.requests.map((request) => request.$typeName)).size).toBe(routes.length);
+test('some generated requests reach every handler, so that the properties test something', () => {
+  expect(new Set(api.requests.map((request) => request.$typeName)).size).toBe(routes.length);
 });
 
-test('answers any verb on any path', async () => {
+test('responds to any verb on any path', async () => {
   const verb = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
   // inject would read a second slash as the start of a host.
   const part = escaped.filter((text) => !/^[/\\]/.test(text));
@@ -300,11 +300,11 @@ const hostile: [string, string][] = [
 
 const writing = routes.filter((route) => route.body !== undefined);
 
-test.each(hostile)('answers 50 KB of %s within a second on every route', async (_, payload) => {
+test.each(hostile)('responds to 50 KB of %s within a second on every route', async (_, payload) => {
   for (const route of writing) {
     const started = performance.now();
     const url = route.path.replace(/\{\w+\}/g, '1');
-    const response = await face.app.inject({
+    const response = await api.app.inject({
       method: route.verb as 'POST',
       url,
       headers: { 'content-type': 'application/json' },
@@ -330,7 +330,7 @@ test.each([
   ['a long value', `q=${repeat('%20')}`],
   ['ampersands', repeat('&')],
   ['equal signs', `q${repeat('=')}`],
-])('answers a query of 50 KB of %s within a second', async (_, query) => {
+])('responds to a query of 50 KB of %s within a second', async (_, query) => {
   for (const path of ['/tag', '/ticket/1', '/ticket/1/history']) {
     const started = performance.now();
     const status = await check({ method: 'GET', url: `${path}?${query}` }, Buffer.from('null'));

@@ -34,7 +34,9 @@ export function probeMessage(fields: JsonObject[], oneofs: string[] = []): DescM
   return probeFile(fields, oneofs, []).getMessage('probe.Probe') as DescMessage;
 }
 
-/** Makes a service of one method, which takes and answers the message of these fields, for a route of a test. */
+/**
+ * Makes a service with one method, for a route of a test. Its request and its response are a message of these fields.
+ */
 export function probeService(rest: JsonObject, fields: JsonObject[]): DescService {
   const method = {
     name: 'Probe',

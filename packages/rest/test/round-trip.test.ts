@@ -42,7 +42,7 @@ const roundTrips: [DescMessage, number][] = [
   [everyKind, 100],
 ];
 
-test.each(roundTrips)('reads from JSON the very %s that was written', (schema, numRuns) => {
+test.each(roundTrips)('decodes from JSON the same %s that was encoded', (schema, numRuns) => {
   const encode = messageEncoder(schema);
   const decode = compileMessageDecoder(schema);
   fc.assert(
@@ -109,22 +109,22 @@ test.each([
   );
 });
 
-test('writes a ticket answer with the ticket in the object itself and the sessions as a list, if there are any', () => {
+test('encodes a ticket response with the ticket in the object itself, and the sessions as a list if there are any', () => {
   const ticketKeys = (message: GetTicketResponse) =>
     Object.keys(messageEncoder(TicketSchema)(message.ticket as Message));
   fc.assert(
     fc.property(arbitraryMessage(GetTicketResponseSchema), (message) => {
-      const answer = message as GetTicketResponse;
-      fc.pre(answer.ticket !== undefined);
+      const response = message as GetTicketResponse;
+      fc.pre(response.ticket !== undefined);
       const json = messageEncoder(GetTicketResponseSchema)(message);
       expect(Object.keys(json)).toEqual([
-        ...ticketKeys(answer),
+        ...ticketKeys(response),
         'prevTicketId',
         'nextTicketId',
-        ...(answer.sessions ? ['sessions'] : []),
+        ...(response.sessions ? ['sessions'] : []),
       ]);
       expect(Object.values(json)).not.toContain(undefined);
-      if (answer.sessions) expect(json.sessions).toHaveLength(answer.sessions.items.length);
+      if (response.sessions) expect(json.sessions).toHaveLength(response.sessions.items.length);
     }),
     { numRuns: 30 },
   );

@@ -21,7 +21,7 @@ export interface ConfigScope {
 /**
  * Reads the variables `TICKETING_<SERVICE>_<NAME>` of one service; `read` names each with its type, default and bounds.
  *
- * Errors: a ConfigError with every missing, malformed and undeclared variable at once.
+ * Errors: a ConfigError with every missing, malformed and unknown variable at once.
  */
 export function readConfig<Config>(
   environment: Environment,
@@ -35,7 +35,7 @@ export function readConfig<Config>(
   return config;
 }
 
-/** Reads single variables and collects what is wrong with them. Made by `readConfig`. */
+/** Reads single variables and collects the problems that it finds. Made by `readConfig`. */
 export class ConfigReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
@@ -80,7 +80,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** A TCP port; 0 takes a free one. */
+  /** A TCP port; 0 means any free port. */
   port(name: string, fallback: number): number {
     return this.integer(name, { default: fallback, min: 0, max: 65_535 });
   }
@@ -90,7 +90,7 @@ export class ConfigReader {
     return this.choice(name, ['true', 'false'], fallback ? 'true' : 'false') === 'true';
   }
 
-  /** One of several words. */
+  /** One of a list of words. */
   choice<Word extends string>(name: string, words: readonly Word[], fallback: Word): Word {
     const text = this.optionalText(name);
     const word = text === undefined ? fallback : words.find((candidate) => candidate === text);
@@ -98,7 +98,7 @@ export class ConfigReader {
     return word ?? fallback;
   }
 
-  /** Several of several words, separated by commas; all of them by default. */
+  /** Some of a list of words, separated by commas; all of them by default. */
   choices<Word extends string>(name: string, words: readonly Word[]): readonly Word[] {
     const text = this.optionalText(name);
     if (text === undefined) return words;
@@ -117,12 +117,12 @@ export class ConfigReader {
     return text;
   }
 
-  /** Adds a problem that concerns several variables, for example two that exclude each other. */
+  /** Adds a problem with several variables, for example two that exclude each other. */
   refuse(problem: string): void {
     this.problems.push(problem);
   }
 
-  /** The variables of this service, or of no service at all, that nobody has asked for. */
+  /** Problems: variables with this prefix that were not asked for, and variables with the prefix of no context. */
   undeclared(): string[] {
     return Object.keys(this.#environment)
       .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))

@@ -15,7 +15,7 @@ test('runs the work of a key one after the other, in the order it came', async (
   expect(seen).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('does not let other keys wait', async () => {
+test('does not make other keys wait', async () => {
   const queue = keyedQueue<number>();
   const held = Promise.withResolvers<void>();
   const first = queue.run(1, () => held.promise);
@@ -24,7 +24,7 @@ test('does not let other keys wait', async () => {
   await first;
 });
 
-test('goes on behind work that fails, and tells only its caller', async () => {
+test('continues after work that fails; only the caller of that work gets its error', async () => {
   const queue = keyedQueue<number>();
   const failing = queue.run(1, async () => {
     throw new Error('no');

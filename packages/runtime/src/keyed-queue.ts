@@ -1,9 +1,10 @@
-/** Runs work that shares a key one after the other; other keys do not wait. */
+/** Runs the work of each key one after the other. Different keys do not wait for each other. */
 export interface KeyedQueue<Key> {
+  /** Resolves or rejects like `work`, which starts when all earlier work of the key has ended. */
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes a queue. It keeps nothing of a key whose work is done. */
+/** Makes an empty queue. It uses no memory for keys without work. */
 export function keyedQueue<Key>(): KeyedQueue<Key> {
   const tails = new Map<Key, Promise<unknown>>();
   return {

@@ -6,7 +6,7 @@ const names = [
   ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 
-test('says what an error is, and what caused it, whatever else it carries', () => {
+test('logs an error with its causes, and none of its other properties', () => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
   const state: Record<string, unknown> = { subject: 'geheim' };
@@ -24,7 +24,7 @@ test('says what an error is, and what caused it, whatever else it carries', () =
   expect(lines.join()).not.toContain('geheim');
 });
 
-test.each(names)('never writes what is called %s, at any of four levels', (name) => {
+test.each(names)('never writes a property named %s, at any of four levels', (name) => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
   const leak = { [name]: 'geheim', kept: 'sichtbar' };

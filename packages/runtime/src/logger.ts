@@ -2,22 +2,23 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** The names under which something secret, or the text of a ticket, could reach a log line. */
+/** Names of properties that can hold secrets or the text of a ticket, which must never be logged. */
 const secretNames = [
   ...['authorization', 'cookie', 'set-cookie', 'setCookie', 'x-api-key'],
   ...['token', 'accessToken', 'secret', 'password', 'key', 'jwk'],
   ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 const maxCauses = 4;
-const places = ['', '*.', '*.*.', '*.*.*.'];
+/** Prefixes of pino's redaction paths, one for each level of nesting. */
+const prefixes = ['', '*.', '*.*.', '*.*.*.'];
 
 /**
- * Makes the JSON logger of a service. Secrets and texts of tickets are removed by name, four levels deep.
+ * Makes the JSON logger of a service. It redacts secrets and texts of tickets by property name, up to four levels deep.
  *
  * Source: guarantees.md section 7.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
-  const paths = places.flatMap((place) => secretNames.map((name) => pathTo(place, name)));
+  const paths = prefixes.flatMap((prefix) => secretNames.map((name) => redactionPath(prefix, name)));
   const options = {
     name: service,
     level,
@@ -27,7 +28,9 @@ export function createLogger(service: string, level: string, destination?: Desti
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** What a log line says of an error. What else errors carry, such as the whole state of a driver, can be without end. */
+/**
+ * The part of an error that is logged. Other properties are left out: a driver can attach its whole state to an error.
+ */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
@@ -41,6 +44,6 @@ function describeError(error: unknown, depth = 0): unknown {
   return { type: name, message, stack, ...known, ...deeper };
 }
 
-function pathTo(place: string, name: string): string {
-  return /^\w+$/.test(name) ? place + name : `${place.slice(0, -1)}["${name}"]`;
+function redactionPath(prefix: string, name: string): string {
+  return /^\w+$/.test(name) ? prefix + name : `${prefix.slice(0, -1)}["${name}"]`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sharedRead } from './shared-read.ts';
 
-test('callers that come while a read is on its way share the next one', async () => {
+test('callers that come while a read is running share the next one', async () => {
   const reads: ((value: number) => void)[] = [];
   const read = sharedRead(() => new Promise<number>((resolve) => reads.push(resolve)));
   const first = read();
@@ -19,11 +19,11 @@ test('callers that come while a read is on its way share the next one', async ()
   expect(await fourth).toBe(3);
 });
 
-test('a read that fails fails for those too who wait for the next, and for nobody later', async () => {
+test('a failed read also fails the callers that wait for the next one, but no later callers', async () => {
   let count = 0;
   const read = sharedRead(async () => {
     count += 1;
-    if (count === 1) throw new Error('away');
+    if (count === 1) throw new Error('down');
     return count;
   });
   const results = await Promise.allSettled([read(), read(), read()]);
@@ -32,11 +32,11 @@ test('a read that fails fails for those too who wait for the next, and for nobod
   expect(await Promise.all([read(), read()])).toEqual([2, 3]);
 });
 
-test('a read that fails fails for those who share it only', async () => {
+test('a failed read fails only the callers that share it', async () => {
   let count = 0;
   const read = sharedRead(async () => {
     count += 1;
-    if (count === 2) throw new Error('away');
+    if (count === 2) throw new Error('down');
     return count;
   });
   const results = await Promise.allSettled([read(), read(), read()]);

@@ -1,7 +1,8 @@
 /**
- * Makes a read that callers share: whoever calls while one is on its way gets the next, so that each sees all that was
- * written before it called, and many callers cost few reads. Where a read fails, it fails for those too who wait for the
- * next: it would fail as late again.
+ * Makes a read that concurrent callers share, so that many callers cost few reads. A caller that comes while a read is
+ * running gets the result of the next read, and so sees everything that was written before its call. If the running
+ * read fails, the callers that wait for the next one get the same error: they have waited as long as a read of their
+ * own takes.
  */
 export function sharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> | undefined;

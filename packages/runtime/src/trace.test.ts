@@ -3,7 +3,7 @@ import { continueTrace, traceparentOf } from './trace.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-test('goes on with the trace of a caller, by a span of its own', () => {
+test('continues the trace of a caller with a span of its own', () => {
   const trace = continueTrace(`00-${traceId}-00f067aa0ba902b7-00`);
   expect(trace.traceId).toBe(traceId);
   expect(trace.spanId).toMatch(/^[0-9a-f]{16}$/);
@@ -19,7 +19,7 @@ test.each([
   `ff-${traceId}-00f067aa0ba902b7-01`,
   `00-${traceId.toUpperCase()}-00f067aa0ba902b7-01`,
   `00-${traceId}-00f067aa0ba902b7-01\nx`,
-])('starts a trace where the header is %j', (header) => {
+])('starts a trace if the header is %j', (header) => {
   const trace = continueTrace(header);
   expect(trace.traceId).toMatch(/^[0-9a-f]{32}$/);
   expect([traceId, '0'.repeat(32)]).not.toContain(trace.traceId);

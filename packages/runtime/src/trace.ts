@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Where a request stands in a trace (W3C Trace Context). */
+/** The position of a request in a trace (W3C Trace Context). */
 export interface Trace {
   traceId: string;
   spanId: string;
@@ -8,19 +8,19 @@ export interface Trace {
 
 const pattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
-/** Goes on with the trace of a `traceparent` header, or starts one where it is missing or malformed. */
+/** Continues the trace of a `traceparent` header with a new span, or starts a trace if it is missing or malformed. */
 export function continueTrace(traceparent: string | undefined): Trace {
   const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];
-  const known = traceId !== undefined && !/^0+$/.test(traceId);
-  return { traceId: known ? traceId : randomHex(16), spanId: randomHex(8) };
+  const isValid = traceId !== undefined && !/^0+$/.test(traceId);
+  return { traceId: isValid ? traceId : randomHex(16), spanId: randomHex(8) };
 }
 
-/** The `traceparent` header for what a request calls in turn. */
+/** The `traceparent` header for the calls that a request makes. */
 export function traceparentOf(trace: Trace): string {
   return `00-${trace.traceId}-${trace.spanId}-01`;
 }
 
-// Random bytes are drawn in blocks: each draw costs more than a block's copy.
+// Random bytes are generated in blocks: a call costs far more than the bytes.
 let block = Buffer.alloc(0);
 
 function randomHex(bytes: number): string {

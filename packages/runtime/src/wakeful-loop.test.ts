@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Found, startWakefulLoop } from './wakeful-loop.ts';
 
-test('runs when it is woken, and again at once while there is more', async () => {
+test('runs when it is woken, and again at once while there is more work', async () => {
   let runs = 0;
   let left = 0;
   const loop = startWakefulLoop({
@@ -23,7 +23,7 @@ test('runs when it is woken, and again at once while there is more', async () =>
   await loop.stop();
 });
 
-test('what wakes it in the middle of a run is not missed', async () => {
+test('a wake in the middle of a run is not missed', async () => {
   let runs = 0;
   const loop = startWakefulLoop({
     pollMs: { busy: 60_000, idle: 60_000 },
@@ -38,7 +38,7 @@ test('what wakes it in the middle of a run is not missed', async () => {
   await loop.stop();
 });
 
-test('runs now and then by itself, and goes on after a failure as long after as is said', async () => {
+test('polls by itself, and runs again after a failure when the pause that onError returned is over', async () => {
   const failures: number[] = [];
   let runs = 0;
   const loop = startWakefulLoop({

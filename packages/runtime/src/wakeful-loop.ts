@@ -15,15 +15,15 @@ export interface WakefulLoopOptions {
   run(signal: AbortSignal): Promise<Found>;
   /** Called with what a run fails with, and how often in a row it has; returns how long to wait before the next, in ms. */
   onError(error: unknown, failures: number): number;
-  /** Resolves when the first run may begin. */
+  /** Resolves when the first run may start. */
   after?: Promise<unknown>;
 }
 
-/** A loop at work. */
+/** A running loop. */
 export interface WakefulLoop {
   /** Says that there is work: a run begins at once, or after the one that is under way. */
   wake(): void;
-  /** Begins no further run, and waits for the one that is under way. */
+  /** Starts no further run, and resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
     }
   }
 
-  async function wokenOrLater(): Promise<void> {
+  async function wakeOrTimeout(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, stopping.signal]);
     const either = [once(wakes, 'wake', { signal }), setTimeout(waitMs, undefined, { signal })];
@@ -63,7 +63,7 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
     while (!stopping.signal.aborted) {
       const counted = wakeCount;
       const found = await runOnce();
-      if (found !== 'more' && counted === wakeCount) await wokenOrLater();
+      if (found !== 'more' && counted === wakeCount) await wakeOrTimeout();
     }
   }
 

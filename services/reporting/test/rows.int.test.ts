@@ -150,10 +150,10 @@ test('metrics tell how far the rows are behind', async () => {
   for (const name of [
     'consumer_lag_seconds',
     'consumer_lag_messages',
-    'consumer_parked_keys',
+    'consumer_blocked_keys',
     'consumer_restarts_total',
   ]) {
     expect(metrics).toMatch(new RegExp(`^${name}\\{.*group="reporting".*\\} [\\d.e-]+$`, 'm'));
   }
-  expect(metrics).toMatch(/^consumer_parked_keys\{.*\} 0$/m);
+  expect(metrics).toMatch(/^consumer_blocked_keys\{.*\} 0$/m);
 });

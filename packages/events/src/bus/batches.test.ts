@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { batchesOf } from './batches.ts';
 
-test('batches hold every message once, in order, and keep their limit unless one message alone is larger', () => {
+test('batches hold every message once, in order, within their limit unless a single message is larger', () => {
   const message = fc.record({ key: fc.string({ maxLength: 5 }), value: fc.uint8Array({ maxLength: 4000 }) });
   fc.assert(
     fc.property(

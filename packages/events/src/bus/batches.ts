@@ -1,9 +1,11 @@
 import type { OutgoingMessage } from './bus.ts';
 
-/** About what the headers of a message take, in bytes. */
+/** A generous estimate of the size of a message's headers, in bytes. */
 const headerBytes = 1000;
 
-/** Parts messages, in their order, into batches that keep a limit; a message that is larger goes alone. */
+/**
+ * Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch of its own.
+ */
 export function batchesOf(
   messages: readonly OutgoingMessage[],
   limit: { bytes: number; messages: number },

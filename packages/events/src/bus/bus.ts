@@ -8,67 +8,67 @@ export interface OutgoingMessage {
   headers: Readonly<Record<string, string>>;
 }
 
-/** A message as a group gets it. */
+/** A message as a consumer group receives it. */
 export interface IncomingMessage extends OutgoingMessage {
   topic: string;
   partition: number;
-  /** Where it stands in its partition; a number in digits that rises from message to message. */
+  /** The position of the message in its partition: a whole number, in digits, that rises from message to message. */
   offset: string;
 }
 
-/** The bus that services tell each other about changes on. */
+/** The bus on which services publish their events. */
 export interface Bus {
   /** Makes the topics that are missing. Errors: bus_unavailable. */
   setUp(topics: readonly Topic[]): Promise<void>;
   /**
-   * Resolves when all messages are kept. Those of one key keep their order; a call that fails may have kept some.
+   * Resolves when all messages are stored. Those of one key keep their order. A call that fails may have stored some.
    *
-   * Errors: bus_unavailable; unknown_topic.
+   * Errors: bus_unavailable; unknown_topic, which is transient too; message_refused.
    */
   publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
-  /** Takes part in a group: the partitions of its topics are shared among all that do. */
+  /** Joins a consumer group; the partitions of its topics are shared among all members. */
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
   /** How many messages of topics a group has not acknowledged yet. */
   lag(group: string, topics: readonly string[]): Promise<number>;
-  /** Rejects if the bus does not answer. */
+  /** Rejects if the bus does not respond. */
   check(): Promise<void>;
-  /** Stops all subscriptions, and lets go of the bus. */
+  /** Stops all subscriptions and disconnects. */
   close(): Promise<void>;
 }
 
-/** What a group does with the messages of its topics. */
+/** What a consumer group reads, and what it does with the messages. */
 export interface Subscription {
   group: string;
   topics: readonly string[];
   /**
-   * Handles messages of one partition, in their order. Those that are not acknowledged when it returns or throws come
-   * again, after a moment if it threw. It is never called for one partition twice at a time by one process.
+   * Handles messages of one partition, in their order. Those that it has not acknowledged when it returns or throws are
+   * delivered again; if it threw, after a delay. One process never calls it for the same partition concurrently.
    */
   handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void>;
-  /** Called with an error of `handle`, or of the bus, that will be tried again. */
+  /** Called with each error of `handle` or of the bus; the messages will be delivered again. */
   onError(error: unknown): void;
 }
 
-/** How the handling of messages is told about. */
+/** How a handler acknowledges the messages that it was given. */
 export interface Delivery {
-  /** Says that a message, and all before it in its partition, need not come again. */
+  /** Marks a message, and all before it in its partition, as handled. */
   acknowledge(message: IncomingMessage): void;
-  /** Aborted when the partition goes to another, or the subscription stops. */
+  /** Aborted when the partition is assigned to another member, or the subscription stops. */
   signal: AbortSignal;
 }
 
-/** A part taken in a group. */
+/** A running membership of a consumer group. */
 export interface RunningSubscription {
   /**
-   * How many messages of the partitions that fell to this part are not acknowledged yet; undefined while it has not
+   * How many messages of the partitions assigned to this member are not acknowledged yet; undefined while it has not
    * joined the group.
    */
   lag(): Promise<number | undefined>;
-  /** Resolves when nothing is being handled any more, and what was acknowledged is kept. */
+  /** Resolves when no message is being handled any more and all acknowledgements are stored. */
   stop(): Promise<void>;
 }
 
-/** How long a message that could not be handled waits before it comes again, in ms: the longer, the more often it did. */
+/** How long to wait before the next attempt, in ms: twice as long after each failure, up to 10 s, with some jitter. */
 export function retryDelayMs(failures: number): number {
   return Math.min(10_000, 100 * 2 ** Math.min(failures, 10)) * (0.8 + Math.random() * 0.4);
 }

@@ -42,7 +42,7 @@ test('an event is read as it was written, with a trace and without', () => {
   }
 });
 
-test('a message without the headers of an event is none', () => {
+test('a message without the headers of an event is refused', () => {
   const { headers, ...message } = eventMessage('7', envelope, Buffer.from(''));
   const { ce_id: _, ...without } = headers;
   expect(() => receivedEvent({ topic: 't', ...message, headers: without })).toThrow('ce_id');

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingMessage } from './bus.ts';
 
 /**
- * What is said of an event beside its content: CloudEvents 1.0, as headers in binary mode.
+ * The attributes of an event beside its content: CloudEvents 1.0, sent as headers (binary mode).
  *
  * Units: `time` in Unix seconds.
  * Source: decisions.md section 12; CloudEvents 1.0, Kafka protocol binding.
@@ -16,14 +16,14 @@ export interface Envelope {
   traceparent?: string | undefined;
 }
 
-/** An event as a consumer gets it. */
+/** An event as a consumer receives it. */
 export interface ReceivedEvent extends Envelope {
   topic: string;
   key: string;
   value: Uint8Array;
 }
 
-/** Makes the message of an event; those of one key keep their order. */
+/** Makes the message of an event. Messages of one key keep their order. */
 export function eventMessage(key: string, envelope: Envelope, value: Uint8Array): OutgoingMessage {
   const { id, type, source, subject, time, traceparent } = envelope;
   return {
@@ -42,7 +42,7 @@ export function eventMessage(key: string, envelope: Envelope, value: Uint8Array)
   };
 }
 
-/** Reads the event of a message. Errors: an Error, if it is none. */
+/** Reads the event of a message. Errors: an Error if a header is missing or malformed. */
 export function receivedEvent({
   topic,
   key,

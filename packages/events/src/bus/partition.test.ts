@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { partitionOf } from './partition.ts';
 
-test('keys are spread evenly, and each stays where it is', () => {
+test('keys are spread evenly, and each is always in the same partition', () => {
   const counts = Array.from({ length: 12 }, () => 0);
   for (let id = 1; id <= 12_000; id++) {
     const partition = partitionOf(String(id), 12);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** What a partition is called in what a process or a store keeps of it. */
+/** The name of a partition as a key in memory and in the store. */
 export function partitionName(topic: string, partition: number): string {
   return `${topic}/${partition}`;
 }
 
-/** The partition of a key, the same in every process. */
+/** The partition of a key. Every process computes the same one. */
 export function partitionOf(key: string, partitions: number): number {
   return createHash('sha1').update(key).digest().readUInt32BE(0) % partitions;
 }

@@ -4,10 +4,10 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type BusConfig, openBus } from './bus-config.ts';
 
-const patienceMs = 60_000;
-const pauseMs = 500;
+const timeoutMs = 60_000;
+const retryMs = 500;
 
-/** Makes the topics that are missing. Errors: bus_unavailable, if the bus does not answer within a minute. */
+/** Makes the topics that are missing. Errors: bus_unavailable, if the bus does not respond within a minute. */
 export async function setUpTopics(
   service: string,
   config: BusConfig,
@@ -15,9 +15,10 @@ export async function setUpTopics(
   log: Logger,
 ): Promise<void> {
   const bus = await openBus(config, service, log);
-  const giveUpAt = Date.now() + patienceMs;
-  const tooLate = setTimeout(patienceMs, undefined, { ref: false }).then(() => {
-    throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not answer.`);
+  const giveUpAt = Date.now() + timeoutMs;
+  // Not every attempt ends by itself.
+  const tooLate = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
+    throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not respond.`);
   });
   tooLate.catch(() => undefined);
   try {
@@ -27,7 +28,7 @@ export async function setUpTopics(
         return;
       } catch (error) {
         if (!(error instanceof DomainError) || error.code !== 'unavailable' || Date.now() > giveUpAt) throw error;
-        await setTimeout(pauseMs);
+        await setTimeout(retryMs);
       }
     }
   } finally {

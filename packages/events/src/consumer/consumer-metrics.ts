@@ -2,7 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Consumer, ConsumerState } from './consumer.ts';
 
-/** Measures how far consumers are behind, when the metrics are read. Source: guarantees.md section 7. */
+/**
+ * Registers the metrics of consumers. They are measured whenever the metrics are read. Source: guarantees.md section 7.
+ */
 export function measureConsumers(consumers: readonly Consumer[], deadLetters: DeadLetters, registry: Registry): void {
   const gauge = (name: string, help: string, read: (state: ConsumerState) => number) =>
     new Gauge({
@@ -14,15 +16,20 @@ export function measureConsumers(consumers: readonly Consumer[], deadLetters: De
         for (const consumer of consumers) this.set({ group: consumer.group }, read(consumer.state()));
       },
     });
-  gauge('consumer_lag_seconds', 'How long the oldest event waits to be handled.', ({ lagSeconds }) => lagSeconds);
-  gauge('consumer_lag_messages', 'Events that are not handled yet.', ({ lagMessages }) => lagMessages);
+  gauge(
+    'consumer_lag_seconds',
+    'Seconds that the oldest unhandled event has been waiting.',
+    ({ lagSeconds }) => lagSeconds,
+  );
+  gauge('consumer_lag_messages', 'Events that have not been handled yet.', ({ lagMessages }) => lagMessages);
   new Gauge({
-    name: 'consumer_parked_keys',
-    help: 'Keys whose events wait because one of them could not be handled.',
+    name: 'consumer_blocked_keys',
+    help: 'Keys that are blocked because one of their events is dead-lettered.',
     labelNames: ['group'],
     registers: [registry],
     async collect() {
       for (const { group } of consumers) {
+        // Without the store there is nothing to report.
         const count = await deadLetters.countKeys(group).catch(() => undefined);
         if (count !== undefined) this.set({ group }, count);
       }
@@ -30,7 +37,7 @@ export function measureConsumers(consumers: readonly Consumer[], deadLetters: De
   });
   new Counter({
     name: 'consumer_restarts_total',
-    help: 'How often a consumer was stuck and started again.',
+    help: 'How often a consumer was stuck and was restarted.',
     labelNames: ['group'],
     registers: [registry],
     collect() {

@@ -1,56 +1,60 @@
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
+import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from '../bus/bus.ts';
 import { partitionName } from '../bus/partition.ts';
-import { type HandlerOptions, isPassing, messageHandler } from './message-handler.ts';
+import type { HandlerOptions } from './event-handler.ts';
+import { messageHandler } from './message-handler.ts';
 
-/** What a group of consumers does with the events of its topics. */
+/** What a consumer reads, and how it handles the events. */
 export interface ConsumerOptions extends HandlerOptions {
   bus: Bus;
   topics: readonly string[];
-  /** After how long without progress, while messages wait, the subscription is made anew. */
+  /** A consumer that makes no progress for this long, while messages wait, subscribes again. */
   stuckAfterMs?: number;
   checkEveryMs?: number;
 }
 
-/** A consumer at work. */
+/** A running consumer. */
 export interface Consumer {
   readonly group: string;
   state(): ConsumerState;
-  /** Resolves when nothing is being handled any more. */
+  /** Resolves when no event is being handled any more. */
   stop(): Promise<void>;
 }
 
-/** How far a consumer is behind, in the partitions that fell to it. */
+/** How far a consumer is behind in the partitions that are assigned to it. */
 export interface ConsumerState {
   lagMessages: number;
-  /** Since when the oldest event waits, as far as this process knows. */
+  /** How long the oldest event that this process knows of has been waiting. */
   lagSeconds: number;
   restarts: number;
 }
 
 const maxEvents = 100;
+/** The first failures to subscribe are logged at debug level: while the whole system starts, they are expected. */
 const quietFailures = 5;
-const stopPatienceMs = 5_000;
-const forgetMs = 60_000;
+const stopTimeoutMs = 5_000;
+/** A partition that failed and did not come back within this time has been assigned to another consumer. */
+const failedPartitionKeptMs = 60_000;
 
-/** Messages of a partition that are being handled or come again. Units: Unix ms. */
-interface Waiting {
-  /** When the oldest was sent. */
+/** The messages of a partition that are being handled, or failed and will be delivered again. Units: Unix ms. */
+interface PartitionWork {
+  /** When the oldest event happened. */
   since: number;
   failedAt: number | undefined;
 }
 
 /**
- * Takes part in a group, and handles what comes, each key in its order, at least once.
+ * Joins a consumer group and handles its events, those of one key in their order, each at least once.
  *
- * An event that can not be handled is parked with those of its key that follow it; others are not held up. A consumer that
- * makes no progress while messages wait is started again (guarantees.md section 1, E6 and E10).
+ * An event that cannot be handled is dead-lettered and blocks its key; other keys go on. A consumer that makes no
+ * progress while messages wait is restarted (guarantees.md section 1, E6 and E10).
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000 } = options;
   const stopping = new AbortController();
-  const waiting = new Map<string, Waiting>();
+  const workOfPartition = new Map<string, PartitionWork>();
   let running: RunningSubscription | undefined;
   let lagMessages = 0;
   let restarts = 0;
@@ -64,18 +68,18 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       const part = messages.slice(at, at + maxEvents);
       const last = part.at(-1);
       if (!last) return;
-      const place = partitionName(last.topic, last.partition);
-      const since = oldestOf(part);
-      waiting.set(place, { since, failedAt: undefined });
+      const partition = partitionName(last.topic, last.partition);
+      const since = oldestTimeOf(part);
+      workOfPartition.set(partition, { since, failedAt: undefined });
       try {
         await handleMessages(part, delivery.signal);
         delivery.acknowledge(last);
-        waiting.delete(place);
+        workOfPartition.delete(partition);
         progressedAt = Date.now();
       } catch (error) {
-        waiting.set(place, { since, failedAt: Date.now() });
-        // It is not stuck, only what it needs is away.
-        if (isPassing(error)) progressedAt = Date.now();
+        workOfPartition.set(partition, { since, failedAt: Date.now() });
+        // The consumer itself works; it waits for something that is unavailable, and a restart would not help.
+        if (isTransient(error)) progressedAt = Date.now();
         throw error;
       }
     }
@@ -84,33 +88,32 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   async function subscribe(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; failures++) {
       try {
-        const subscribed = bus.subscribe({ group, topics, handle, onError: reportPassing });
-        // A bus that was never reached would hold up the stop.
+        const subscribed = bus.subscribe({ group, topics, handle, onError: logRetry });
+        // `stop` must not wait for a bus that was never reached.
         running = (await Promise.race([subscribed, aborted(stopping.signal)])) ?? undefined;
         if (!running) subscribed.then((late) => late.stop()).catch(() => undefined);
         return;
       } catch (error) {
-        // While everything starts, topics and store come a moment later.
-        log[failures < quietFailures ? 'debug' : 'warn']({ err: error, group }, 'the bus can not be subscribed to yet');
+        log[failures < quietFailures ? 'debug' : 'warn']({ err: error, group }, 'cannot subscribe to the bus yet');
         await pause(retryDelayMs(failures));
       }
     }
   }
 
-  function reportPassing(error: unknown): void {
-    log.warn({ err: error, group }, 'events were not handled; they come again');
+  function logRetry(error: unknown): void {
+    log.warn({ err: error, group }, 'events could not be handled and will be delivered again');
   }
 
-  async function watch(): Promise<void> {
+  async function restartWhenStuck(): Promise<void> {
     while (!stopping.signal.aborted) {
       await pause(checkEveryMs);
       const lag = running?.lag().catch(() => lagMessages);
       const found = await Promise.race([lag, aborted(stopping.signal)]);
       lagMessages = found ?? 0;
-      // One that has not joined its group yet may be stuck in that.
+      // An undefined lag is no progress: a consumer can be stuck while it joins its group.
       if (found === 0) progressedAt = Date.now();
       if (stopping.signal.aborted || Date.now() - progressedAt < stuckAfterMs) continue;
-      log.error({ group, lagMessages }, 'the consumer is stuck; it is started again');
+      log.error({ group, lagMessages }, 'the consumer is stuck and is restarted');
       restarts += 1;
       progressedAt = Date.now();
       await stopSubscription();
@@ -119,28 +122,28 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   }
 
   async function stopSubscription(): Promise<void> {
-    const stopped = running?.stop().catch((error: unknown) => log.warn({ err: error, group }, 'did not stop in order'));
+    const stopped = running
+      ?.stop()
+      .catch((error: unknown) => log.warn({ err: error, group }, 'the stuck consumer failed to stop'));
     running = undefined;
-    const tooLate = new AbortController();
+    const hasStopped = new AbortController();
     await Promise.race([
       stopped,
-      setTimeout(stopPatienceMs, undefined, { signal: tooLate.signal }).catch(() => undefined),
+      setTimeout(stopTimeoutMs, undefined, { signal: hasStopped.signal }).catch(() => undefined),
     ]);
-    tooLate.abort();
+    hasStopped.abort();
   }
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const ended = Promise.all([subscribe(), watch()]);
+  const ended = Promise.all([subscribe(), restartWhenStuck()]);
   return {
     group,
     state() {
       const now = Date.now();
-      // What has failed comes again soon; later it is another's.
-      const inHand = [...waiting.values()].filter(
-        ({ failedAt }) => failedAt === undefined || failedAt > now - forgetMs,
-      );
-      const since = inHand.map((one) => one.since);
-      const waitingSince = since.length > 0 ? Math.min(...since) : lagMessages > 0 ? progressedAt : now;
+      const times = [...workOfPartition.values()]
+        .filter(({ failedAt }) => failedAt === undefined || failedAt > now - failedPartitionKeptMs)
+        .map(({ since }) => since);
+      const waitingSince = times.length > 0 ? Math.min(...times) : lagMessages > 0 ? progressedAt : now;
       return { lagMessages, lagSeconds: Math.max(0, (now - waitingSince) / 1000), restarts };
     },
     async stop() {
@@ -151,7 +154,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 }
 
-function oldestOf(messages: readonly IncomingMessage[]): number {
+function oldestTimeOf(messages: readonly IncomingMessage[]): number {
   const times = messages.map(({ headers }) => Date.parse(headers.ce_time ?? '')).filter((time) => !Number.isNaN(time));
   return times.length === 0 ? Date.now() : Math.min(...times);
 }

@@ -2,25 +2,30 @@ import { storeCall } from '@ticketing/store/database.ts';
 import { type Connection, mongo } from 'mongoose';
 import type { IncomingMessage } from '../bus/bus.ts';
 
-/** A message that a group could not handle, or that came after such a one of its key. */
+/** A message that a group could not handle, or that followed such a message of the same key. */
 export interface DeadLetter extends IncomingMessage {
-  /** Group, topic and place. */
+  /** Group, topic, partition and offset. */
   id: string;
   group: string;
   reason: string;
   deadLetteredAt: Date;
 }
 
-/** Where a service keeps the messages that its groups could not handle, each key in its order. */
+/**
+ * The dead letters of the consumer groups of a service. A key that has dead letters is blocked: later messages of the
+ * key are dead-lettered too, so that a replay handles them in their order.
+ */
 export interface DeadLetters {
+  /** Keeps messages; those that are dead letters already stay as they are. */
   add(group: string, messages: readonly IncomingMessage[], reason: string): Promise<void>;
-  /** Those of some keys that have parked messages; all keys of the group, if none are named. */
+  /** Which of the given keys are blocked. */
   keys(group: string, topic: string, among: readonly string[]): Promise<Set<string>>;
-  /** The oldest parked message of a key. */
+  /** The oldest dead letter of a key. */
   next(group: string, topic: string, key: string): Promise<DeadLetter | undefined>;
   remove(id: string): Promise<void>;
-  /** The parked messages of all groups, by key and place. */
+  /** The dead letters of all groups, sorted by group, topic, key and offset. */
   list(limit: number): Promise<DeadLetter[]>;
+  /** How many keys of a group are blocked. */
   countKeys(group: string): Promise<number>;
 }
 
@@ -37,7 +42,7 @@ interface DeadLetterDocument {
   deadLetteredAt: Date;
 }
 
-/** Opens the deadLetters of a service. Errors of every operation: store_unavailable. */
+/** Opens the dead letters of a service. Errors of every operation: store_unavailable. */
 export function openDeadLetters(connection: Connection): DeadLetters {
   const documents = () => connection.collection('deadLetters') as unknown as mongo.Collection<DeadLetterDocument>;
   return {
@@ -76,7 +81,7 @@ export function openDeadLetters(connection: Connection): DeadLetters {
   };
 }
 
-/** Builds the index of a service's deadLetters. */
+/** Builds the index of the dead letters of a service. */
 export async function buildDeadLetterIndex(connection: Connection): Promise<void> {
   await connection.collection('deadLetters').createIndex({ group: 1, topic: 1, key: 1, offset: 1 });
 }

@@ -24,7 +24,7 @@ export interface Inbox {
 /** An event of a group: its id is made of both. */
 interface InboxDocument extends Leased {
   isDone?: boolean;
-  /** When it was claimed, or done. */
+  /** When the effect was claimed, and later when it was done. */
   at: Date;
 }
 

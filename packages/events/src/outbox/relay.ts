@@ -1,43 +1,43 @@
 import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, type Found, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { type Database, isUnreachable } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
 import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
+import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
 import { isAnyWaiting, type Outbox, type Pending, rangeCount } from './outbox.ts';
 
-/** What a relay sends from and to. */
+/** What a relay needs. */
 export interface RelayOptions {
-  /** The database of the outboxes: the leases are kept beside them. */
+  /** The database of the outboxes. The leases of the relays are kept there too. */
   database: Pick<Database, 'connection' | 'opened'>;
   outboxes: readonly Outbox[];
   bus: Pick<Bus, 'publish'>;
   log: Logger;
 }
 
-/** A relay at work. */
+/** A running relay. */
 export interface Relay {
-  /** Says that something was put into an outbox by this process. */
+  /** Makes the relay look at once. Called when this process has added an event to an outbox. */
   wake(): void;
-  /** Resolves when what was being sent is sent, and the leases are given back. */
+  /** Resolves when the events in flight have been sent and the leases are released. */
   stop(): Promise<void>;
 }
 
 const maxDocuments = 500;
-/** How often a relay looks for what other processes have put into an outbox: while there is something, and at least. */
+/** How often a relay looks for events that other processes have added: while there are some, and at least. */
 const pollMs = { busy: 200, idle: 1_200 };
-/** What is put in within this time after a round goes with the next one. */
+/** Pause after a round, so that the next round sends the events of this time together. */
 const gatherMs = 150;
 
 /**
- * Sends the events of outboxes to the bus, those of a document in the order of their versions, at least once; what was
- * acknowledged is taken out. The relays of all processes share ranges of ids; one whose lease has run out while it sends
- * makes duplicates, and nothing worse: it takes out only what it has sent.
+ * Sends the events of outboxes to the bus at least once, those of a document in the order of their versions, and
+ * removes what the bus has acknowledged. The relays of all processes share the documents by ranges of ids. A relay
+ * whose lease expires while it sends can only cause duplicates, because it removes only what it has sent.
  *
- * Away from the bus it backs off and tries again. A document whose events can not be sent, while those of others can, is
- * put aside for a time, and logged.
+ * While the bus is unavailable, the relay backs off and tries again. A document whose events cannot be sent, while
+ * those of others can, is logged and postponed.
  *
  * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
  */
@@ -55,10 +55,10 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
       wake();
       await aborted(signal);
       owned.delete(Number(range));
-      // Who has the range next must not be overtaken by what is still being sent.
+      // The next owner of the range must not send newer events before these are sent.
       await Promise.allSettled(rounds.values());
     },
-    onError: (error) => log.warn({ err: error }, 'the leases of the relay are not renewed'),
+    onError: (error) => log.warn({ err: error }, 'the leases of the relay cannot be renewed'),
   });
 
   /** Sends a round from every outbox, if any has something to send. */
@@ -75,19 +75,19 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     return 'done';
   }
 
-  /** Answers how many documents there were to send from. */
+  /** Sends the oldest events. Returns how many documents had some. */
   async function sendRound(outbox: Outbox): Promise<number> {
     if (owned.size === 0) return 0;
     const pending = await outbox.pending([...owned], maxDocuments);
     if (pending.length === 0) return 0;
     const writable = pending.filter(({ unwritable }) => unwritable === undefined);
-    for (const one of pending) if (one.unwritable) await putAside(outbox, one, one.unwritable);
+    for (const one of pending) if (one.unwritable) await postpone(outbox, one, one.unwritable);
     const sent = await publishAll(outbox, writable);
     if (sent.length > 0) await outbox.remove(sent);
     return pending.length;
   }
 
-  /** Sends all at once, or, if the bus refuses that, one by one. Answers what was sent. */
+  /** Sends all documents by one call or, if the bus refuses that, one by one. Returns those that were sent. */
   async function publishAll(outbox: Outbox, pending: readonly Pending[]): Promise<readonly Pending[]> {
     try {
       await bus.publish(
@@ -96,7 +96,7 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
       );
       return pending;
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isTransient(error)) throw error;
     }
     const sent: Pending[] = [];
     for (const one of pending) {
@@ -104,18 +104,18 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
         await bus.publish(outbox.topic, one.messages);
         sent.push(one);
       } catch (error) {
-        if (isPassing(error)) {
+        if (isTransient(error)) {
           if (sent.length > 0) await outbox.remove(sent);
           throw error;
         }
-        await putAside(outbox, one, error);
+        await postpone(outbox, one, error);
       }
     }
     return sent;
   }
 
-  async function putAside(outbox: Outbox, pending: Pending, error: unknown): Promise<void> {
-    log.error({ err: error, outbox: outbox.name, id: pending.id }, 'the events of a document can not be sent');
+  async function postpone(outbox: Outbox, pending: Pending, error: unknown): Promise<void> {
+    log.error({ err: error, outbox: outbox.name, id: pending.id }, 'the events of a document cannot be sent');
     await outbox.postpone(pending, error instanceof Error ? error.message : String(error));
   }
 
@@ -124,7 +124,7 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
     run: sendAll,
     after: database.opened,
     onError(error, failures) {
-      log.warn({ err: error }, 'events are not sent; they wait');
+      log.warn({ err: error }, 'events cannot be sent and wait in the outbox');
       return retryDelayMs(failures);
     },
   });
@@ -136,12 +136,4 @@ export function startRelay({ database, outboxes, bus, log }: RelayOptions): Rela
       await member.stop();
     },
   };
-}
-
-/** Whether the bus or the store is away, so that it is no fault of what was to be sent. */
-function isPassing(error: unknown): boolean {
-  return (
-    isUnreachable(error) ||
-    (error instanceof DomainError && ['unavailable', 'deadline_exceeded', 'not_found'].includes(error.code))
-  );
 }

@@ -1,4 +1,4 @@
-import type { HandleEvents } from '@ticketing/events/consumer/message-handler.ts';
+import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';

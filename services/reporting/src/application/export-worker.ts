@@ -1,9 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { fromBinary } from '@bufbuild/protobuf';
 import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { isUnreachable } from '@ticketing/store/database.ts';
+import { isTransient } from '@ticketing/store/transient-error.ts';
 import type { ExportJob } from '../store/export-store.ts';
 import type { RowDocument } from '../store/row-model.ts';
 import type { Context } from './context.ts';
@@ -70,7 +69,7 @@ async function make(context: Context, job: ExportJob, stopping: AbortSignal): Pr
     await pipeline(counted, context.exports.openFile(job), { signal });
     isFinished = await context.exports.finish(job, progress.rows, bytes);
   } catch (error) {
-    if (signal.aborted || (isPassing(error) && job.attempts < maxAttempts)) {
+    if (signal.aborted || (isTransient(error) && job.attempts < maxAttempts)) {
       await context.exports.release(job).catch(() => undefined);
     } else await giveUp(context, job, error);
   } finally {
@@ -78,10 +77,6 @@ async function make(context: Context, job: ExportJob, stopping: AbortSignal): Pr
     // A ticket in it may have been deleted meanwhile, or another may have taken the export over.
     if (!isFinished) await context.exports.discard(job).catch(() => undefined);
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return isUnreachable(error) || (error instanceof DomainError && error.code === 'unavailable');
 }
 
 async function giveUp(context: Context, job: ExportJob, error: unknown): Promise<void> {

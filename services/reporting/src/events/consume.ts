@@ -3,7 +3,7 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { ReceivedEvent } from '@ticketing/events/bus/envelope.ts';
-import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/message-handler.ts';
+import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/event-handler.ts';
 import { erase, type Projection, project } from '../application/projection.ts';
 
 /** The group in which the replicas of this service share the events. */

@@ -46,7 +46,7 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
 
   async function partitionCount(topic: string): Promise<number> {
     const count = partitionsOfTopic.get(topic) ?? (await topics.findOne({ _id: topic }))?.partitions;
-    if (count === undefined) throw new DomainError('not_found', 'unknown_topic', `There is no topic ${topic}.`);
+    if (count === undefined) throw new DomainError('unavailable', 'unknown_topic', `There is no topic ${topic}.`);
     partitionsOfTopic.set(topic, count);
     return count;
   }

@@ -8,21 +8,21 @@ import { implement, type RestApiOptions, registerRestApi, type ServiceImplementa
 
 type Handler = (call: object, request: Message & Record<string, unknown>) => Promise<Message>;
 
-/** A REST face over the two services of the tickets context, with what happened behind it. */
-export interface StubFace {
+/** A REST API of the two services of the tickets context. It records the requests and the server errors. */
+export interface StubRestApi {
   app: FastifyInstance;
-  /** What the handlers got. */
+  /** The requests that the handlers received. */
   requests: (Message & Record<string, unknown>)[];
   reported: DomainError[];
 }
 
-/** Makes a face whose handlers answer empty messages, but for those given by the name of their method. */
-export async function stubFace(
+/** Makes a REST API whose handlers return empty messages, except those that are given by the name of their method. */
+export async function stubRestApi(
   handlers: Record<string, Handler> = {},
   begin: RestApiOptions<object>['begin'] = async () => ({}),
   options: FastifyServerOptions = {},
-): Promise<StubFace> {
-  const requests: StubFace['requests'] = [];
+): Promise<StubRestApi> {
+  const requests: StubRestApi['requests'] = [];
   const reported: DomainError[] = [];
   const context = { traceIdOf: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
   const stubs = (service: DescService): ServiceImplementation<object> => {

@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache';
+import type { IncomingMessage } from '../bus/bus.ts';
+import { partitionName } from '../bus/partition.ts';
+
+/** An event is dead-lettered when it fails for this time. */
+const maxFailures = 3;
+
+/** How often messages have failed, and how often they have been late, since they were last handled. */
+export interface FailureCount {
+  /** Counts a failure of each message. Returns whether one of them has now failed too often. */
+  addFailure(messages: readonly IncomingMessage[]): boolean;
+  /**
+   * Notes that a message was late. It counts only if `hasEvidence` says that the message, and not the handler as a
+   * whole, is slow. Returns whether the message has now been late too often.
+   */
+  addLateness(message: IncomingMessage, hasEvidence: boolean): boolean;
+  /** The highest count of lateness among messages; 0 if one was late without evidence, -1 if none was ever late. */
+  timesLate(messages: readonly IncomingMessage[]): number;
+  forget(messages: readonly IncomingMessage[]): void;
+}
+
+/** Starts counting. The counts are in memory: a restart, or a move to another consumer, begins again at 0. */
+export function failureCount(): FailureCount {
+  // Bounded, because nobody forgets the messages of a partition that another consumer has taken over.
+  const failures = new LRUCache<string, number>({ max: 10_000 });
+  const lateness = new LRUCache<string, number>({ max: 10_000 });
+
+  function increase(counts: LRUCache<string, number>, message: IncomingMessage, by: number): number {
+    const count = (counts.get(idOf(message)) ?? 0) + by;
+    counts.set(idOf(message), count);
+    return count;
+  }
+
+  return {
+    addFailure: (messages) => Math.max(...messages.map((message) => increase(failures, message, 1))) >= maxFailures,
+    addLateness: (message, hasEvidence) => increase(lateness, message, hasEvidence ? 1 : 0) >= maxFailures,
+    timesLate: (messages) => Math.max(...messages.map((message) => lateness.get(idOf(message)) ?? -1)),
+    forget(messages) {
+      for (const message of messages) {
+        failures.delete(idOf(message));
+        lateness.delete(idOf(message));
+      }
+    },
+  };
+}
+
+function idOf({ topic, partition, offset }: IncomingMessage): string {
+  return `${partitionName(topic, partition)}/${offset}`;
+}

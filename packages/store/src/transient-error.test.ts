@@ -1,0 +1,28 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { mongo } from 'mongoose';
+import { expect, test } from 'vitest';
+import { isTransient } from './transient-error.ts';
+
+const refused = (code: Code) => new DomainError('internal', 'internal', 'x', { cause: new ConnectError('x', code) });
+
+test.each([
+  ['an unreachable database', new mongo.MongoNetworkError('connect ECONNREFUSED')],
+  ['an unavailable dependency', new DomainError('unavailable', 'dependency_unavailable', 'x')],
+  ['a canceled call', new DomainError('canceled', 'canceled', 'x')],
+  ['a service that does not know our token', refused(Code.Unauthenticated)],
+  ['a service that does not permit our token', refused(Code.PermissionDenied)],
+])('%s is transient', (_, error) => {
+  expect(isTransient(error)).toBe(true);
+});
+
+test.each([
+  ['a bug', new TypeError('no such field')],
+  ['a late dependency', new DomainError('deadline_exceeded', 'deadline_exceeded', 'x')],
+  ['a missing thing', new DomainError('not_found', 'ticket_not_found', 'x')],
+  ['a failure of another service', refused(Code.Internal)],
+  ['no permission for the caller', new DomainError('permission_denied', 'forbidden', 'x')],
+  ['a thrown text', 'unavailable'],
+])('%s is not transient', (_, error) => {
+  expect(isTransient(error)).toBe(false);
+});

@@ -1,0 +1,18 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { isUnreachable } from './database.ts';
+
+/**
+ * Whether work failed because something that it needs is unavailable for now, so that the same work can succeed later:
+ * the database, the bus or another service. Such an error says nothing about the work itself.
+ */
+export function isTransient(error: unknown): boolean {
+  if (isUnreachable(error)) return true;
+  if (!(error instanceof DomainError)) return false;
+  return error.code === 'unavailable' || error.code === 'canceled' || isOwnTokenRefused(error.cause);
+}
+
+/** Whether another service refuses the token of this one: it would refuse every call, whatever the call is about. */
+function isOwnTokenRefused(cause: unknown): boolean {
+  return cause instanceof ConnectError && [Code.Unauthenticated, Code.PermissionDenied].includes(cause.code);
+}
