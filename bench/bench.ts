@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 import { startBare } from './bare-process.ts';
-import { embeddedBus, kafkaBus, measureBusAway } from './bus-away.ts';
+import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { fill, tagCount } from './dataset.ts';
 import { measureEvents } from './events.ts';
 import { type Measured, measure } from './load.ts';
@@ -75,8 +75,8 @@ await runDevelopmentScript(async () => {
     stops.push(bus.close);
     const system = await startSystem(folder, { environment: bus.environment });
     stops.push(system.stop);
-    progress(`${bus.name} is away for a minute`);
-    return measureBusAway(system, bus, Number(values.tickets));
+    progress(`${bus.name} is unavailable for a minute`);
+    return measureBusOutage(system, bus, Number(values.tickets));
   };
   const close = async () => {
     for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
