@@ -9,7 +9,7 @@ import { serviceProgram } from '../tools/dev/services.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
 import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
-import { measureLatency, type Target } from './load.ts';
+import { measureLatency } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
@@ -140,7 +140,7 @@ async function measureRelayCost(system: BenchSystem, { seconds, rows }: EventPla
     body: { status: statuses[Math.floor(Math.random() * 2)] },
   });
   const p50 = async (port: string | undefined) => {
-    const address: Target = { url: `http://127.0.0.1:${port}`, headers: { authorization }, pids: [] };
+    const address = { url: `http://127.0.0.1:${port}`, headers: { authorization } };
     const options = { connections: 8, rate: changesPerSecond * 2 };
     await measureLatency(address, nextRequest, { ...options, seconds: 5 });
     return (await measureLatency(address, nextRequest, { ...options, seconds: Math.max(10, seconds) })).p50;
