@@ -79,7 +79,7 @@ module.exports = {
       name: 'rest-stands-alone',
       severity: 'error',
       from: { path: '^packages/rest/src/' },
-      to: { path: '^packages/', pathNot: ['^packages/(rest|errors|contracts)/'] },
+      to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events)/)'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),

@@ -8,18 +8,18 @@ export interface BareProcess extends Target {
   stop(): Promise<void>;
 }
 
-/** Starts the bare routes on the engine of the system. */
+/** Starts the bare routes on the engine of the system. Errors: they did not start. */
 export async function startBare(mongodbUri: string, enginePid: number): Promise<BareProcess> {
   const child = fork(join(import.meta.dirname, 'bare-server.ts'), [mongodbUri]);
-  const ended = once(child, 'exit').then(() => {
+  const exited = once(child, 'exit').then(() => {
     throw new Error('The bare routes could not be started.');
   });
-  ended.catch(() => undefined);
-  const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }];
+  exited.catch(() => undefined);
+  const [{ port }] = (await Promise.race([once(child, 'message'), exited])) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
     headers: {},
-    pids: [child.pid ?? 0, enginePid],
+    processes: { bare: child.pid ?? 0, engine: enginePid },
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');

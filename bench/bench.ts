@@ -4,39 +4,62 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 import { startBare } from './bare-process.ts';
-import { embeddedBus, kafkaBus, measureBusAway } from './bus-away.ts';
-import { fill, tagCount } from './dataset.ts';
+import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
+import { tagCount } from './dataset.ts';
 import { measureEvents } from './events.ts';
-import { type Measured, measure } from './load.ts';
-import {
-  bareSearch,
-  type LoadedSet,
-  type OperationName,
-  operationNames,
-  operations,
-  readCursors,
-} from './operations.ts';
-import { type SystemOptions, startSystem } from './system.ts';
+import { measureOperation, type OperationCosts } from './operation-costs.ts';
+import { printOperations } from './operation-table.ts';
+import { operationNames } from './operations.ts';
+import { growthFigures, loadSet, measureReads } from './read-growth.ts';
+import { openRoundTripCounter } from './round-trips.ts';
+import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
 
-const usage = `Measures the system against bare routes that do the same work, on the same data and engine, in one run:
+const usage = `Measures the system, and what its operations cost compared with bare routes on the same data and engine:
 
   npm run bench
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
   --only get,search  the operations to compare: ${operationNames.join(', ')}, events
-  --profile          writes CPU profiles of gateway and tickets to bench/results
-  --servers COMMAND  what kills and starts a Kafka broker, as in npm run faults; without it only the embedded log is taken
-                     away
+  --profile          writes CPU profiles of the services to bench/results
+  --servers COMMAND  what kills and starts a Kafka broker, as in npm run faults; without it only the outage of the
+                     embedded log is measured
 `;
 
-const small = 1000;
-/** The least that the system may do of what the bare route does. */
-const goals: Record<OperationName, number> = { get: 0.5, search: 0.7, create: 0.3, patch: 0.3, getLatest: 0.4 };
-const results = join(import.meta.dirname, 'results');
+const smallCount = 1000;
+const resultsFolder = join(import.meta.dirname, 'results');
+
+interface BenchOptions {
+  /** How many tickets the large set has. */
+  tickets: number;
+  seconds: number;
+  only: readonly string[];
+  profiles: string | undefined;
+  servers: string | undefined;
+}
+
+/** The processes of a run, which share a data folder. */
+interface Bench {
+  folder: string;
+  /** Stops what has been started, the last first. */
+  stops: (() => Promise<void>)[];
+  options: BenchOptions;
+}
+
+interface Results {
+  operations: OperationCosts[];
+  figures: Figure[];
+}
 
 await runDevelopmentScript(async () => {
+  const options = readOptions();
+  if (options) await runBench(options);
+  else process.stdout.write(usage);
+});
+
+/** Reads the command line; undefined if it asks for the usage. */
+function readOptions(): BenchOptions | undefined {
   const { values } = parseArgs({
     options: {
       tickets: { type: 'string', default: '100000' },
@@ -47,137 +70,101 @@ await runDevelopmentScript(async () => {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    process.stdout.write(usage);
-    return;
-  }
-  mkdirSync(results, { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), 'ticketing-bench-'));
-  const stops: (() => Promise<void>)[] = [];
-  const stopAll = async () => {
-    await close();
-    rmSync(folder, { recursive: true, force: true });
+  if (values.help) return undefined;
+  return {
+    tickets: Number(values.tickets),
+    seconds: Number(values.seconds),
+    only: values.only.split(','),
+    profiles: values.profile ? resultsFolder : undefined,
+    servers: values.servers,
   };
-  process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
-  const open = async (options: SystemOptions): Promise<Sides> => {
-    const system = await startSystem(folder, options);
-    stops.push(system.stop);
-    const bare = await startBare(system.mongodbUri, system.enginePid);
-    stops.push(bare.stop);
-    return { system, bare };
+}
+
+async function runBench(options: BenchOptions): Promise<void> {
+  mkdirSync(resultsFolder, { recursive: true });
+  const bench: Bench = { folder: mkdtempSync(join(tmpdir(), 'ticketing-bench-')), stops: [], options };
+  const clear = async () => {
+    await stopProcesses(bench);
+    rmSync(bench.folder, { recursive: true, force: true });
   };
-  /** The embedded log can be away by itself; a broker only where a command handles it. */
-  const withoutBus = async (servers: string | undefined): Promise<Figure[]> => {
-    const onKafka = Boolean(process.env.KAFKA_BROKERS);
-    if (onKafka && servers === undefined) return [];
-    if (!onKafka && servers !== undefined) throw new Error('--servers is for a broker that KAFKA_BROKERS names.');
-    const bus = servers === undefined ? await embeddedBus(join(folder, 'bus')) : kafkaBus(servers);
-    stops.push(bus.close);
-    const system = await startSystem(folder, { environment: bus.environment });
-    stops.push(system.stop);
-    progress(`${bus.name} is away for a minute`);
-    return measureBusAway(system, bus, Number(values.tickets));
-  };
-  const close = async () => {
-    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
-  };
+  process.once('SIGINT', () => void clear().then(() => process.exit(130)));
   try {
-    progress('the first start, which compiles');
-    const { system } = await open({});
-    for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
-    await close();
-    const plan = { seconds: Number(values.seconds), only: values.only.split(','), large: Number(values.tickets) };
-    const profiles = values.profile ? results : undefined;
-    const figures = await compare(await open({ profiles, environment: { TICKETING_TICKETS_ROLES: 'api' } }), plan);
-    await close();
-    if (plan.only.includes('events')) {
-      const { system: whole } = await open({ profiles });
-      const { seconds, large: rows } = plan;
-      figures.push(...(await measureEvents(whole, { seconds, rows, progress })));
-      await close();
-      figures.push(...(await withoutBus(values.servers)));
-    }
+    await prepare(bench);
+    const { operations, figures } = await measureApi(bench);
+    if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
+    if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
     process.stdout.write(`\n${printTable(figures)}\n`);
-    const file = join(results, `${new Date().toISOString().slice(0, 10)}.json`);
-    writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
+    const file = join(resultsFolder, `${new Date().toISOString().slice(0, 10)}.json`);
+    writeFileSync(file, `${JSON.stringify({ operations, figures }, null, 2)}\n`);
   } finally {
-    await stopAll();
+    await clear();
   }
-});
-
-interface Sides {
-  system: Awaited<ReturnType<typeof startSystem>>;
-  bare: Awaited<ReturnType<typeof startBare>>;
 }
 
-interface Plan {
-  seconds: number;
-  large: number;
-  only: readonly string[];
+/** Starts the system once before anything is measured: it is built, and gets the tags that the tickets carry. */
+async function prepare(bench: Bench): Promise<void> {
+  progress('the first start, which compiles');
+  const system = await start(bench);
+  for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
+  await stopProcesses(bench);
 }
 
-/** What the API alone does, in processes that do nothing else. */
-async function compare(sides: Sides, plan: Plan): Promise<Figure[]> {
-  const { system } = sides;
-  const { seconds, large, only } = plan;
-  const figures: Figure[] = [];
-  const pages = new Map<string, Measured>();
-  for (const count of [small, large]) {
-    progress(`${count} tickets are filled in`);
-    const set = { ...(await fill(system.mongodbUri, count)), cursors: await readCursors(system) };
-    for (const name of ['search', 'getLatestSkills', 'firstPage', 'offsetPage'] as const) {
-      progress(`${name}, ${count} tickets`);
-      pages.set(`${name} ${count}`, await measure(system, operations[name](set), { seconds, connections: 4 }));
-    }
-    if (count !== large) continue;
-    for (const name of operationNames.filter((candidate) => only.includes(candidate))) {
-      figures.push(...(await compareOne(sides, name, set, plan)));
-    }
-    for (const [name, bytes] of Object.entries(system.memory())) {
-      figures.push({
-        name: `resident memory of ${name} under load, each in processes of its own, MB`,
-        value: bytes / 1e6,
-        goal: { atMost: 200 },
-      });
-    }
+/** Measures the API while relay, consumers and schedulers are off, which would use the processor and the store too. */
+async function measureApi(bench: Bench): Promise<Results> {
+  const { tickets, seconds, only, profiles } = bench.options;
+  const environment = { TICKETING_TICKETS_ROLES: 'api', TICKETING_REPORTING_ROLES: 'api' };
+  const system = await start(bench, { profiles, environment });
+  const bare = await startBare(system.mongodbUri, system.processes.engine);
+  bench.stops.push(bare.stop);
+  const plan = { seconds, progress };
+  const smallSet = await loadSet(system, smallCount, plan);
+  const small = { count: smallCount, latencies: await measureReads(system, smallSet, plan) };
+  const set = await loadSet(system, tickets, plan);
+  const large = { count: tickets, latencies: await measureReads(system, set, plan) };
+  const counter = await openRoundTripCounter(system.mongodbUri);
+  bench.stops.push(counter.close);
+  const operations: OperationCosts[] = [];
+  for (const name of operationNames.filter((candidate) => only.includes(candidate))) {
+    operations.push(await measureOperation(name, set, { ...plan, system, bare, counter }));
   }
-  const p95 = (name: string, count: number) => pages.get(`${name} ${count}`)?.latency.p95 ?? Number.NaN;
-  const ratio = (name: string) => p95(name, large) / p95(name, small);
-  const sizes = `${large} / ${small} tickets`;
-  figures.push(
-    { name: `search page by cursor, p95, ${sizes}`, value: ratio('search'), goal: { atMost: 1.3 } },
-    { name: `getLatest in scope skills, p95, ${sizes}`, value: ratio('getLatestSkills'), goal: { atMost: 1.5 } },
-    { name: `first page with its exact total, p95, ${sizes}`, value: ratio('firstPage') },
-    { name: `page at an offset of half the matches, p95, ${sizes}`, value: ratio('offsetPage') },
-  );
-  for (const [name, { latency }] of pages) figures.push({ name: `${name} tickets: p95, ms`, value: latency.p95 });
-  return figures;
+  const memory = Object.entries(system.memory()).map(([name, bytes]) => ({
+    name: `resident memory of ${name} under load, MB`,
+    value: bytes / 1e6,
+    goal: { atMost: 200 },
+  }));
+  await stopProcesses(bench);
+  return { operations, figures: [...memory, ...growthFigures(small, large)] };
 }
 
-async function compareOne({ system, bare }: Sides, name: OperationName, set: LoadedSet, { seconds }: Plan) {
-  progress(`${name}, ${set.count} tickets, the system`);
-  const ours = await measure(system, operations[name](set), { seconds, connections: 16 });
-  progress(`${name}, ${set.count} tickets, the bare route`);
-  const shots = name === 'search' ? bareSearch(set) : operations[name](set);
-  const theirs = await measure(bare, shots, { seconds, connections: 16, rate: ours.fixedRate });
-  return compared(name, ours, theirs);
+async function measureEventFlow(bench: Bench): Promise<Figure[]> {
+  const { seconds, tickets, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const figures = await measureEvents(system, { seconds, rows: tickets, progress });
+  await stopProcesses(bench);
+  return [...figures, ...(await measureOutage(bench))];
 }
 
-function compared(name: OperationName, ours: Measured, theirs: Measured): Figure[] {
-  const row = (side: string, { maxRate, latency, cpuMs, loopDelayMs }: Measured): Figure => ({
-    name: `  ${name}, ${side}: most per s; p50, p95, p99 in ms at ${Math.round(ours.fixedRate)}/s; CPU ms each`,
-    value: maxRate,
-    details: { ...latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) },
-  });
-  return [
-    {
-      name: `${name}: most per s, system / bare`,
-      value: ours.maxRate / theirs.maxRate,
-      goal: { atLeast: goals[name] },
-    },
-    row('system', ours),
-    row('bare', theirs),
-  ];
+/** The embedded log can be stopped here; a Kafka broker only by a command. */
+async function measureOutage(bench: Bench): Promise<Figure[]> {
+  const { servers, tickets } = bench.options;
+  const onKafka = Boolean(process.env.KAFKA_BROKERS);
+  if (onKafka && servers === undefined) return [];
+  if (!onKafka && servers !== undefined) throw new Error('--servers is for a broker that KAFKA_BROKERS names.');
+  const bus = servers === undefined ? await embeddedBus(join(bench.folder, 'bus')) : kafkaBus(servers);
+  bench.stops.push(bus.close);
+  const system = await start(bench, { environment: bus.environment });
+  progress(`${bus.name} is unavailable for a minute`);
+  return measureBusOutage(system, bus, tickets);
+}
+
+async function start({ folder, stops }: Bench, options: SystemOptions = {}): Promise<BenchSystem> {
+  const system = await startSystem(folder, options);
+  stops.push(system.stop);
+  return system;
+}
+
+async function stopProcesses({ stops }: Bench): Promise<void> {
+  for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
 }
 
 function progress(text: string): void {

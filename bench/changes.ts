@@ -3,10 +3,10 @@ import type mongoose from 'mongoose';
 import { idOf } from './dataset.ts';
 import type { BenchSystem } from './system.ts';
 
-/** How many changes are made in a second. */
+/** The rate of changes. */
 export const changesPerSecond = 50;
 
-/** What the status of tickets is changed to. */
+/** The statuses that tickets are changed to in turn. */
 export const statuses = ['open', 'closed'] as const;
 
 /** How changes are made. */
@@ -14,62 +14,66 @@ export interface SteadyPlan {
   seconds: number;
   /** How many tickets there are. */
   tickets: number;
-  /** The first change, so that a later load changes other tickets. */
+  /** The number of the first change, so that a later load changes other tickets. */
   from?: number;
 }
 
-/** What became of changes. Units: ms. */
+/** What became of changes. */
 export interface Changed {
+  /** Of those that succeeded, in ms from when they were due. */
   latencies: number[];
   failed: number;
 }
 
-/** Changes tickets one after the other at a fixed rate, whatever the answers take, and tells of each that was answered. */
+/**
+ * Changes tickets one after the other at a fixed rate, however long the responses take, and calls back with the new
+ * version at each success.
+ */
 export async function changeSteadily(
   system: BenchSystem,
   { seconds, tickets, from = 0 }: SteadyPlan,
-  onAnswered: (id: number, version: number) => void,
+  onChanged: (id: number, version: number) => void,
 ): Promise<Changed> {
   const changed: Changed = { latencies: [], failed: 0 };
-  const answers: Promise<void>[] = [];
+  const responses: Promise<void>[] = [];
   const startedAt = performance.now();
   for (let index = 0; index < changesPerSecond * seconds; index++) {
     const dueAt = startedAt + (index * 1000) / changesPerSecond;
     await setTimeout(Math.max(0, dueAt - performance.now()));
     const id = idOf((from + index) % tickets);
-    const answer = change(system, id, statuses[index % 2] ?? 'open').then(
+    const response = change(system, id, statuses[index % 2] ?? 'open').then(
       (version) => {
         changed.latencies.push(performance.now() - dueAt);
-        onAnswered(id, version);
+        onChanged(id, version);
       },
       () => {
         changed.failed += 1;
       },
     );
-    answers.push(answer);
+    responses.push(response);
   }
-  await Promise.all(answers);
+  await Promise.all(responses);
   return changed;
 }
 
 /** Watches the rows of reporting for changes. */
 export interface RowWatch {
-  /** Begins to wait for a version of a ticket. */
+  /** Waits from now on for the row of a ticket to have a version. */
   expect(id: number, version: number): void;
-  /** Resolves when all that was waited for is there, with the time that each took, in ms. Errors: not in 5 minutes. */
+  /** Resolves when all rows have their versions, with the ms that each took. Errors: that takes over 5 minutes. */
   finished(): Promise<number[]>;
 }
 
-/** Starts watching the rows. */
+/** Starts watching the rows in the database of reporting. */
 export function watchRows(reporting: mongoose.mongo.Db): RowWatch {
   const rows = reporting.collection<{ _id: number; version: number }>('rows1');
   const waiting = new Map<number, { version: number; at: number }>();
   const times: number[] = [];
-  let isOver = false;
-  let giveUpAt = Number.POSITIVE_INFINITY;
+  let isFinishing = false;
+  let deadline = Number.POSITIVE_INFINITY;
   const watching = (async () => {
-    while (!isOver || waiting.size > 0) {
-      if (performance.now() > giveUpAt) throw new Error(`${waiting.size} changes never reached their rows.`);
+    while (!isFinishing || waiting.size > 0) {
+      if (performance.now() > deadline) throw new Error(`${waiting.size} changes never reached their rows.`);
       const ids = [...waiting.keys()].slice(0, 1000);
       const found = await rows.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
       for (const { _id, version } of found) {
@@ -85,14 +89,14 @@ export function watchRows(reporting: mongoose.mongo.Db): RowWatch {
   return {
     expect: (id, version) => void waiting.set(id, { version, at: performance.now() }),
     finished() {
-      isOver = true;
-      giveUpAt = performance.now() + 300_000;
+      isFinishing = true;
+      deadline = performance.now() + 300_000;
       return watching;
     },
   };
 }
 
-/** The value below which a share of the values lies. */
+/** The value that a share of the values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -15,11 +15,11 @@ export interface Dataset {
   count: number;
 }
 
-/** Where the bare routes have their tickets. */
+/** The database of the bare routes. */
 export const bareDatabase = 'bench_bare';
 const systemDatabase = 'ticketing_tickets';
 const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv');
-/** How many skill tags there are, with the ids from 1 upwards. */
+/** How many tags there are; their ids start at 1. */
 export const tagCount = 60;
 const batch = 1000;
 /** When the first ticket was created, in Unix seconds; each further one a second later. */
@@ -31,8 +31,8 @@ export function idOf(index: number): number {
 }
 
 /**
- * Fills both databases with the same tickets, in place of what they have, and builds the same indexes. Texts are those
- * of real tickets where there are any; one ticket of five is open, one of ten needs no skill.
+ * Fills both databases with the same tickets, in place of those that they have, and builds the same indexes. Texts are
+ * those of real tickets if the CSV file is there; one ticket of five is open, one of ten needs no skill.
  */
 export async function fill(mongodbUri: string, count: number): Promise<Dataset> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
@@ -84,7 +84,7 @@ function generated(index: number): Texts {
   return { subject: word(1), body: `<p>${Array.from({ length: 80 }, (_, salt) => word(salt)).join(' ')}</p>` };
 }
 
-/** A number that depends on both, and on nothing else; numbers of different salts have nothing to do with each other. */
+/** Mixes both into a number that looks random but is the same in every run; different salts give independent numbers. */
 function mixed(index: number, salt: number): number {
   let hash = Math.imul(index + 1, 0x9e37_79b1) ^ Math.imul(salt + 1, 0x85eb_ca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb_352d);
@@ -111,6 +111,6 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     ticket,
     createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   );
-  // Its event has been sent long ago.
+  // The event counts as sent.
   return { ...document, outbox: [] };
 }

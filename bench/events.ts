@@ -9,12 +9,12 @@ import { serviceProgram } from '../tools/dev/services.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
 import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
-import { measureLatency, type Target } from './load.ts';
+import { measureLatency } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** How the way of events is measured. */
+/** How events are measured. */
 export interface EventPlan {
   seconds: number;
   /** How many rows are exported. */
@@ -27,27 +27,27 @@ type Documents = mongoose.mongo.Collection<{ _id: number }>;
 
 const backlog = 20_000;
 
-/** Measures what becomes of a change: when its row shows it, what sending costs, and what exports of the rows take. */
+/** Measures how soon a row shows a change, what sending events costs, and what exports of the rows need. */
 export async function measureEvents(system: BenchSystem, plan: EventPlan): Promise<Figure[]> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   const tickets = connection.getClient().db('ticketing_tickets');
   const reporting = connection.getClient().db('ticketing_reporting');
   const onKafka = system.services.tickets.environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
   try {
-    plan.progress('the rows follow what has been changed before');
-    await followed(system, tickets);
+    plan.progress('the rows catch up with earlier changes');
+    await waitForRows(system, tickets);
     plan.progress('changes become visible in the rows');
     const freshness = await measureFreshness(system, reporting, plan);
-    plan.progress('patches with and without those who follow them');
-    const cost = await measureCost(system, plan);
-    await settled(system);
+    plan.progress('patches with and without relay and reporting');
+    const cost = await measureRelayCost(system, plan);
+    await waitForConsumer(system);
     const exports = await measureExports(system, reporting, plan);
     plan.progress(`a backlog of ${backlog} events`);
     const rate = await measureRelay(system, tickets.collection<{ _id: number }>('tickets'));
     const bus = onKafka ? 'Kafka' : 'the embedded log';
     return [
       {
-        name: `change answered to visible in its row, p99 at ${changesPerSecond}/s, ms, ${bus}`,
+        name: `from the response to a change until its row shows it, p99 at ${changesPerSecond}/s, ms, ${bus}`,
         ...freshness,
         goal: { atMost: 1000 },
       },
@@ -71,26 +71,26 @@ async function measureFreshness(system: BenchSystem, reporting: Database, { seco
   return { value: quantile(times, 0.99), details: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) } };
 }
 
-/** Waits until all events have been sent and handled. */
-export async function followed(system: BenchSystem, tickets: Database): Promise<void> {
-  await untilNone(tickets.collection<{ _id: number }>('tickets'));
-  await settled(system);
+/** Waits until all events have been sent and consumed. */
+export async function waitForRows(system: BenchSystem, tickets: Database): Promise<void> {
+  await waitForEmptyOutboxes(tickets.collection<{ _id: number }>('tickets'));
+  await waitForConsumer(system);
 }
 
-/** Waits until the rows have followed all that was sent. */
-async function settled({ services: { reporting } }: BenchSystem): Promise<void> {
+/** Waits until reporting has consumed all events that were sent. */
+async function waitForConsumer({ services: { reporting } }: BenchSystem): Promise<void> {
   const port = reporting.environment.get('TICKETING_REPORTING_INTERNAL_PORT');
-  for (let quiet = 0; quiet < 2; ) {
+  for (let atZero = 0; atZero < 2; ) {
     await setTimeout(5_000);
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    quiet = /^consumer_lag_messages\{[^}]*\} 0$/m.test(metrics) ? quiet + 1 : 0;
+    atZero = /^consumer_lag_messages\{[^}]*\} 0$/m.test(metrics) ? atZero + 1 : 0;
   }
 }
 
-/** Events per second from when the relay may begin until the last of a backlog is sent. */
+/** Measures the events per second with which the relay sends a backlog. */
 async function measureRelay(system: BenchSystem, tickets: Documents): Promise<number> {
   const { tickets: relaying, reporting } = system.services;
-  await untilNone(tickets);
+  await waitForEmptyOutboxes(tickets);
   process.kill(relaying.pid, 'SIGSTOP');
   process.kill(reporting.pid, 'SIGSTOP');
   try {
@@ -114,7 +114,7 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
     ]);
     process.kill(relaying.pid, 'SIGCONT');
     const startedAt = performance.now();
-    await untilNone(tickets);
+    await waitForEmptyOutboxes(tickets);
     return backlog / ((performance.now() - startedAt) / 1000);
   } finally {
     process.kill(relaying.pid, 'SIGCONT');
@@ -122,55 +122,56 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
   }
 }
 
-async function untilNone(tickets: Documents): Promise<void> {
-  // One is looked for, not counted: to count a backlog costs as much as to send a part of it.
+async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
+  // Counting the whole backlog would cost as much as sending a part of it, so one ticket is looked for.
   while (await tickets.findOne({ outboxSince: { $exists: true } }, { projection: { _id: 1 } })) await setTimeout(20);
 }
 
 /**
- * The same load on the service as it runs, then without reporting, and on one that only serves, while all others stand
- * still.
+ * Measures the same load on the service as it runs, then with reporting paused, then on a second tickets process that
+ * has no relay, with the first one paused too.
  */
-async function measureCost(system: BenchSystem, { seconds }: EventPlan): Promise<Figure[]> {
+async function measureRelayCost(system: BenchSystem, { seconds, rows }: EventPlan): Promise<Figure[]> {
   const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
   const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
-  const shots = () => ({
+  const nextRequest = () => ({
     method: 'PATCH' as const,
-    path: `/ticket/${idOf(Math.floor(Math.random() * 10_000))}`,
+    path: `/ticket/${idOf(Math.floor(Math.random() * Math.min(rows, 10_000)))}`,
     body: { status: statuses[Math.floor(Math.random() * 2)] },
   });
   const p50 = async (port: string | undefined) => {
-    const target: Target = { url: `http://127.0.0.1:${port}`, headers: { authorization }, pids: [process.pid] };
+    const address = { url: `http://127.0.0.1:${port}`, headers: { authorization } };
     const options = { connections: 8, rate: changesPerSecond * 2 };
-    await measureLatency(target, shots, { ...options, seconds: 5 });
-    return (await measureLatency(target, shots, { ...options, seconds: Math.max(10, seconds) })).p50;
+    await measureLatency(address, nextRequest, { ...options, seconds: 5 });
+    return (await measureLatency(address, nextRequest, { ...options, seconds: Math.max(10, seconds) })).p50;
   };
   const { tickets, reporting } = system.services;
   const port = tickets.environment.get('TICKETING_TICKETS_HTTP_PORT');
-  const alone = await startAlone(tickets.environment);
+  const apiOnly = await startApiOnly(tickets.environment);
   try {
-    const followed = await p50(port);
+    const withReporting = await p50(port);
     process.kill(reporting.pid, 'SIGSTOP');
-    const relayed = await p50(port);
+    const withRelay = await p50(port);
     process.kill(tickets.pid, 'SIGSTOP');
-    const without = await p50(alone.port);
+    const withoutRelay = await p50(apiOnly.port);
     const title = 'patch, p50, with the relay';
     return [
       {
         name: `${title} running / without`,
-        value: relayed / without,
-        details: { withMs: relayed, withoutMs: without },
+        value: withRelay / withoutRelay,
+        details: { withMs: withRelay, withoutMs: withoutRelay },
         goal: { atMost: 1.3 },
       },
-      { name: `${title} and reporting running beside it / without`, value: followed / without },
+      { name: `${title} and reporting running beside it / without`, value: withReporting / withoutRelay },
     ];
   } finally {
     for (const { pid } of [tickets, reporting]) process.kill(pid, 'SIGCONT');
-    await alone.stop();
+    await apiOnly.stop();
   }
 }
 
-async function startAlone(environment: ReadonlyMap<string, string>) {
+/** Starts a second tickets process, with the API and no other role. */
+async function startApiOnly(environment: ReadonlyMap<string, string>) {
   const [http, grpc, internal] = [String(await freePort()), String(await freePort()), String(await freePort())];
   const child: ChildProcess = spawn(process.execPath, await serviceProgram('tickets'), {
     stdio: 'inherit',
@@ -221,7 +222,7 @@ async function measureExports(system: BenchSystem, reporting: Database, plan: Ev
   return figures;
 }
 
-/** Fills the rows with copies of those that are there, under other ids. */
+/** Adds copies of rows under other ids until there are enough; returns the rows that were copied. */
 async function fillRows(reporting: Database, count: number): Promise<object[]> {
   const rows = reporting.collection<{ _id: number }>('rows1');
   const samples = await rows
@@ -255,18 +256,18 @@ async function exportAll({ url, headers, services: { reporting } }: BenchSystem,
   const before = readResidentBytes(reporting.pid);
   await reporting.loopDelayMs();
   const startedAt = performance.now();
-  const asked = await fetch(`${url}/export/reporting_tickets?all=true&format=${format}`, {
+  const accepted = await fetch(`${url}/export/reporting_tickets?all=true&format=${format}`, {
     headers: { ...headers, prefer: 'respond-async' },
   });
-  const location = asked.headers.get('location');
-  let most = before;
+  const location = accepted.headers.get('location');
+  let highest = before;
   for (;;) {
     const { status } = (await (await fetch(url + location, { headers })).json()) as { status: string };
-    most = Math.max(most, readResidentBytes(reporting.pid));
+    highest = Math.max(highest, readResidentBytes(reporting.pid));
     if (status === 'finished') break;
     if (status === 'failed') throw new Error(`The export as ${format} has failed.`);
     await setTimeout(100);
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  return { seconds, grownBytes: most - before, loopDelayMs: await reporting.loopDelayMs() };
+  return { seconds, grownBytes: highest - before, loopDelayMs: await reporting.loopDelayMs() };
 }

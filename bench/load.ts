@@ -1,107 +1,153 @@
 import autocannon from 'autocannon';
 import { readCpuSeconds } from './process-figures.ts';
 
-/** What requests are sent to. */
-export interface Target {
+/** Where requests are sent, and with which headers. */
+export interface Address {
   url: string;
   headers: Record<string, string>;
-  /** The processes that do the work, the engine included. */
-  pids: readonly number[];
-  /** The highest delay of an event loop since it was last asked, in ms. */
+}
+
+/** What is measured under load. */
+export interface Target extends Address {
+  /** The ids of the processes that take part in serving the requests, the engine's included, by name. */
+  processes: Readonly<Record<string, number>>;
+  /** The p99 of its event-loop delay since the last call, in ms. */
   loopDelayMs?(): Promise<number>;
 }
 
-/** One request of an operation; `body` is sent as JSON. */
-export interface Shot {
+/** A request of a load; `body` is sent as JSON. */
+export interface LoadRequest {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
   body?: unknown;
 }
 
-/** What a load has shown. Units: requests per second, ms. */
+/** Makes the next request of a load. */
+export type NextRequest = () => LoadRequest;
+
+/** Units: ms. */
+export interface Latency {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** What a target has shown under load. Units: requests per second, ms. */
 export interface Measured {
   maxRate: number;
   /** The rate at which the latency was measured. */
   fixedRate: number;
-  latency: { p50: number; p95: number; p99: number };
-  cpuMs: number;
+  latency: Latency;
+  /** CPU time per request at the highest rate, by process. */
+  cpuMs: Record<string, number>;
   loopDelayMs?: number;
 }
 
-/** At which part of the highest rate latency is measured: a system at its limit shows its queue only. */
-const share = 0.6;
-const warmUpSeconds = 3;
-
-/**
- * Finds the highest rate of an operation (closed loop), then measures latency at a fixed rate (open loop: a stall counts
- * for every request that it holds up).
- *
- * Errors: an answer that is not a success.
- */
-export async function measure(target: Target, shots: () => Shot, { rate, ...options }: Fire): Promise<Measured> {
-  await fire(target, shots, { ...options, seconds: warmUpSeconds });
-  const cpuBefore = readCpuSeconds(target.pids);
-  const most = await fire(target, shots, options);
-  const cpuMs = ((readCpuSeconds(target.pids) - cpuBefore) * 1000) / most.count;
-  const maxRate = most.count / most.seconds;
-  const fixedRate = Math.max(1, Math.round(rate ?? maxRate * share));
-  await target.loopDelayMs?.();
-  const latency = await measureLatency(target, shots, { ...options, rate: fixedRate });
-  const loopDelayMs = await target.loopDelayMs?.();
-  return { maxRate, fixedRate, latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) };
-}
-
-/** Measures latency at a fixed rate alone. Errors: an answer that is not a success. */
-export async function measureLatency(target: Target, shots: () => Shot, options: Fire): Promise<Measured['latency']> {
-  const fired = await fire(target, shots, options);
-  return { p50: fired.at(0.5), p95: fired.at(0.95), p99: fired.at(0.99) };
-}
-
-interface Fired {
-  count: number;
-  seconds: number;
-  /** The latency below which a share of the requests was answered, in ms. */
-  at(share: number): number;
-}
-
-interface Fire {
+/** A load that lasts for a time. */
+export interface TimedLoad {
   seconds: number;
   connections: number;
-  /** Requests per second; undefined for as many as are answered. */
+  /** Requests per second; as many as get a response if undefined. */
   rate?: number | undefined;
 }
 
-async function fire(target: Target, shots: () => Shot, { seconds, connections, rate }: Fire): Promise<Fired> {
-  const times: number[] = [];
-  // A request that waits longer than the interval holds up those that should have been sent meanwhile.
+/** A load of a number of requests. */
+export interface CountedLoad {
+  requests: number;
+  connections: number;
+}
+
+/** Latency is measured at this share of the highest rate, because at the highest rate it shows only the queue. */
+const fixedRateShare = 0.6;
+const warmUpSeconds = 3;
+
+/**
+ * Finds the highest rate (closed loop), then measures latency at a fixed rate (open loop: a stall counts for every
+ * request that it delays). A `rate` sets the fixed rate.
+ *
+ * Errors: a response that is not a success.
+ */
+export async function measure(
+  target: Target,
+  nextRequest: NextRequest,
+  { rate, ...load }: TimedLoad,
+): Promise<Measured> {
+  await send(target, nextRequest, { ...load, seconds: warmUpSeconds });
+  const cpuBefore = cpuSecondsOf(target);
+  const closedLoop = await send(target, nextRequest, load);
+  const cpuAfter = cpuSecondsOf(target);
+  const maxRate = closedLoop.requests / closedLoop.seconds;
+  const fixedRate = Math.max(1, Math.round(rate ?? maxRate * fixedRateShare));
+  await target.loopDelayMs?.();
+  const latency = await measureLatency(target, nextRequest, { ...load, rate: fixedRate });
+  const loopDelayMs = await target.loopDelayMs?.();
+  const cpuMs = Object.fromEntries(
+    Object.keys(target.processes).map((name) => {
+      const seconds = (cpuAfter[name] ?? Number.NaN) - (cpuBefore[name] ?? Number.NaN);
+      return [name, (seconds * 1000) / closedLoop.requests];
+    }),
+  );
+  return { maxRate, fixedRate, latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) };
+}
+
+/** Measures latency alone. Errors: a response that is not a success. */
+export async function measureLatency(address: Address, nextRequest: NextRequest, load: TimedLoad): Promise<Latency> {
+  const sent = await send(address, nextRequest, load);
+  return { p50: sent.latencyAt(0.5), p95: sent.latencyAt(0.95), p99: sent.latencyAt(0.99) };
+}
+
+/** What became of a load. */
+interface Sent {
+  requests: number;
+  seconds: number;
+  /** The latency that a share of the requests did not exceed, in ms. */
+  latencyAt(share: number): number;
+}
+
+/** Sends a load and waits for its end. Errors: a response that is not a success. */
+export async function send(
+  { url, headers }: Address,
+  nextRequest: NextRequest,
+  load: TimedLoad | CountedLoad,
+): Promise<Sent> {
+  const { connections } = load;
+  const rate = 'rate' in load ? load.rate : undefined;
+  const latencies: number[] = [];
+  // A request that takes longer than the interval delays those that were due in the meantime.
   const intervalMs = rate === undefined ? Number.POSITIVE_INFINITY : (connections / rate) * 1000;
   const finished = Promise.withResolvers<autocannon.Result>();
   const options = {
-    url: target.url,
+    url,
     connections,
-    duration: seconds,
-    headers: { ...target.headers, 'content-type': 'application/json' },
+    headers: { ...headers, 'content-type': 'application/json' },
+    ...('requests' in load ? { amount: load.requests } : { duration: load.seconds }),
     ...(rate === undefined ? {} : { overallRate: rate }),
-    requests: [{ setupRequest: (request: autocannon.Request) => ({ ...request, ...requestOf(shots()) }) }],
+    requests: [
+      { setupRequest: (request: autocannon.Request) => ({ ...request, ...autocannonRequest(nextRequest()) }) },
+    ],
   };
   const run = autocannon(options, (error, result) => {
     if (error) finished.reject(error);
     else finished.resolve(result);
   });
   run.on('response', (_client, _status, _bytes, responseMs) => {
-    for (let ms = responseMs; ms > 0; ms -= intervalMs) times.push(ms);
+    for (let ms = responseMs; ms > 0; ms -= intervalMs) latencies.push(ms);
   });
   const result = await finished.promise;
   const failed = result.non2xx + result.errors;
-  if (failed > 0) throw new Error(`${failed} of ${result.requests.total} requests to ${target.url} failed.`);
-  times.sort((left, right) => left - right);
+  if (failed > 0) throw new Error(`${failed} of ${result.requests.total} requests to ${url} failed.`);
+  latencies.sort((left, right) => left - right);
   return {
-    count: result.requests.total,
+    requests: result.requests.total,
     seconds: result.duration,
-    at: (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN,
+    latencyAt: (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN,
   };
 }
 
-function requestOf({ method, path, body }: Shot) {
+function cpuSecondsOf({ processes }: Target): Record<string, number> {
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSeconds(pid)]));
+}
+
+function autocannonRequest({ method, path, body }: LoadRequest) {
   return { method, path, body: body === undefined ? '' : JSON.stringify(body) };
 }

@@ -1,5 +1,5 @@
 import { type Dataset, firstSecond, idOf } from './dataset.ts';
-import type { Shot, Target } from './load.ts';
+import type { Address, LoadRequest, NextRequest } from './load.ts';
 
 /** The operations that are compared with bare routes. */
 export const operationNames = ['get', 'search', 'create', 'patch', 'getLatest'] as const;
@@ -7,32 +7,37 @@ export const operationNames = ['get', 'search', 'create', 'patch', 'getLatest'] 
 /** The name of such an operation. */
 export type OperationName = (typeof operationNames)[number];
 
-type PageName = 'getLatestSkills' | 'firstPage' | 'offsetPage';
+/** The names of the reads that are measured on a small and on a large set of tickets. */
+export const readNames = ['search', 'getLatestSkills', 'firstPage', 'offsetPage'] as const;
 
-const open = [{ key: 't.status', comparator: '=', value: 'open' }];
-const newest = { filters: open, orderByField: 't.createdAt', orderByDirection: 'desc' };
+/** The name of such a read. */
+export type ReadName = (typeof readNames)[number];
+
+const openFilter = [{ key: 't.status', comparator: '=', value: 'open' }];
+const newestFirst = { filters: openFilter, orderByField: 't.createdAt', orderByDirection: 'desc' };
 const priorities = ['low', 'medium', 'high', 'urgent'];
+const body = `<p>${'Guten Tag, mein Zähler steht. '.repeat(20)}</p>`;
 
-/** A set of tickets, and cursors into its open ones. */
+/** A set of tickets, with cursors into its open ones. */
 export interface LoadedSet extends Dataset {
   cursors: readonly string[];
 }
 
-/** The requests of each operation on a set of tickets. */
-export const operations: Record<OperationName | PageName, (set: LoadedSet) => () => Shot> = {
+/** The requests of each operation to the system. */
+export const operations: Record<OperationName | ReadName, (set: LoadedSet) => NextRequest> = {
   get: (set) => () => ({ method: 'GET', path: `/ticket/${anyId(set)}?includeSessions=false` }),
   search:
     ({ cursors }) =>
     () => ({
       method: 'POST',
       path: '/ticket/search',
-      body: { ...newest, limit: 100, cursor: cursors[Math.floor(Math.random() * cursors.length)] },
+      body: { ...newestFirst, limit: 100, cursor: anyOf(cursors) },
     }),
-  create: () => () => ({ method: 'POST', path: '/ticket', body: { channel: 'email', subject: 'Zähler', body: text } }),
+  create: () => () => ({ method: 'POST', path: '/ticket', body: { channel: 'email', subject: 'Zähler', body } }),
   patch: (set) => () => ({
     method: 'PATCH',
     path: `/ticket/${anyId(set)}`,
-    body: { priority: priorities[Math.floor(Math.random() * 4)] },
+    body: { priority: anyOf(priorities) },
   }),
   getLatest: (set) => () => ({
     method: 'POST',
@@ -44,39 +49,58 @@ export const operations: Record<OperationName | PageName, (set: LoadedSet) => ()
     path: '/ticket/getLatest',
     body: { preferredDirection: 'next', ticketId: anyId(set), ticketScope: 'skills' },
   }),
-  firstPage: () => () => ({ method: 'POST', path: '/ticket/search', body: { ...newest, limit: 100 } }),
+  firstPage: () => () => ({ method: 'POST', path: '/ticket/search', body: { ...newestFirst, limit: 100 } }),
   offsetPage:
     ({ count }) =>
     () => ({
       method: 'POST',
       path: '/ticket/search',
-      body: { ...newest, limit: 100, offset: Math.floor(count / 10) },
+      body: { ...newestFirst, limit: 100, offset: Math.floor(count / 10) },
     }),
 };
 
-/** The same search on the bare route, which knows no cursor: behind a time of creation. */
-export function bareSearch({ count }: Dataset): () => Shot {
-  const before = () => (firstSecond + Math.floor(Math.random() * count)) * 1000;
-  return () => ({ method: 'POST', path: '/ticket/search', body: { limit: 100, before: before() } });
+/** The requests of an operation to the bare route that does the same work. */
+export function sameWorkRequests(name: OperationName, set: LoadedSet): NextRequest {
+  return name === 'search' ? searchByTime(set) : operations[name](set);
 }
 
-/** Reads the cursors of the first pages. */
-export async function readCursors(target: Target): Promise<string[]> {
+/** The requests to the bare route with one round trip; undefined where the one that does the same work makes one. */
+export function oneRoundTripRequests(name: OperationName, set: LoadedSet): NextRequest | undefined {
+  if (name === 'search' || name === 'create') return undefined;
+  const next = operations[name](set);
+  return () => {
+    const request = next();
+    return { ...request, path: `/one-round-trip${request.path}` };
+  };
+}
+
+/** The bare search has no cursors: its pages begin at a time of creation. */
+function searchByTime({ count }: Dataset): NextRequest {
+  const before = () => (firstSecond + Math.floor(Math.random() * count)) * 1000;
+  return (): LoadRequest => ({ method: 'POST', path: '/ticket/search', body: { limit: 100, before: before() } });
+}
+
+/** Reads the cursors of the first 100 pages of open tickets; the last page is left out, because it may not be full. */
+export async function readCursors({ url, headers }: Address): Promise<string[]> {
   const cursors: string[] = [];
   let cursor: string | null | undefined;
   do {
-    const body = JSON.stringify({ ...newest, limit: 100, cursor: cursor ?? null });
-    const headers = { ...target.headers, 'content-type': 'application/json' };
-    const response = await fetch(`${target.url}/ticket/search`, { method: 'POST', headers, body });
-    if (!response.ok) throw new Error(`The search answered ${response.status}.`);
+    const response = await fetch(`${url}/ticket/search`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...newestFirst, limit: 100, cursor: cursor ?? null }),
+    });
+    if (!response.ok) throw new Error(`The search responded with ${response.status}.`);
     cursor = ((await response.json()) as { nextCursor: string | null }).nextCursor;
     if (cursor) cursors.push(cursor);
   } while (cursor && cursors.length < 100);
   return cursors.slice(0, -1);
 }
 
-const text = `<p>${'Guten Tag, mein Zähler steht. '.repeat(20)}</p>`;
-
 function anyId({ count }: Dataset): number {
   return idOf(Math.floor(Math.random() * count));
+}
+
+function anyOf(values: readonly string[]): string | undefined {
+  return values[Math.floor(Math.random() * values.length)];
 }

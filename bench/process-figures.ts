@@ -2,14 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** The CPU time that processes have used, user and system, in seconds. */
-export function readCpuSeconds(pids: readonly number[]): number {
-  const ticks = pids.map((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, one) => sum + one, 0) / ticksPerSecond;
+/** The CPU time that a process has used, user and system, in seconds. */
+export function readCpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program comes before and may contain spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
 /** The resident memory of a process, in bytes. */
@@ -18,23 +16,32 @@ export function readResidentBytes(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** The descendants of a process, with their command lines and their environment. */
-export function descendantsOf(pid: number): { pid: number; command: string; environment: Map<string, string> }[] {
+/** A running process. */
+export interface RunningProcess {
+  pid: number;
+  command: string;
+  environment: Map<string, string>;
+}
+
+/** The descendants of a process. */
+export function descendantsOf(pid: number): RunningProcess[] {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const parent = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
-        return Number(parent) === pid ? [Number(name)] : [];
-      } catch {
-        // It has ended meanwhile.
-        return [];
-      }
-    });
+    .filter((name) => parentOf(name) === pid)
+    .map(Number);
   return children.flatMap((child) => [describe(child), ...descendantsOf(child)]);
 }
 
-function describe(pid: number) {
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    // The process has ended since the folder was listed.
+    return undefined;
+  }
+}
+
+function describe(pid: number): RunningProcess {
   const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0');
   const pairs = read('environ').map((pair): [string, string] => {
     const end = pair.indexOf('=');

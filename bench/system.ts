@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
-import { descendantsOf, readResidentBytes } from './process-figures.ts';
+import { descendantsOf, type RunningProcess, readResidentBytes } from './process-figures.ts';
 
 /** The system, running with its processes split as in production. */
 export interface BenchSystem extends Target {
+  processes: Record<'gateway' | 'tickets' | 'engine', number>;
   mongodbUri: string;
-  enginePid: number;
   createTag(name: string): Promise<void>;
-  /** The processes of its services, with the addresses of their metrics. */
+  /** Those of its services that are measured one by one. */
   services: Record<'tickets' | 'reporting', BenchService>;
   keys: DevelopmentKeys;
-  /** The resident memory of its services by name, in bytes. */
+  /** The resident memory of gateway and tickets, in bytes. */
   memory(): Record<string, number>;
   stop(): Promise<void>;
 }
@@ -23,12 +23,12 @@ export interface BenchSystem extends Target {
 export interface BenchService {
   pid: number;
   environment: ReadonlyMap<string, string>;
-  /** The p99 of its event-loop delay since it was last asked, in ms. */
+  /** The p99 of its event-loop delay since the last call, in ms. */
   loopDelayMs(): Promise<number>;
 }
 
 const root = join(import.meta.dirname, '..');
-/** A caller without skills of its own sees what no skill is needed for. */
+/** The caller of all requests; the scope `skills` filters by its skills. */
 const caller = {
   sub: '7',
   kind: 'serviceWorker',
@@ -40,50 +40,34 @@ const caller = {
 export interface SystemOptions {
   /** The folder to which CPU profiles of its services go. */
   profiles?: string | undefined;
-  /** Further variables of its services. */
+  /** Variables of its services beyond those of this process. */
   environment?: Record<string, string>;
 }
 
-/** Starts the system on a data folder. */
+/** Starts the system on a data folder. Errors: it did not start. */
 export async function startSystem(
   folder: string,
-  { profiles, environment: further = {} }: SystemOptions = {},
+  { profiles, environment: additions = {} }: SystemOptions = {},
 ): Promise<BenchSystem> {
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
-      ...further,
+      ...additions,
       TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
       ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
     },
   });
   const url = await readyUrl(child);
-  const processes = descendantsOf(child.pid ?? 0);
-  const find = (part: string) => {
-    const found = processes.find(({ command }) => command.includes(part));
-    if (!found) throw new Error(`No process of ${part} is running.`);
-    return found;
-  };
-  const [gateway, tickets, reporting, engine] = [
-    find('/gateway/main.mjs'),
-    find('/tickets/main.mjs'),
-    find('/reporting/main.mjs'),
-    find('embedded-mongo'),
-  ];
+  const { gateway, tickets, reporting, engine } = findProcesses(child.pid ?? 0);
   const keys = developmentKeys(folder);
   const { issuerKeyFile } = keys;
-  const serviceOf = (name: string, { pid, environment }: typeof tickets): BenchService => {
-    const port = environment.get(`TICKETING_${name}_INTERNAL_PORT`);
-    return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
-  };
   const services = { tickets: serviceOf('TICKETS', tickets), reporting: serviceOf('REPORTING', reporting) };
   const headers = { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` };
   return {
     url,
     headers,
-    pids: [gateway.pid, tickets.pid, engine.pid],
-    enginePid: engine.pid,
+    processes: { gateway: gateway.pid, tickets: tickets.pid, engine: engine.pid },
     mongodbUri: tickets.environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
     loopDelayMs: services.tickets.loopDelayMs,
     services,
@@ -105,6 +89,28 @@ export async function startSystem(
   };
 }
 
+/** Errors: one of the processes is not running. */
+function findProcesses(systemPid: number) {
+  const processes = descendantsOf(systemPid);
+  const find = (part: string) => {
+    const found = processes.find(({ command }) => command.includes(part));
+    if (!found) throw new Error(`No process of ${part} is running.`);
+    return found;
+  };
+  return {
+    gateway: find('/gateway/main.mjs'),
+    tickets: find('/tickets/main.mjs'),
+    reporting: find('/reporting/main.mjs'),
+    engine: find('embedded-mongo'),
+  };
+}
+
+function serviceOf(name: string, { pid, environment }: RunningProcess): BenchService {
+  const port = environment.get(`TICKETING_${name}_INTERNAL_PORT`);
+  return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
+}
+
+/** Waits until the system prints its address. */
 async function readyUrl(child: ChildProcess): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printTable, reaches } from './table.ts';
+import { alignColumns, printTable, reaches } from './table.ts';
 
 test('a table says of each figure with a goal whether it is reached', () => {
   const table = printTable([
@@ -17,4 +17,12 @@ test('a table says of each figure with a goal whether it is reached', () => {
 test('what could not be measured reaches no goal', () => {
   expect(reaches(Number.NaN, { atLeast: 0.5 })).toBe(false);
   expect(reaches(Number.NaN, { atMost: 0.5 })).toBe(false);
+});
+
+test('columns are aligned at the edge that is asked for', () => {
+  const rows = [
+    ['name', 'value', ''],
+    ['a', '1', 'ok'],
+  ];
+  expect(alignColumns(rows, [1]).split('\n')).toEqual(['name  value', 'a         1  ok']);
 });

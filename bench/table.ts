@@ -2,36 +2,51 @@
 export interface Figure {
   name: string;
   value: number;
-  /** What the value should be; none is only reported. */
-  goal?: { atLeast: number } | { atMost: number };
+  /** Undefined if the figure is only reported. */
+  goal?: Goal;
   /** Further values of the same measurement. */
   details?: Record<string, number>;
 }
 
+/** What a value should be. */
+export type Goal = { atLeast: number } | { atMost: number };
+
 /** Writes figures as a table for a terminal: the figure, its value, its goal and whether it is reached. */
 export function printTable(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, value, goal, details = {} }) => [
-    name,
-    [value, ...Object.values(details)].map(short).join('  '),
-    goal === undefined ? '' : 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`,
-    goal === undefined ? '' : reaches(value, goal) ? 'ok' : 'missed',
-  ]);
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return alignColumns(
+    figures.map(({ name, value, goal, details = {} }) => [
+      name,
+      [value, ...Object.values(details)].map(printNumber).join('  '),
+      goal === undefined ? '' : printGoal(goal),
+      goal === undefined ? '' : printVerdict(value, goal),
+    ]),
+  );
 }
 
-/** Whether a value is what it should be; what could not be measured is not. */
-export function reaches(value: number, goal: NonNullable<Figure['goal']>): boolean {
+/** Aligns cells in columns: the given ones at their right edge, all others at their left edge. */
+export function alignColumns(rows: readonly (readonly string[])[], rightAligned: readonly number[] = []): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const align = (cell: string, column: number) =>
+    rightAligned.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return rows.map((row) => row.map(align).join('  ').trimEnd()).join('\n');
+}
+
+/** Writes a goal for a table. */
+export function printGoal(goal: Goal): string {
+  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`;
+}
+
+/** Writes for a table whether a goal is reached. */
+export function printVerdict(value: number, goal: Goal): string {
+  return reaches(value, goal) ? 'ok' : 'missed';
+}
+
+/** Whether a value is what it should be; one that could not be measured is not. */
+export function reaches(value: number, goal: Goal): boolean {
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
 }
 
-function short(value: number): string {
+/** Writes a number for a table, with three digits that count. */
+export function printNumber(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage, JsonObject, JsonValue, Message } from '@bufbuild/protobuf';
 import { ScalarType, toJson } from '@bufbuild/protobuf';
 import { type Timestamp, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { compileFunction } from '@ticketing/runtime/compile-function.ts';
 import { formatDateTime, formatRfc3339 } from './date-time.ts';
 import { jsonFormOf, spellingsOf } from './options.ts';
 
@@ -57,8 +58,8 @@ function generateWriter(message: DescMessage, shown: string): MessageEncoder {
     else if (statements.length > 0) statements.push(`json[${name}] = ${value} === undefined ? null : ${encoded};`);
     else literal.push(`${name}: ${value} === undefined ? null : ${encoded}`);
   }
-  const body = `return (message) => { const json = {${literal.join()}}; ${statements.join(' ')} return json; };`;
-  return new Function('encodes', body)(encodes) as MessageEncoder;
+  const code = `(message) => { const json = {${literal.join()}}; ${statements.join(' ')} return json; }`;
+  return compileFunction<MessageEncoder>(code, { encodes });
 }
 
 /** The names of the request flags (`shown_by`) that fields of a message, or of messages in it, depend on. */

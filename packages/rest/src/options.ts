@@ -71,3 +71,11 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
   const verb = restRuleOf(method)?.method;
   return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
+
+/** The largest body of a request whose contract says nothing else. Source: decisions.md section 13. */
+export const defaultMaxBodyBytes = 2 * 1024 * 1024;
+
+/** The largest body of a request of a method, in bytes. */
+export function maxBodyBytesOf(method: DescMethod): number {
+  return restRuleOf(method)?.maxBodyBytes || defaultMaxBodyBytes;
+}

@@ -7,7 +7,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from './encode.ts';
-import { fieldNamed, restRuleOf } from './options.ts';
+import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
 import { type ProblemContext, replyWithProblems } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
@@ -55,9 +55,6 @@ export interface RestApiOptions<Call> extends ProblemContext {
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
 }
 
-/** The most that a body may be, where the contract says nothing else. Source: decisions.md section 13. */
-export const defaultMaxBodyBytes = 2 * 1024 * 1024;
-
 /**
  * Registers the REST routes of services on a Fastify scope, from their contracts.
  *
@@ -102,7 +99,7 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
   app.route({
     method: rule.method as HTTPMethods,
     url: route.url,
-    bodyLimit: rule.maxBodyBytes || defaultMaxBodyBytes,
+    bodyLimit: maxBodyBytesOf(method),
     onRequest: (request, reply) =>
       guardOwnErrors(async () => {
         calls.set(request, await options.begin(method, request, reply));

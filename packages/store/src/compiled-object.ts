@@ -1,3 +1,5 @@
+import { compileFunction } from '@ticketing/runtime/compile-function.ts';
+
 /** Where a property of an object comes from: a property of one of the inputs, or one value for all. */
 export type Source =
   | {
@@ -23,5 +25,5 @@ export function compileObject<Result>(
     return source.read ? `reads[${reads.push(source.read) - 1}](${value})` : value;
   };
   const literal = properties.map(([name, source]) => `${JSON.stringify(name)}: ${expressionOf(source)}`);
-  return new Function('reads', `return (first, second) => ({${literal.join()}});`)(reads);
+  return compileFunction(`(first, second) => ({${literal.join()}})`, { reads });
 }

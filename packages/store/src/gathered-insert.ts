@@ -1,5 +1,5 @@
 import type { Collection } from 'mongoose';
-import { duplicatesIn, isDuplicateKey, isUnreachable } from './database.ts';
+import { duplicatesIn, isDuplicateKey, isUnreachable } from './store-error.ts';
 
 interface Waiting {
   document: object;

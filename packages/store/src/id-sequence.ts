@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import { retryUpsert, storeCall } from './database.ts';
+import { retryUpsert, storeCall } from './store-error.ts';
 
 /** Hands out ids that are never used again; gaps are possible. */
 export interface IdSequence {

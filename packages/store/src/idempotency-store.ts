@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
-import { isDuplicateKey, storeCall } from './database.ts';
 import { type Claimed, type Leased, openLeases } from './lease.ts';
 import { serverTime } from './server-time.ts';
+import { isDuplicateKey, storeCall } from './store-error.ts';
 
 /** What a stored response tells of, for example `{ kind: 'Ticket', id: 12 }`: it is erased with it. */
 export interface ResponseSubject {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
 import type { mongo } from 'mongoose';
-import { type Database, retryUpsert } from './database.ts';
+import type { Database } from './database.ts';
 import type { Query } from './field-query.ts';
 import { type Lease, type Leased, openLeases } from './lease.ts';
 import { serverTime } from './server-time.ts';
+import { retryUpsert } from './store-error.ts';
 
 /** The members of a group, and until when each is taken for alive. */
 interface GroupDocument {

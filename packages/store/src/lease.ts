@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
-import { isDuplicateKey } from './database.ts';
 import type { Query } from './field-query.ts';
 import { serverTime } from './server-time.ts';
+import { isDuplicateKey } from './store-error.ts';
 
 /** Who works on a document, and until when nobody else may, by the clock of the database server. */
 export interface Lease {

@@ -1,6 +1,6 @@
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type Connection, Schema } from 'mongoose';
-import { retryUpsert, storeCall } from './database.ts';
+import { retryUpsert, storeCall } from './store-error.ts';
 
 /** What is known of a profile: what its last verified token said. */
 export interface Profile {

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { isUnreachable } from './database.ts';
+import { isUnreachable } from './store-error.ts';
 
 /**
  * Whether work failed because something that it needs is unavailable for now, so that the same work can succeed later:

@@ -1,8 +1,8 @@
 import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import type { FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
-import { defaultMaxBodyBytes } from './route-table.ts';
 
 /** Refuses a body that says it is too large. Errors: body_too_large. */
 export function requireBodyFits(request: FastifyRequest): void {

@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { restRuleOf } from '@ticketing/rest/options.ts';
+import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/options.ts';
 
 /** What the gateway knows of a route of a contract. */
 export interface ContractRoute {
@@ -17,9 +17,6 @@ export interface RouteTable {
   /** The route of a request, by its verb and undecoded path; undefined where the contracts name none. */
   find(verb: string, path: string): ContractRoute | undefined;
 }
-
-/** The limit of a route that names none. */
-export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
 interface Entry {
   verb: string;
@@ -51,7 +48,7 @@ function entriesOf(service: DescService): Entry[] {
     const segments = rule.path.slice(1).split('/');
     const route = {
       name: `${rule.method} ${rule.path}`,
-      maxBodyBytes: rule.maxBodyBytes || defaultMaxBodyBytes,
+      maxBodyBytes: maxBodyBytesOf(method),
       isSameOriginOnly: rule.sameOriginOnly,
     };
     return [{ verb: rule.method, segments: segments.map((part) => (part.startsWith('{') ? null : part)), route }];

@@ -2,7 +2,7 @@ import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/expor
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { reportingContext } from './application/context.ts';
+import { openContext } from './application/context.ts';
 import { startExportWorker } from './application/export-worker.ts';
 import { rowOperations } from './application/row-operations.ts';
 import { driftMeter, scheduledTasks } from './application/scheduled-tasks.ts';
@@ -20,7 +20,7 @@ export const service = composeService({
   settings: defaultSettings,
   setUpStore,
   compose(kit) {
-    const context = reportingContext(kit);
+    const context = openContext(kit);
     const refresher = tagRefresher(context, kit.database.opened);
     return {
       implementations: [

@@ -4,8 +4,9 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { type Context, ticketsContext } from './application/context.ts';
+import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
+import { openContext } from './application/open-context.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { openOutboxes } from './events/outboxes.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
@@ -32,7 +33,7 @@ export const service = composeService({
   settings: defaultSettings,
   setUpStore,
   compose(kit) {
-    const context = ticketsContext(kit);
+    const context = openContext(kit);
     measureErasures(context.erasures, kit.metrics.registry);
     return {
       implementations: implementations(context),

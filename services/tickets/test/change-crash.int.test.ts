@@ -12,7 +12,8 @@ import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type Context, ticketsContext } from '../src/application/context.ts';
+import type { Context } from '../src/application/context.ts';
+import { openContext } from '../src/application/open-context.ts';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
@@ -36,7 +37,7 @@ afterAll(async () => {
 /** A context that shares nothing in memory with any other, like that of another process. */
 function newProcess(): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return ticketsContext({
+  return openContext({
     config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
     database,
     settings: async () => defaultSettings,

@@ -12,7 +12,8 @@ import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type Context, ticketsContext } from '../src/application/context.ts';
+import type { Context } from '../src/application/context.ts';
+import { openContext } from '../src/application/open-context.ts';
 import { cleanUpDeletedTags } from '../src/application/remove-deleted-tags.ts';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { deleteTag } from '../src/rpc/delete-tag.ts';
@@ -40,7 +41,7 @@ afterAll(async () => {
  */
 function processOf(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return ticketsContext({
+  return openContext({
     config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
     database,
     settings: async () => defaultSettings,

@@ -3,9 +3,9 @@ import { type ConnectRouter, createContextKey, type Interceptor } from '@connect
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
-import { restRuleOf } from '@ticketing/rest/options.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { toProblem } from '@ticketing/rest/problem.ts';
-import { defaultMaxBodyBytes, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { messageValidator } from '@ticketing/rest/rules.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
@@ -181,7 +181,7 @@ export function callRoutes(served: readonly ServiceImplementation<Call>[]): (rou
             if (!call) throw new Error(`${method.toString()} was not authorised`);
             return translateUpstreamErrors(() => handler(call, message));
           },
-          { readMaxBytes: restRuleOf(method)?.maxBodyBytes || defaultMaxBodyBytes },
+          { readMaxBytes: maxBodyBytesOf(method) },
         );
       }
     }

@@ -1,11 +1,7 @@
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
-import {
-  defaultMaxBodyBytes,
-  registerRestApi,
-  rejectOtherMethods,
-  type ServiceImplementation,
-} from '@ticketing/rest/rest-api.ts';
+import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
+import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';

@@ -23,7 +23,7 @@ export interface Context extends Projection {
 }
 
 /** Opens the stores on the database of a kit, and the client of the tickets service. */
-export function reportingContext(kit: Kit<unknown, ReportingSettings>): Context {
+export function openContext(kit: Kit<unknown, ReportingSettings>): Context {
   const { connection } = kit.database;
   return {
     rows: rowStore(connection),

@@ -6,12 +6,6 @@ import type { ReceivedEvent } from '@ticketing/events/bus/envelope.ts';
 import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/event-handler.ts';
 import { erase, type Projection, project } from '../application/projection.ts';
 
-/** The group in which the replicas of this service share the events. */
-export const consumerGroup = 'reporting';
-
-/** The topics that the rows follow. */
-export const consumedTopics = [ticketChangedTopic.name, tagChangedTopic.name];
-
 /** Makes what handles the events that the rows follow; `wakeRefreshes` is called when names of tags have changed. */
 export function eventHandler(projection: Projection, wakeRefreshes: () => void): HandleEvents {
   return async (events, context) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { storeCall } from '@ticketing/store/database.ts';
 import { type Leased, openLeases } from '@ticketing/store/lease.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** An export that is made later, by whoever holds its lease. */

@@ -1,6 +1,6 @@
-import { duplicatesIn, isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
+import { duplicatesIn, isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { computedColumn, rowColumns } from '../domain/row-columns.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { storeCall } from '@ticketing/store/database.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** A tag whose new name, or place, has to reach the rows. */

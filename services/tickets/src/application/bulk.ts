@@ -7,31 +7,13 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
 import type { Bulk } from '../store/bulk-store.ts';
 import { applyPatch } from './apply-patch.ts';
-import type { Context } from './context.ts';
+import type { BulkCall, Bulks, Context } from './context.ts';
 import { readBulkElement } from './read-patch.ts';
 import { ignoreDeleted } from './write-ticket.ts';
-
-/** Who sent a bulk, and in which trace. */
-export type BulkCall = Pick<Call, 'caller' | 'trace'>;
-
-/** Bulks that are being carried out. */
-export interface Bulks {
-  /**
-   * Records a bulk that has been checked, reserves its tickets if it names versions, and applies it.
-   *
-   * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
-   */
-  run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
-  /** Waits a moment for a bulk that has reserved a ticket; one that nobody works on any more is finished here. */
-  settle(id: string, ticketId: number): Promise<void>;
-  /** Finishes the bulks that nobody works on any more. */
-  finishAbandoned(): Promise<void>;
-}
 
 const waitMs = 20;
 const renewMs = 2000;

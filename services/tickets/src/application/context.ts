@@ -1,23 +1,15 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { type KeyedQueue, keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
-import {
-  type IdempotencyStore,
-  openIdempotencyStore,
-  type ResponseSubject,
-} from '@ticketing/store/idempotency-store.ts';
-import { type ProfileStore, profileStore } from '@ticketing/store/profile-store.ts';
+import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { CursorCodec } from '@ticketing/store/cursor.ts';
+import type { IdSequence } from '@ticketing/store/id-sequence.ts';
+import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import type { ProfileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
-import { type AnalysisRequestStore, analysisRequestStore } from '../store/analysis-request-store.ts';
-import { type BulkStore, bulkStore } from '../store/bulk-store.ts';
-import { type TagStore, tagStore } from '../store/tag-store.ts';
-import { openTicketStores, type TicketStores } from '../store/ticket-stores.ts';
-import { type Bulks, openBulks } from './bulk.ts';
+import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
+import type { BulkStore } from '../store/bulk-store.ts';
+import type { TagStore } from '../store/tag-store.ts';
+import type { TicketStores } from '../store/ticket-stores.ts';
 
 /** What the handlers of this service work with. */
 export interface Context extends TicketStores {
@@ -41,37 +33,19 @@ export interface Context extends TicketStores {
 /** The kind of a stored response's subject that is a ticket. */
 export const ticketSubject = (id: number): ResponseSubject => ({ kind: 'Ticket', id });
 
-/** What of the kit the context is made from. */
-export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'settings' | 'wakeRelay'> {
-  config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
-  database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
-  runtime: Runtime;
-}
+/** Who sent a bulk, and in which trace. */
+export type BulkCall = Pick<Call, 'caller' | 'trace'>;
 
-/** Opens the stores on the database of a kit. */
-export function ticketsContext({ config, database, settings, wakeRelay, runtime }: ContextParts): Context {
-  const { connection } = database;
-  const stores = openTicketStores(connection, wakeRelay);
-  const findDeleted = async (subjects: readonly ResponseSubject[]) => {
-    const ids = subjects.map(({ id }) => id);
-    const alive = ids.length === 0 ? new Map() : await stores.tickets.versions(ids);
-    return subjects.filter(({ id }) => !alive.has(id));
-  };
-  const context = {
-    ...stores,
-    tags: tagStore(connection, wakeRelay),
-    profiles: profileStore(connection),
-    analysisRequests: analysisRequestStore(connection),
-    bulkStore: bulkStore(connection),
-    idempotency: openIdempotencyStore(connection, findDeleted),
-    ticketIds: idSequence(connection, 'ticket'),
-    tagIds: idSequence(connection, 'tag'),
-    settings,
-    // All replicas share the signing key, so each reads the cursors of the others.
-    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
-    changeQueue: keyedQueue<number>(),
-    now: () => secondsNow(runtime),
-    newEventId: () => timeOrderedId('evt', runtime),
-  };
-  return { ...context, bulks: openBulks(context) };
+/** Bulks that are being carried out. */
+export interface Bulks {
+  /**
+   * Records a bulk that has been checked, reserves its tickets if it names versions, and applies it.
+   *
+   * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
+   */
+  run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
+  /** Waits a moment for a bulk that has reserved a ticket; one that nobody works on any more is finished here. */
+  settle(id: string, ticketId: number): Promise<void>;
+  /** Finishes the bulks that nobody works on any more. */
+  finishAbandoned(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/database.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** A request to analyse a ticket again. */

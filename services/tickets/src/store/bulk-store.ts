@@ -1,6 +1,6 @@
-import { isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
 import { type Claimed, type Lease, type Leased, openLeases } from '@ticketing/store/lease.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** Changes of several tickets that have been checked, and are applied by whoever has claimed them. */

@@ -1,5 +1,5 @@
-import { storeCall } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import { isDeleted, type TicketCollection } from './ticket-model.ts';
 
 /** Which services still have to erase their data of deleted tickets. Errors of every operation: store_unavailable. */

@@ -1,5 +1,5 @@
-import { storeCall } from '@ticketing/store/database.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /**

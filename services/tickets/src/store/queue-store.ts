@@ -1,5 +1,5 @@
-import { storeCall, translateTimeLimit } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { mongo } from 'mongoose';
 import type { RoutingOrder } from '../domain/queue-order.ts';
 import { maxQueryMs, tooSlowDetail } from './ticket-list-store.ts';

@@ -1,4 +1,4 @@
-import { storeCall } from '@ticketing/store/database.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import { isLive, type TicketCollection } from './ticket-model.ts';
 
 /**

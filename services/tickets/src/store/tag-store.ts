@@ -1,4 +1,4 @@
-import { storeCall } from '@ticketing/store/database.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { DeletedTag } from '../domain/tag-change.ts';
 import type { TagTree } from '../domain/tag-tree.ts';

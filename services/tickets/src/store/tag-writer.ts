@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/database.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Model } from 'mongoose';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { type DecideTag, decideInTurn, type WaitingChange } from './tag-decisions.ts';

@@ -1,6 +1,6 @@
-import { storeCall, translateTimeLimit } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { isDeleted, isLive, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';

@@ -1,8 +1,8 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
-import { storeCall } from '@ticketing/store/database.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
 import type { TicketEvent } from '../domain/ticket-event.ts';

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type Database, isUnreachable } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
 import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
+import { isUnreachable } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
 import { partitionName, partitionOf } from '../partition.ts';

@@ -1,6 +1,6 @@
 import mongoose, { mongo } from 'mongoose';
 import { describe, expect, test } from 'vitest';
-import { duplicatesIn, isDuplicateKey, retryUpsert, storeCall, translateTimeLimit } from './database.ts';
+import { duplicatesIn, isDuplicateKey, retryUpsert, storeCall, translateTimeLimit } from './store-error.ts';
 
 const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
 /** As the driver wraps what a bulk write fails with. */

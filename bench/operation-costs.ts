@@ -1,0 +1,71 @@
+import type { BareProcess } from './bare-process.ts';
+import { type Measured, measure, type NextRequest, type Target } from './load.ts';
+import {
+  type LoadedSet,
+  type OperationName,
+  oneRoundTripRequests,
+  operations,
+  sameWorkRequests,
+} from './operations.ts';
+import type { RoundTripCounter, RoundTrips } from './round-trips.ts';
+import type { BenchSystem } from './system.ts';
+import type { Goal } from './table.ts';
+
+/** What an operation costs the system, and what it costs bare routes. */
+export interface OperationCosts {
+  operation: OperationName;
+  /** For the rate of the system as a share of that of the bare route with the same work. */
+  goal: Goal;
+  system: Cost;
+  /** The route that reads and writes the same. */
+  bare: Cost;
+  /** The route with one round trip to the store; undefined where `bare` makes one. */
+  oneRoundTrip?: Cost;
+}
+
+/** What a request costs. */
+export interface Cost extends Measured {
+  /** By the number of connections: concurrent writes may share a command. */
+  roundTrips: { one: RoundTrips; sixteen: RoundTrips };
+}
+
+const connections = 16;
+const goals: Record<OperationName, Goal> = {
+  get: { atLeast: 0.5 },
+  search: { atLeast: 0.7 },
+  create: { atLeast: 0.3 },
+  patch: { atLeast: 0.3 },
+  getLatest: { atLeast: 0.4 },
+};
+
+/** What operations are measured with. */
+export interface CostPlan {
+  system: BenchSystem;
+  bare: BareProcess;
+  counter: RoundTripCounter;
+  seconds: number;
+  progress(text: string): void;
+}
+
+/** Measures an operation on the system and on the bare routes, all on the same tickets and engine. */
+export async function measureOperation(
+  operation: OperationName,
+  set: LoadedSet,
+  plan: CostPlan,
+): Promise<OperationCosts> {
+  const cost = async (who: string, target: Target, nextRequest: NextRequest, rate?: number): Promise<Cost> => {
+    plan.progress(`${operation}, ${set.count} tickets, ${who}`);
+    const measured = await measure(target, nextRequest, { seconds: plan.seconds, connections, rate });
+    // The counting loads come after the timed ones, so that these do not include them.
+    const one = await plan.counter.count(target, nextRequest, 1);
+    const sixteen = await plan.counter.count(target, nextRequest, connections);
+    return { ...measured, roundTrips: { one, sixteen } };
+  };
+  const system = await cost('the system', plan.system, operations[operation](set));
+  const rate = system.fixedRate;
+  const bare = await cost('the bare route', plan.bare, sameWorkRequests(operation, set), rate);
+  const single = oneRoundTripRequests(operation, set);
+  if (!single) return { operation, goal: goals[operation], system, bare };
+  const oneRoundTrip = await cost('the bare route with one round trip', plan.bare, single, rate);
+  return { operation, goal: goals[operation], system, bare, oneRoundTrip };
+}

@@ -1,0 +1,87 @@
+import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { type Address, type NextRequest, send } from './load.ts';
+
+/** How often the store has run each command; each is one round trip: a message to the engine and its reply. */
+export type CommandCounts = Readonly<Record<string, number>>;
+
+/** The round trips to the store that a request costs. */
+export interface RoundTrips {
+  total: number;
+  /** The same by command. */
+  commands: CommandCounts;
+}
+
+/** Counts round trips by the counters of the engine, which cost nothing under load. */
+export interface RoundTripCounter {
+  /** Sends a number of requests and counts. Errors: a response that is not a success. */
+  count(address: Address, nextRequest: NextRequest, connections: number): Promise<RoundTrips>;
+  close(): Promise<void>;
+}
+
+/** Drivers send the first two on their own, and the counter sends the third. */
+const uncounted = new Set(['hello', 'ping', 'serverStatus']);
+const requests = 480;
+const idleSeconds = 5;
+const settleMs = 500;
+
+/**
+ * Starts counting the commands of an engine. What the idle system sends in the same time is subtracted, so nothing else
+ * may use it while it counts and while this starts.
+ */
+export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTripCounter> {
+  const connection = await mongoose.createConnection(mongodbUri).asPromise();
+  const admin = connection.getClient().db('admin');
+  const read = async (): Promise<CommandCounts> => {
+    const { metrics } = await admin.command({ serverStatus: 1 });
+    return readCounts(metrics.commands);
+  };
+  const observe = async (action: () => Promise<unknown>): Promise<Observed> => {
+    const before = await read();
+    const startedAt = performance.now();
+    await action();
+    const seconds = (performance.now() - startedAt) / 1000;
+    return { counts: subtract(await read(), before), seconds };
+  };
+  const idle = await observe(() => setTimeout(idleSeconds * 1000));
+  return {
+    async count(address, nextRequest, connections) {
+      // A timed load ends with requests in flight, which are still being served.
+      await setTimeout(settleMs);
+      const busy = await observe(() => send(address, nextRequest, { requests, connections }));
+      return roundTripsOf(busy, idle, requests);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** The commands that were run in a time. */
+export interface Observed {
+  counts: CommandCounts;
+  seconds: number;
+}
+
+/** The round trips per request, without those that an idle system makes in the same time. */
+export function roundTripsOf(busy: Observed, idle: Observed, requestCount: number): RoundTrips {
+  const commands = Object.fromEntries(
+    Object.entries(busy.counts).map(([name, count]) => {
+      const unrelated = ((idle.counts[name] ?? 0) / idle.seconds) * busy.seconds;
+      return [name, (count - unrelated) / requestCount];
+    }),
+  );
+  return { total: Object.values(commands).reduce((sum, count) => sum + count, 0), commands };
+}
+
+/** Reads the part `metrics.commands` of `serverStatus`: groups of commands stand in it beside single ones. */
+export function readCounts(status: Readonly<Record<string, unknown>>): CommandCounts {
+  return Object.fromEntries(
+    Object.entries(status).flatMap(([name, entry]) => {
+      const total = typeof entry === 'object' && entry && 'total' in entry ? Number(entry.total) : Number.NaN;
+      return uncounted.has(name) || !(total > 0) ? [] : [[name, total]];
+    }),
+  );
+}
+
+function subtract(after: CommandCounts, before: CommandCounts): CommandCounts {
+  return Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { cursorCodec } from '@ticketing/store/cursor.ts';
+import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { openIdempotencyStore, type ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import { profileStore } from '@ticketing/store/profile-store.ts';
+import type { TicketSettings } from '../settings.ts';
+import { analysisRequestStore } from '../store/analysis-request-store.ts';
+import { bulkStore } from '../store/bulk-store.ts';
+import { tagStore } from '../store/tag-store.ts';
+import { openTicketStores } from '../store/ticket-stores.ts';
+import { openBulks } from './bulk.ts';
+import type { Context } from './context.ts';
+
+/** What of the kit the context is made from. */
+export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'settings' | 'wakeRelay'> {
+  config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
+  database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
+  runtime: Runtime;
+}
+
+/** Opens the stores on the database of a kit. */
+export function openContext({ config, database, settings, wakeRelay, runtime }: ContextParts): Context {
+  const { connection } = database;
+  const stores = openTicketStores(connection, wakeRelay);
+  const findDeleted = async (subjects: readonly ResponseSubject[]) => {
+    const ids = subjects.map(({ id }) => id);
+    const alive = ids.length === 0 ? new Map() : await stores.tickets.versions(ids);
+    return subjects.filter(({ id }) => !alive.has(id));
+  };
+  const context = {
+    ...stores,
+    tags: tagStore(connection, wakeRelay),
+    profiles: profileStore(connection),
+    analysisRequests: analysisRequestStore(connection),
+    bulkStore: bulkStore(connection),
+    idempotency: openIdempotencyStore(connection, findDeleted),
+    ticketIds: idSequence(connection, 'ticket'),
+    tagIds: idSequence(connection, 'tag'),
+    settings,
+    // All replicas share the signing key, so each reads the cursors of the others.
+    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    changeQueue: keyedQueue<number>(),
+    now: () => secondsNow(runtime),
+    newEventId: () => timeOrderedId('evt', runtime),
+  };
+  return { ...context, bulks: openBulks(context) };
+}
