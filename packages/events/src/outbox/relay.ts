@@ -15,6 +15,8 @@ export interface RelayOptions {
   outboxes: readonly Outbox[];
   bus: Pick<Bus, 'publish'>;
   log: Logger;
+  /** How often it looks for events that other processes have added: while there are some, and at least. */
+  pollMs?: { busy: number; idle: number };
 }
 
 /** A running relay. */
@@ -26,8 +28,7 @@ export interface Relay {
 }
 
 const maxDocuments = 500;
-/** How often a relay looks for events that other processes have added: while there are some, and at least. */
-const pollMs = { busy: 200, idle: 1_200 };
+const defaultPollMs = { busy: 200, idle: 1_200 };
 /** Pause after a round, so that the next round sends the events of this time together. */
 const gatherMs = 150;
 
@@ -41,7 +42,7 @@ const gatherMs = 150;
  *
  * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
  */
-export function startRelay({ database, outboxes, bus, log }: RelayOptions): Relay {
+export function startRelay({ database, outboxes, bus, log, pollMs = defaultPollMs }: RelayOptions): Relay {
   const owned = new Set<number>();
   const rounds = new Map<Outbox, Promise<number>>();
 

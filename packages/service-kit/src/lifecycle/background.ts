@@ -28,7 +28,7 @@ export async function startBackground(
   if (bus) opened.defer(() => bus.close());
   for (const loop of loops.filter(({ role }) => has(role)).map(({ start }) => start())) opened.defer(() => loop.stop());
   const allTasks = has('scheduler') ? [...tasks, ...kitTasks(entry, kit, composition)] : [];
-  const schedule = startSchedule(allTasks, () => health.isReady(), log);
+  const schedule = startSchedule(allTasks, health, log);
   opened.defer(() => schedule.stop());
   if (bus && handles) startConsuming(entry, kit, { bus, handle }, opened);
   if (!bus || !sends) return undefined;

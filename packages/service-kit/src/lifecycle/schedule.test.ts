@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { startSchedule } from './schedule.ts';
 
 const log = createLogger('test', 'silent');
+const always = { isReady: () => true, onChange: () => () => undefined };
 
 test('runs each task again and again, whatever others do, and one that fails as well', async () => {
   let failing = 0;
@@ -19,7 +20,7 @@ test('runs each task again and again, whatever others do, and one that fails as 
         },
       },
     ],
-    () => true,
+    always,
     log,
   );
   await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 250 });
@@ -43,7 +44,7 @@ test('stops at once between runs, and waits for a run that is under way', async 
         },
       },
     ],
-    () => true,
+    always,
     log,
   );
   await schedule.stop();
@@ -52,16 +53,26 @@ test('stops at once between runs, and waits for a run that is under way', async 
   expect(ended).toEqual(['quick', 'slow']);
 });
 
-test('does nothing while the service is not ready', async () => {
+test('does nothing while the service is not ready, begins at once when it is, and stops while it waits', async () => {
   let runs = 0;
   let isReady = false;
-  const count = async () => {
-    runs += 1;
+  const listeners = new Set<() => void>();
+  const onChange = (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   };
-  const schedule = startSchedule([{ name: 'count', everyMs: 1, run: count }], () => isReady, log);
+  const run = async () => {
+    runs += 1;
+    isReady = false;
+  };
+  const schedule = startSchedule([{ name: 'count', everyMs: 1, run }], { isReady: () => isReady, onChange }, log);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(runs).toBe(0);
   isReady = true;
-  await vi.waitFor(() => expect(runs).toBeGreaterThan(0));
+  for (const listener of listeners) listener();
+  await vi.waitFor(() => expect(runs).toBe(1));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(runs).toBe(1);
   await schedule.stop();
+  expect(listeners.size).toBe(0);
 });

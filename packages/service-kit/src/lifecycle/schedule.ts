@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Readiness } from '../server/grpc-health.ts';
 
 /** Work that is done again and again. */
 export interface ScheduledTask {
@@ -21,12 +22,13 @@ export interface Schedule {
  *
  * Several replicas run the same schedule: what a task does must be decided by the store, once.
  */
-export function startSchedule(tasks: readonly ScheduledTask[], isReady: () => boolean, log: Logger): Schedule {
+export function startSchedule(tasks: readonly ScheduledTask[], readiness: Readiness, log: Logger): Schedule {
   const stopping = new AbortController();
   const running = tasks.map(async ({ name, everyMs, run }) => {
     while (!stopping.signal.aborted) {
-      if (isReady())
-        await run().catch((error: unknown) => log.warn({ err: error, task: name }, 'a scheduled run failed'));
+      await untilReady(readiness, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await run().catch((error: unknown) => log.warn({ err: error, task: name }, 'a scheduled run failed'));
       await setTimeout(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   });
@@ -36,4 +38,19 @@ export function startSchedule(tasks: readonly ScheduledTask[], isReady: () => bo
       await Promise.all(running);
     },
   };
+}
+
+/** Resolves when the service is ready, or the signal aborts. */
+function untilReady(readiness: Readiness, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      if (!readiness.isReady() && !signal.aborted) return;
+      unsubscribe();
+      signal.removeEventListener('abort', settle);
+      resolve();
+    };
+    const unsubscribe = readiness.onChange(settle);
+    signal.addEventListener('abort', settle);
+    settle();
+  });
 }
