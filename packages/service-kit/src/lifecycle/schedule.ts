@@ -26,7 +26,7 @@ export function startSchedule(tasks: readonly ScheduledTask[], readiness: Readin
   const stopping = new AbortController();
   const running = tasks.map(async ({ name, everyMs, run }) => {
     while (!stopping.signal.aborted) {
-      await untilReady(readiness, stopping.signal);
+      if (!readiness.isReady()) await untilReady(readiness, stopping.signal);
       if (stopping.signal.aborted) return;
       await run().catch((error: unknown) => log.warn({ err: error, task: name }, 'a scheduled run failed'));
       await setTimeout(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
