@@ -18,6 +18,20 @@ const onlyFrom = (name, dependency, homes) => ({
   to: { path: `(^|node_modules/)${dependency}` },
 });
 
+const { services } = require('./packages/system/src/services.ts');
+
+/** A service knows its own contracts and those of the services that it calls. */
+const contractsOfCalledServices = services.map(({ name, calls }) => ({
+  name: `${name}-calls-only-what-it-says`,
+  comment: `The entry of ${name} in packages/system/src/services.ts names the services that it calls.`,
+  severity: 'error',
+  from: { path: `^services/${name}/src/` },
+  to: {
+    path: '^packages/contracts/src/gen/ticketing/',
+    pathNot: `^packages/contracts/src/gen/ticketing/(api|events|${[name, ...calls].join('|')})/`,
+  },
+}));
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -81,6 +95,7 @@ module.exports = {
       from: { path: '^packages/rest/src/' },
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
+    ...contractsOfCalledServices,
     onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events)/)'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
     onlyFrom('jose', 'jose/', '^packages/service-kit/'),

@@ -59,6 +59,8 @@ export interface KitOptions<Own, Settings> {
   runtime: Runtime;
   settings: () => Promise<Settings>;
   wakeRelay(): void;
+  /** Aborts when the background work has to end. */
+  stopping: AbortSignal;
 }
 
 /** Opens what every service has, in this order; each part is closed by `opened`, in the reverse order. */
@@ -67,7 +69,6 @@ export async function openKit<Own, Settings>(
   opened: AsyncDisposableStack,
 ): Promise<Kit<Own, Settings>> {
   const { entry, config, log } = options;
-  const stopping = new AbortController();
   const tokens = await internalTokens(entry.name, config.signingKeyFile);
   const issuer = openIssuer(config.issuer, log);
   opened.defer(() => issuer.keys.close());
@@ -78,14 +79,12 @@ export async function openKit<Own, Settings>(
     issuer: () => issuer.keys.check(),
   });
   opened.defer(() => health.close());
-  opened.defer(() => stopping.abort());
   return {
     ...options,
     metrics: createMetrics(entry.name),
     issuer,
     tokens,
     health,
-    stopping: stopping.signal,
     get database() {
       if (!database) throw new Error(`The ${entry.name} service has no database.`);
       return database;

@@ -47,7 +47,8 @@ export async function operate<Own, Settings>(
   const log = createLogger(entry.name, 'silent');
   try {
     const wakeRelay = () => undefined;
-    const kit = await openKit({ entry, config, log, runtime: systemRuntime, settings, wakeRelay }, opened);
+    const { signal: stopping } = new AbortController();
+    const kit = await openKit({ entry, config, log, runtime: systemRuntime, settings, wakeRelay, stopping }, opened);
     if (entry.hasStore) await kit.database.opened;
     return await carryOut(entry, kit, await compose(kit), request, print);
   } finally {

@@ -64,13 +64,19 @@ export function composeService<Own = unknown, Settings = unknown>(
     const config = configOf(environment);
     const log = createLogger(entry.name, config.logLevel);
     let relay: Relay | undefined;
+    const stopping = new AbortController();
     const opened = new AsyncDisposableStack();
     try {
       const { runtime = systemRuntime, settings = defaults } = given;
       const wakeRelay = () => relay?.wake();
-      const kit = await openKit({ entry, config, log, runtime, settings, wakeRelay }, opened);
+      const kit = await openKit(
+        { entry, config, log, runtime, settings, wakeRelay, stopping: stopping.signal },
+        opened,
+      );
       const composition = await definition.compose(kit);
       relay = await startBackground(entry, kit, composition, opened);
+      // Before the background work is waited for, so that what takes long breaks off.
+      opened.defer(() => stopping.abort());
       const server = await openServers(entry, kit, composition);
       opened.defer(() => server.close(config.drainMs));
       log.info({ ports: server.ports }, 'started');

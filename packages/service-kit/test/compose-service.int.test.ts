@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { serviceNamed } from '@ticketing/system/services.ts';
+import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
+import { testIdentity } from '@ticketing/testkit/test-identity.ts';
+import { untilReady } from '@ticketing/testkit/until-ready.ts';
+import { afterAll, expect, inject, test } from 'vitest';
+import { composeService } from '../src/lifecycle/service.ts';
+
+const identity = testIdentity();
+afterAll(() => identity.remove());
+
+const mongodbUri = inject('mongodbUri');
+const database = `test_${randomUUID().slice(0, 8)}`;
+const environment = serviceVariables(serviceNamed('reporting'), {
+  keys: identity.keys,
+  logLevel: 'silent',
+  ports: { http: 0, grpc: 0, internal: 0 },
+  calledPorts: () => ({ http: 1, grpc: 1, internal: 1 }),
+  mongodbUri,
+  database,
+  bus: { kind: 'log', mongodbUri, database: `${database}_events` },
+});
+
+/** A service in the place of reporting, which notes in which order its parts are closed. */
+function recorded(fails = false) {
+  const closed: string[] = [];
+  const service = composeService<object, { colour: string }>({
+    name: 'reporting',
+    settings: { colour: 'red' },
+    async compose(kit) {
+      kit.onClose(() => void closed.push('first'));
+      kit.onClose(() => void closed.push('second'));
+      if (fails) throw new Error('a part cannot be opened');
+      expect((await kit.settings()).colour).toBe('red');
+      return {
+        tasks: [
+          {
+            name: 'endless',
+            everyMs: 1,
+            // Ends with the service only.
+            run: () => aborted(kit.stopping).then(() => void closed.push('task')),
+          },
+        ],
+        loops: [
+          {
+            role: 'scheduler',
+            start() {
+              const poll = { busy: 5, idle: 5 };
+              const loop = startWakefulLoop({ pollMs: poll, run: async () => 'nothing', onError: () => 5 });
+              return { ...loop, stop: () => loop.stop().then(() => void closed.push('loop')) };
+            },
+          },
+        ],
+      };
+    },
+  });
+  return { service, closed };
+}
+
+test('a service closes its parts in the reverse order, and ends what goes on in the background', async () => {
+  const { service, closed } = recorded();
+  await service.setUp(environment);
+  const running = await service.start(environment);
+  const url = `http://127.0.0.1:${running.ports.http}`;
+  await untilReady(url);
+  await running.stop();
+  expect(closed).toEqual(['task', 'loop', 'second', 'first']);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('a part that cannot be opened closes those before it', async () => {
+  const { service, closed } = recorded(true);
+  await expect(service.start(environment)).rejects.toThrow('a part cannot be opened');
+  expect(closed).toEqual(['second', 'first']);
+});
+
+test('a port that is taken closes everything', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const { service, closed } = recorded();
+  const taken = { ...environment, TICKETING_REPORTING_GRPC_PORT: String(port) };
+  await expect(service.start(taken)).rejects.toThrow('EADDRINUSE');
+  expect(closed).toEqual(expect.arrayContaining(['loop', 'second', 'first']));
+  other.close();
+});
+
+test('a database of another version is refused in one sentence', async () => {
+  const { service } = recorded();
+  const old = { ...environment, TICKETING_REPORTING_MONGODB_DATABASE: `${database}_old` };
+  const mongoose = (await import('mongoose')).default;
+  const connection = await mongoose.createConnection(mongodbUri, { dbName: `${database}_old` }).asPromise();
+  await connection.collection('parkedMessages').insertOne({ key: '1' });
+  await expect(service.setUp(old)).rejects.toThrow(
+    'The database of the reporting service was made by another version of this system; name an empty one.',
+  );
+  await connection.dropDatabase();
+  await connection.close();
+});
