@@ -8,7 +8,7 @@ export interface BrokenReference {
 }
 
 /** What comments may refer to outside of the repository. */
-const standards = /^(RFC \d+|CloudEvents|W3C|Standard Webhooks|gRPC|https:\/\/)/;
+const standards = /^(RFC \d+|ECMA-\d+|XML 1|CloudEvents|W3C|OWASP|Standard Webhooks|https:\/\/)/;
 /** Documents that are not in the repository under these names. */
 const foreign = /(?<!reference\/)\b(decisions|architecture|guarantees|style|toolchain)\.md\b/;
 
