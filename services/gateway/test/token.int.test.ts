@@ -133,7 +133,7 @@ describe('a malformed or missing credential', () => {
     },
   );
 
-  it('no credential is refused with 401, even on a path that does not exist', async () => {
+  it('a missing credential is refused with 401, even on a path that does not exist', async () => {
     expect((await harness.callBare('GET', '/ticket/1')).json).toMatchObject({ code: 'missing_token' });
     expect((await harness.callBare('GET', '/nowhere')).status).toBe(401);
   });

@@ -40,7 +40,7 @@ export function exportCollection(connection: Connection): mongo.Collection<Expor
   return connection.collection('exports') as unknown as mongo.Collection<ExportDocument>;
 }
 
-/** The document of an export that is not begun yet. */
+/** The document of a new export. */
 export function newExportDocument(
   id: string,
   status: ExportStatus,

@@ -14,7 +14,7 @@ export interface ExportStore {
     maxUnfinished: number,
   ): Promise<ExportJob | undefined>;
   find(id: string): Promise<ExportJob | undefined>;
-  /** Claims the oldest unfinished export that nobody holds, and removes what an earlier attempt has written. */
+  /** Claims the oldest unfinished export that no process holds, and removes what an earlier attempt has written. */
   claim(): Promise<ExportJob | undefined>;
   /** Records the progress and renews the lease. Returns false if the export is not held by this owner any more. */
   recordProgress(job: ExportJob, progress: ExportProgress): Promise<boolean>;
@@ -73,10 +73,10 @@ export function exportStore(connection: Connection): ExportStore {
 
   async function withdrawFilesWith(ticketId: number): Promise<void> {
     for (const { exportId, fileId } of await files.withTicket(ticketId)) {
-      const begun = { _id: exportId, fileId, status: { $in: unfinished } };
-      await jobs.updateOne(begun, { $set: { status: ExportStatus.WAITING, lease: null, fileId: null } });
-      const finished = { _id: exportId, fileId, status: ExportStatus.FINISHED };
-      await jobs.updateOne(finished, { $set: { status: ExportStatus.WITHDRAWN, fileId: null } });
+      const isUnfinished = { _id: exportId, fileId, status: { $in: unfinished } };
+      await jobs.updateOne(isUnfinished, { $set: { status: ExportStatus.WAITING, lease: null, fileId: null } });
+      const isFinished = { _id: exportId, fileId, status: ExportStatus.FINISHED };
+      await jobs.updateOne(isFinished, { $set: { status: ExportStatus.WITHDRAWN, fileId: null } });
       // A process that is still writing the file removes what it writes after this, when it cannot finish.
       await removeFile(fileId);
     }

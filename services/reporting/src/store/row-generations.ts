@@ -54,8 +54,8 @@ export function openRowGenerations(connection: Connection): RowGenerations {
   }
 
   async function startBuilding(): Promise<number> {
-    const { active, building: begun } = await generations();
-    if (begun !== null) return begun;
+    const { active, building: existing } = await generations();
+    if (existing !== null) return existing;
     const building = active + 1;
     await buildRowIndexes(connection, building);
     await projections.updateOne({ _id: generationsId }, { $set: { active, building } }, { upsert: true });

@@ -4,9 +4,9 @@ import type { Row } from '../domain/row.ts';
 import { documentOf, type RowDocument } from './row-model.ts';
 
 /**
- * Writes rows into a collection, except those whose stored row was erased, has a newer version, or shows newer tag names.
- * Returns the ids of the rows that must be read again: neither the given nor the stored row is the newer one both in its
- * version and in its tag names.
+ * Writes rows into a collection, except those whose stored row was erased, has a newer version or shows newer tag names.
+ * Returns the ids of the rows that must be read again, because the stored row has a newer version but older tag names, or
+ * the other way round.
  */
 export async function putRows(
   collection: mongo.Collection<RowDocument>,
@@ -30,7 +30,7 @@ export async function putRows(
     await collection.bulkWrite(writes as never, { ordered: false });
     return [];
   } catch (error) {
-    // A row that the filter does not match is inserted again by the upsert, which fails as a duplicate.
+    // If the filter does not match the stored row, the upsert tries to insert the row and fails as a duplicate.
     const refused = duplicatesIn(error);
     if (!refused) throw error;
     return idsToReadAgain(
