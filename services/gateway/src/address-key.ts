@@ -1,4 +1,4 @@
-/** The key under which a client's address is counted: of IPv6 the network of 64 bits, which is one client's to vary. */
+/** The key under which the address of a client is counted: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address;

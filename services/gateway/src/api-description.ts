@@ -2,22 +2,22 @@ import { mergeOpenApi, type OpenApiDocument } from '@ticketing/rest/openapi.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 
-/** The description of the whole API, joined from those of the services. */
+/** The OpenAPI document of the whole API, merged from the documents of the services. */
 export interface ApiDescription {
-  /** What is known of it now. */
+  /** The document, merged from what was fetched last. */
   latest(): OpenApiDocument;
   /**
-   * Asks the services again if what is known is older than a minute; than a few seconds, if one did not answer; than a
-   * quarter of a second and more each time, if one has never been seen, as everything starts.
+   * Fetches the documents of the services again if they are older than a minute, or than 5 seconds if one could not be
+   * fetched. While one was never fetched, as during a start, the wait begins at 250 ms and doubles up to 5 seconds.
    */
   refresh(): Promise<void>;
 }
 
-/** What the description is made of. */
+/** What the API description is made from. */
 export interface ApiDescriptionOptions {
-  /** The gateway's own part. */
+  /** The document of the gateway's own endpoints. */
   own: OpenApiDocument;
-  /** The HTTP face of each service, by its name. */
+  /** The base URL of each service's REST API, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;
   agent: UpstreamAgent;
   sessionCookie: string;
@@ -30,40 +30,44 @@ const retryMs = 5_000;
 const firstRetryMs = 250;
 const fetchTimeoutMs = 2_000;
 
-/** Describes the API. The part of a service that is away is its last one; one never seen is left out. */
+/**
+ * Opens the description. For an unavailable service it uses the document that was fetched last; a service whose document
+ * was never fetched is left out.
+ */
 export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   const parts = new Map<string, OpenApiDocument>();
-  let latest = join(options, []);
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let keptMs = 0;
+  let latest = merge(options, []);
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let freshForMs = 0;
   let running: Promise<void> | undefined;
 
   const load = async () => {
-    const seen = await Promise.all([...options.upstreamUrls].map((upstream) => ask(upstream)));
-    const isUnseen = parts.size < options.upstreamUrls.size;
-    keptMs = seen.every(Boolean) ? freshMs : isUnseen ? Math.min(retryMs, keptMs * 2 || firstRetryMs) : retryMs;
+    const isFetched = await Promise.all([...options.upstreamUrls].map((upstream) => fetchPart(upstream)));
+    const isIncomplete = parts.size < options.upstreamUrls.size;
+    if (isFetched.every(Boolean)) freshForMs = freshMs;
+    else freshForMs = isIncomplete ? Math.min(retryMs, freshForMs * 2 || firstRetryMs) : retryMs;
     try {
-      latest = join(options, [...parts.values()]);
+      latest = merge(options, [...parts.values()]);
     } catch (error) {
-      // Two versions of a service disagree while one replaces the other.
-      options.log.warn({ err: error }, 'the descriptions of the services do not fit together');
-      keptMs = retryMs;
+      // During an upgrade, the documents of two services may contain different versions of a shared component.
+      options.log.warn({ err: error }, 'the API descriptions of the services cannot be merged');
+      freshForMs = retryMs;
     }
-    askedAt = options.now();
+    fetchedAt = options.now();
   };
-  const ask = async ([name, url]: [string, string]) => {
+  const fetchPart = async ([name, url]: [string, string]) => {
     try {
       parts.set(name, await fetchDocument(options.agent, url));
       return true;
     } catch (error) {
-      options.log.debug({ err: error, upstream: name }, 'a service does not describe itself');
+      options.log.debug({ err: error, upstream: name }, 'the API description of a service cannot be fetched');
       return false;
     }
   };
   return {
     latest: () => latest,
     async refresh() {
-      if (options.now() - askedAt < keptMs) return running;
+      if (options.now() - fetchedAt < freshForMs) return running;
       running ??= load().finally(() => {
         running = undefined;
       });
@@ -72,7 +76,7 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   };
 }
 
-function join({ own, sessionCookie }: ApiDescriptionOptions, parts: readonly OpenApiDocument[]): OpenApiDocument {
+function merge({ own, sessionCookie }: ApiDescriptionOptions, parts: readonly OpenApiDocument[]): OpenApiDocument {
   const { title, version } = own.info;
   const whole = mergeOpenApi([own, ...parts], { title, version });
   const { cookieAuth } = whole.components.securitySchemes;
@@ -82,6 +86,6 @@ function join({ own, sessionCookie }: ApiDescriptionOptions, parts: readonly Ope
 
 async function fetchDocument(agent: UpstreamAgent, url: string): Promise<OpenApiDocument> {
   const document = (await agent.getJson(url, '/openapi.json', fetchTimeoutMs)) as OpenApiDocument;
-  if (!document.paths) throw new Error(`${url}/openapi.json describes nothing`);
+  if (!document.paths) throw new Error(`${url}/openapi.json has no paths`);
   return document;
 }

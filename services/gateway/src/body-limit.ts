@@ -4,15 +4,15 @@ import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import type { FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
-/** Refuses a body that says it is too large. Errors: body_too_large. */
+/** Refuses a body whose `Content-Length` is above the limit. Errors: body_too_large. */
 export function requireBodyFits(request: FastifyRequest): void {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limitOf(request)) throw bodyTooLarge(limitOf(request));
+  const contentLength = Number(request.headers['content-length'] ?? 0);
+  if (contentLength > limitOf(request)) throw bodyTooLarge(limitOf(request));
 }
 
 /**
- * The body of a request as it passes, byte for byte. One that does not say its length (chunked) fails with
- * body_too_large once it is beyond the limit; Node holds any other to the length it says.
+ * The body of a request, unchanged. A body without `Content-Length` (chunked) fails with body_too_large as soon as it
+ * exceeds the limit; for any other body, Node enforces the announced length.
  */
 export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableStream): NodeJS.ReadableStream {
   return request.headers['content-length'] === undefined ? body.pipe(counted(request, body)) : body;

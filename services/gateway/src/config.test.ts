@@ -7,7 +7,7 @@ import { readGatewayConfig } from './config.ts';
 const readAll = (environment: Environment) =>
   readServiceConfig(serviceNamed('gateway'), environment, readGatewayConfig);
 
-const least = {
+const required = {
   TICKETING_GATEWAY_ISSUER: 'https://issuer.example',
   TICKETING_GATEWAY_JWKS_URL: 'https://issuer.example/jwks',
   TICKETING_GATEWAY_SIGNING_KEY_FILE: '/keys/gateway.json',
@@ -15,8 +15,8 @@ const least = {
   TICKETING_GATEWAY_REPORTING_URL: 'http://reporting:8085',
 };
 
-it('has a default for what is not required', () => {
-  const config = readAll(least);
+it('has a default for every variable that is not required', () => {
+  const config = readAll(required);
   expect(config).toMatchObject({ httpPort: 8080, sessionCookie: 'ticketing_session', deadlineMs: 30_000 });
   expect(config.rateLimits).toEqual({
     user: 600,
@@ -28,12 +28,12 @@ it('has a default for what is not required', () => {
   });
 });
 
-it('takes the limits that are named and keeps the others', () => {
-  const { rateLimits } = readAll({ ...least, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
+it('reads the rate limits that are given and keeps the defaults of the others', () => {
+  const { rateLimits } = readAll({ ...required, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
   expect(rateLimits).toMatchObject({ user: 10, system: 20, vendor: 600 });
 });
 
-it('says everything that is wrong at once', () => {
+it('reports all problems at once', () => {
   const read = () =>
     readAll({
       TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081/base',

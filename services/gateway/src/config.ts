@@ -2,22 +2,22 @@ import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { upstreams } from './upstreams.ts';
 
-/** What the gateway is told, beside what every service is. */
+/** The configuration of the gateway, beyond that of every service. */
 export interface GatewayConfig {
-  /** The HTTP face of each service, by the name of the service. */
+  /** The base URL of each service's REST API, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;
-  /** Requests per caller and minute, by the kind of the caller. */
+  /** Requests per caller and minute, by the kind of caller. */
   rateLimits: Readonly<Record<ProfileKind, number>>;
-  /** Tokens that do not verify, per client address and minute; 0 for no limit. */
+  /** Invalid tokens per client address and minute; 0 for no limit. */
   failedTokensPerMinute: number;
   sessionCookie: string;
-  /** Scheme and host as browsers see them; undefined takes the host that the request names. */
+  /** Scheme and host as browsers see them. Undefined: the host in the `Host` header of the request. */
   publicOrigin: string | undefined;
-  /** How long a request may take until its answer begins, in ms. */
+  /** How long a request may take until its response begins, in ms. */
   deadlineMs: number;
 }
 
-/** Reads the variables that only the gateway has. */
+/** Reads the environment variables that only the gateway has. */
 export function readGatewayConfig(from: ConfigReader): GatewayConfig {
   return {
     upstreamUrls: new Map(upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),

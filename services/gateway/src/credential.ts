@@ -2,14 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { bearerToken } from '@ticketing/service-kit/identity/authenticate.ts';
 import { readCookie } from './session-cookie.ts';
 
-/** The token of a request, and how it came. */
+/** The token of a request, and where it was found. */
 export interface Credential {
   token: string;
   source: 'header' | 'cookie';
 }
 
 /**
- * Finds the token of a request. An `Authorization` header alone decides, whatever it holds.
+ * Finds the token of a request. If there is an `Authorization` header, the cookie is ignored, even if the header is
+ * malformed.
  *
  * Errors: missing_token, invalid_token.
  * Source: decisions.md section 3.

@@ -4,17 +4,17 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
-/** What a service gets of a client's headers. Everything else, above all identity and forwarding, stays here. */
+/** The headers of the client that are forwarded. All others are dropped, above all those for identity and forwarding. */
 const fromClient = ['accept', 'if-match', 'if-none-match', 'idempotency-key', 'prefer'] as const;
-const ofBody = ['content-type', 'content-length'] as const;
+const bodyHeaders = ['content-type', 'content-length'] as const;
 
-/** The headers of the request to a service, built from an empty list. */
+/** The headers of the request to a service. */
 export function requestHeaders(request: FastifyRequest): Record<string, string> {
   const { trace, internalAuthorization } = requestContextOf(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
   const headers: Record<string, string> = { authorization: internalAuthorization, traceparent: traceparentOf(trace) };
-  // Without a body of ours the proxy sends none, whatever the client announced.
-  const names = request.body === undefined ? fromClient : [...fromClient, ...ofBody];
+  // Without a parsed body (GET, HEAD) none is forwarded, even if the client announced one.
+  const names = request.body === undefined ? fromClient : [...fromClient, ...bodyHeaders];
   for (const name of names) {
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;
@@ -22,7 +22,7 @@ export function requestHeaders(request: FastifyRequest): Record<string, string> 
   return headers;
 }
 
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1). */
+/** Headers that are about one connection only (RFC 9110, section 7.6.1). */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -35,9 +35,9 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** The headers of a service's answer without those that end here. */
+/** The headers of a service's response that are passed on: all but those that are about the connection to the service. */
 export function responseHeaders(headers: IncomingHttpHeaders | Http2Headers): IncomingHttpHeaders {
-  const named = headers.connection?.toLowerCase().split(',') ?? [];
-  const ended = new Set(named.map((name) => name.trim()));
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name) && !ended.has(name)));
+  const listed = headers.connection?.toLowerCase().split(',') ?? [];
+  const ofConnection = new Set(listed.map((name) => name.trim()));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name) && !ofConnection.has(name)));
 }

@@ -11,9 +11,9 @@ import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';
 
-/** A service behind the gateway, and what it takes to call it. */
+/** A service behind the gateway, and what is needed to call it. */
 export interface ProxyOptions extends ProblemContext {
-  /** The name of the service: the audience of its tokens. */
+  /** The name of the service, which is the audience of its tokens. */
   name: string;
   url: string;
   /** The first segments of the paths that it serves. */
@@ -25,9 +25,11 @@ export interface ProxyOptions extends ProblemContext {
 }
 
 /**
- * Registers the routes of one service: bytes pass unchanged in both directions, identity is the gateway's.
+ * Registers the routes of one service. Bodies pass unchanged in both directions. The credential of the client is replaced
+ * by an internal token.
  *
- * Errors: body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded; all others are the service's own.
+ * Errors: body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
+ * included, are passed on.
  * Source: decisions.md sections 3 and 13.
  */
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
@@ -38,14 +40,14 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
     requireBodyFits(request);
     requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
   });
-  answerUpstreamErrors(app, options);
+  handleUpstreamErrors(app, options);
   await app.register(fastifyHttpProxy, {
     upstream: options.url,
     routes: options.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
-    // The service refuses those that a path does not have.
+    // All methods are forwarded; the service responds with 405 to those that a path does not have.
     httpMethods: routedMethods(app),
     proxyPayloads: false,
-    // Typed for an older undici and for calls without a callback, of which the proxy makes none.
+    // The cast is needed because the proxy's types are those of an older undici, and of calls without a callback.
     undici: { request: agent.request } as NonNullable<FastifyHttpProxyOptions['undici']>,
     retryMethods: [],
     disableRequestLogging: true,
@@ -54,43 +56,43 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
     replyOptions: { rewriteHeaders: responseHeaders, onError: (reply, { error }) => reply.send(error) },
     handler: (request, reply, path, replyOptions) => {
       const call = beginCall(reply, deadlineMs);
-      requestContextOf(request).wasCalled = true;
-      const callOptions = {
+      requestContextOf(request).isForwarded = true;
+      const forwardOptions = {
         ...replyOptions,
         rewriteRequestHeaders: () => requestHeaders(request),
-        onResponse: (_: unknown, __: unknown, answer: { stream: unknown }) => {
-          call.answered();
-          reply.send(answer.stream);
+        onResponse: (_: unknown, __: unknown, response: { stream: unknown }) => {
+          call.responseBegan();
+          reply.send(response.stream);
         },
       };
-      return agent.during(call.signal, () => reply.from(path, callOptions));
+      return agent.withSignal(call.signal, () => reply.from(path, forwardOptions));
     },
   });
 }
 
-/** Also reached when a service fails between its headers and its body. */
-function answerUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void {
+/** Responds to errors, above all to failed calls; a call may also fail between the headers and the body of its response. */
+function handleUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void {
   app.setErrorHandler((error, request, reply) => {
-    const { wasCalled } = requestContextOf(request);
-    const answered = wasCalled ? upstreamError(options.name, error) : error;
-    if (wasCalled && !reply.raw.destroyed) report(answered as DomainError, request, options);
-    return sendProblem(answered, request, reply, options);
+    if (!requestContextOf(request).isForwarded) return sendProblem(error, request, reply, options);
+    const translated = upstreamError(options.name, error);
+    if (!reply.raw.destroyed) logFailure(translated, request, options);
+    return sendProblem(translated, request, reply, options);
   });
 }
 
-function report(error: DomainError, request: FastifyRequest, { log, name }: ProxyOptions): void {
+function logFailure(error: DomainError, request: FastifyRequest, { log, name }: ProxyOptions): void {
   if (error.code !== 'unavailable' && error.code !== 'deadline_exceeded') return;
   const { traceId } = requestContextOf(request).trace;
   log.warn({ err: error.cause ?? error, upstream: name, traceId }, 'a call to a service failed');
 }
 
-/** A call to a service ends with its deadline until it is answered, and whenever its client goes away. */
-function beginCall(reply: FastifyReply, deadlineMs: number): { signal: AbortSignal; answered(): void } {
+/** Aborts a call when its deadline passes before the response begins, and whenever the client disconnects. */
+function beginCall(reply: FastifyReply, deadlineMs: number): { signal: AbortSignal; responseBegan(): void } {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(deadlineExceeded()), deadlineMs);
   reply.raw.once('close', () => {
     clearTimeout(timer);
     if (!reply.raw.writableFinished) controller.abort();
   });
-  return { signal: controller.signal, answered: () => clearTimeout(timer) };
+  return { signal: controller.signal, responseBegan: () => clearTimeout(timer) };
 }

@@ -7,18 +7,18 @@ import type { ApiDescription } from './api-description.ts';
 const docsPath = '/docs';
 const publicPaths = new Set(['/healthz', '/readyz', '/openapi.json', docsPath]);
 
-/** Whether a request needs no credential, by the route that it has reached. */
+/** Whether the route of a request is public, that is, needs no credential. */
 export function isPublic(request: FastifyRequest): boolean {
   const { url } = request.routeOptions;
   return url !== undefined && (publicPaths.has(url) || url.startsWith(`${docsPath}/`));
 }
 
-// Swagger UI sets style attributes and shows its icons as data.
+// Swagger UI sets style attributes and embeds its icons as data URLs.
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// A ticket with its stub torn off, in place of the icon of Swagger.
+// The picture of a paper ticket, instead of the icon of Swagger.
 const icon = {
   filename: 'icon.svg',
   rel: 'icon',
@@ -28,7 +28,7 @@ const icon = {
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#1b6ac9" d="M1 3h9v2h1V3h4v3a2 2 0 0 0 0 4v3h-4v-2h-1v2H1v-3a2 2 0 0 0 0-4zm9 4h1v2h-1z"/></svg>',
 };
 
-/** Registers the description of the API, as `/openapi.json` and as the reference page `/docs`, which needs no network. */
+/** Registers the API description: `/openapi.json`, and the reference page `/docs`, which loads nothing from other hosts. */
 export async function registerPublicPages(app: FastifyInstance, description: ApiDescription): Promise<void> {
   app.get('/openapi.json', async (_request, reply) => {
     await description.refresh();
@@ -36,13 +36,13 @@ export async function registerPublicPages(app: FastifyInstance, description: Api
   });
   rejectOtherMethods(app, '/openapi.json', ['GET']);
   for (const path of [docsPath, `${docsPath}/*`]) rejectOtherMethods(app, path, ['GET']);
-  // The page demands this plugin; the document itself comes from `transformSpecification`, as it changes.
+  // The page requires this plugin. The document changes, so `transformSpecification` replaces it on each request.
   const placeholder = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} };
   await app.register(fastifySwagger, { mode: 'static', specification: { document: placeholder } });
   await app.register(fastifySwaggerUi, {
     routePrefix: docsPath,
     theme: { title: description.latest().info.title, favicon: [icon] },
-    // The base layout is the one without the bar that shows the logo of Swagger and a field for other documents.
+    // The base layout has no top bar with the logo of Swagger and a field for the URL of another document.
     uiConfig: { layout: 'BaseLayout', validatorUrl: null, docExpansion: 'list', tryItOutEnabled: false },
     staticCSP: contentSecurityPolicy,
     uiHooks: { onRequest: async () => description.refresh() },

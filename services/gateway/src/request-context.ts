@@ -4,38 +4,38 @@ import type { FastifyRequest } from 'fastify';
 import type { Credential } from './credential.ts';
 import type { ContractRoute } from './route-table.ts';
 
-/** What the gateway knows of a request on its way. */
+/** What the gateway knows about a request, collected while it is handled. */
 export interface RequestContext {
   trace: Trace;
-  /** Undefined where the contracts name no such route. */
+  /** The route of the contracts; undefined if none matches. */
   route?: ContractRoute;
-  /** Whom the request is from; undefined until that is verified. */
+  /** The verified credential; undefined before it is verified, and for public pages. */
   admission?: Admission;
   /** The `Authorization` header for the service. */
   internalAuthorization?: string;
-  /** Set once the service is called: from then on what fails is its answer. */
-  wasCalled?: true;
+  /** Set when the request is forwarded to a service. A later error is a failure of that call. */
+  isForwarded?: true;
 }
 
-/** A credential that holds: for whom, and until when (Unix seconds). */
+/** A verified credential, with its caller and its expiry (Unix seconds). */
 export interface Admission extends Credential {
   caller: Caller;
   expiresAt: number;
 }
 
-const passages = new WeakMap<FastifyRequest, RequestContext>();
+const contexts = new WeakMap<FastifyRequest, RequestContext>();
 
-/** The passage of a request; begun when it is first asked for. */
+/** The context of a request. It is created on first use. */
 export function requestContextOf(request: FastifyRequest): RequestContext {
-  const known = passages.get(request);
+  const known = contexts.get(request);
   if (known) return known;
   const { traceparent } = request.headers;
-  const passage: RequestContext = { trace: continueTrace(typeof traceparent === 'string' ? traceparent : undefined) };
-  passages.set(request, passage);
-  return passage;
+  const context: RequestContext = { trace: continueTrace(typeof traceparent === 'string' ? traceparent : undefined) };
+  contexts.set(request, context);
+  return context;
 }
 
-/** Whom a request is from. Errors: a route that was reached without a credential is a fault of the gateway. */
+/** The verified credential of a request. Errors: an internal error if the request was not admitted. */
 export function admissionOf(request: FastifyRequest): Admission {
   const { admission } = requestContextOf(request);
   if (!admission) throw new Error(`${request.url} was not admitted`);

@@ -2,7 +2,7 @@ import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import type { FastifyInstance } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
-/** Counts and times every answer by the route of its contract. */
+/** Counts and times all responses, by the route of the contract. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     const route =

@@ -1,10 +1,10 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
 /**
- * The path of a request, as the service will see it too.
+ * The path of a request, exactly as the service will receive it.
  *
- * Errors: malformed_request for what a URL parser on the way would rewrite (`.` and `..` segments, a backslash, a
- * fragment): the rules of another path than the one that is called would be applied.
+ * Errors: malformed_request for a path that a URL parser on the way could rewrite (`.` and `..` segments, a backslash, a
+ * fragment), because the gateway would then apply the rules of another path than the one that is called.
  */
 export function requestPath(url: string): string {
   const queryStart = url.indexOf('?');

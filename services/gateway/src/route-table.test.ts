@@ -4,7 +4,7 @@ import { upstreams } from './upstreams.ts';
 
 const table = routeTable(upstreams.flatMap(({ contracts }) => contracts));
 
-it('has the first segments of the contracts as its prefixes', () => {
+it('the prefixes are the first segments of the paths in the contracts', () => {
   expect(table.prefixes).toEqual(expect.arrayContaining(['/ticket', '/tag']));
 });
 

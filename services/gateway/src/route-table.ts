@@ -1,12 +1,12 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/options.ts';
 
-/** What the gateway knows of a route of a contract. */
+/** What the gateway needs to know about a route of a contract. */
 export interface ContractRoute {
-  /** Verb and path as the contract writes them; the name of the route in metrics. */
+  /** The verb and path from the contract, such as `GET /ticket/{ticket_id}`. Used in metrics. */
   name: string;
   maxBodyBytes: number;
-  /** Whether a cookie request must come from the same origin although its verb is safe. */
+  /** Whether a cookie request must come from the same origin even if its verb is safe. */
   isSameOriginOnly: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface ContractRoute {
 export interface RouteTable {
   /** The first segments of all paths, such as `/ticket`. */
   prefixes: readonly string[];
-  /** The route of a request, by its verb and undecoded path; undefined where the contracts name none. */
+  /** The route for a verb and an undecoded path; undefined if the contracts have none. */
   find(verb: string, path: string): ContractRoute | undefined;
 }
 
 interface Entry {
   verb: string;
-  /** The segments of the path; null stands for any. */
+  /** The segments of the path; null matches any segment. */
   segments: readonly (string | null)[];
   route: ContractRoute;
 }
@@ -28,15 +28,15 @@ interface Entry {
 /** Reads the routes of contracts. */
 export function routeTable(services: readonly DescService[]): RouteTable {
   const entries = services.flatMap(entriesOf);
-  // Where two fit, the one that is literal for longer.
-  entries.sort((left, right) => firstAny(right) - firstAny(left));
+  // If two routes match, the one with more literal segments at its start wins.
+  entries.sort((left, right) => literalLength(right) - literalLength(left));
   const byVerbAndLength = Map.groupBy(entries, ({ verb, segments }) => `${verb} ${segments.length}`);
   return {
     prefixes: [...new Set(entries.map(({ segments }) => `/${segments[0]}`))],
     find(verb, path) {
       const segments = path.slice(1).split('/').map(decodeSegment);
       const candidates = byVerbAndLength.get(`${verb === 'HEAD' ? 'GET' : verb} ${segments.length}`) ?? [];
-      return candidates.find((entry) => fits(entry, segments))?.route;
+      return candidates.find((entry) => matches(entry, segments))?.route;
     },
   };
 }
@@ -55,16 +55,16 @@ function entriesOf(service: DescService): Entry[] {
   });
 }
 
-function firstAny({ segments }: Entry): number {
+function literalLength({ segments }: Entry): number {
   const index = segments.indexOf(null);
   return index < 0 ? segments.length : index;
 }
 
-function fits(entry: Entry, segments: readonly string[]): boolean {
+function matches(entry: Entry, segments: readonly string[]): boolean {
   return entry.segments.every((segment, index) => segment === null || segment === segments[index]);
 }
 
-// A service decodes what it is sent, so `/tick%65t` is its `/ticket`.
+// Services decode paths, so `/tick%65t` reaches the same route as `/ticket`.
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -1,13 +1,14 @@
 import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
 import { apiDescription } from './api-description.ts';
 import { readGatewayConfig } from './config.ts';
-import { sessionDocument } from './session-operations.ts';
+import { openPublicServer } from './public-server.ts';
+import { sessionDocument } from './session-openapi.ts';
 import { upstreamAgent } from './upstream-agent.ts';
-import { openWeb } from './web.ts';
 
 /**
- * The gateway: the one entrance for REST clients, which verifies, limits and forwards. It is ready while it has the keys of
- * the issuer; a service that is unavailable closes only that service's routes.
+ * The gateway: the single entry point for REST clients. It verifies credentials, enforces limits and forwards requests to
+ * the services. It is ready while it has the keys of the issuer; while a service is unavailable, only the routes of that
+ * service fail.
  */
 export const service = composeService({
   name: 'gateway',
@@ -20,6 +21,6 @@ export const service = composeService({
     const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now });
     void description.refresh();
     const { verify } = kit.issuer;
-    return { web: await openWeb({ config, log, metrics, health, agent, description, tokens, verify, now }) };
+    return { web: await openPublicServer({ config, log, metrics, health, agent, description, tokens, verify, now }) };
   },
 });

@@ -1,4 +1,4 @@
 import { serviceNamed } from '@ticketing/system/services.ts';
 
-/** The services behind the gateway, with the contracts that they serve: paths, limits and rules follow from these. */
+/** The services behind the gateway. Their contracts determine the paths, the body limits and the same-origin rules. */
 export const upstreams = serviceNamed('gateway').calls.map(serviceNamed);

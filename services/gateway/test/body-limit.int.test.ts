@@ -24,43 +24,43 @@ const limits: [verb: string, path: string, limit: number][] = [
 ];
 
 describe.each(limits)('a body of %s %s', (verb, path, limit) => {
-  it('passes at the limit', async () => {
-    const answer = await harness.call(verb, path, { body: Buffer.alloc(limit) });
-    expect(answer.status).toBe(200);
+  it('is accepted at the limit', async () => {
+    const response = await harness.call(verb, path, { body: Buffer.alloc(limit) });
+    expect(response.status).toBe(200);
     expect(lastOf(harness.stub).body.length).toBe(limit);
   });
 
-  it('is refused one byte above it, before it is sent', async () => {
+  it('is refused one byte above the limit, before it is sent', async () => {
     const before = harness.stub.received.length;
-    const answer = await sendRaw(
+    const response = await sendRaw(
       harness.gateway.ports.http,
       `${verb} ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${harness.bearer}\r\ncontent-length: ${limit + 1}\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toMatch(/\r\nconnection: close\r\n/);
-    expect(answer).toContain('"code":"body_too_large"');
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toMatch(/\r\nconnection: close\r\n/);
+    expect(response).toContain('"code":"body_too_large"');
     expect(harness.stub.received.length).toBe(before);
   });
 });
 
-describe('a body that does not say its length', () => {
-  it('passes at the limit', async () => {
+describe('a chunked body', () => {
+  it('is accepted at the limit', async () => {
     const body = Buffer.alloc(2 * mebibyte);
     expect((await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 })).status).toBe(200);
     expect(lastOf(harness.stub).body.length).toBe(body.length);
   });
 
-  it('is refused one byte above it, and the service does not get it', async () => {
+  it('is refused one byte above the limit, and the service does not receive it', async () => {
     const before = harness.stub.received.length;
     const body = Buffer.alloc(2 * mebibyte + 1);
-    const answer = await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 });
-    expect(answer.json).toMatchObject({ status: 413, code: 'body_too_large' });
-    expect(answer.headers.connection).toBe('close');
+    const response = await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 });
+    expect(response.json).toMatchObject({ status: 413, code: 'body_too_large' });
+    expect(response.headers.connection).toBe('close');
     expect(harness.stub.received.length).toBe(before);
   });
 });
 
-it('lets go of a body that nobody wants, and answers the next request on the connection', async () => {
+it('discards a body that is not needed, and serves the next request on the connection', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const big = { body: Buffer.alloc(mebibyte), agent };
   expect((await harness.callBare('POST', '/ticket', big)).status).toBe(401);
@@ -70,7 +70,7 @@ it('lets go of a body that nobody wants, and answers the next request on the con
   agent.destroy();
 });
 
-it('answers 413 also while the client is still sending', async () => {
-  const answer = await harness.call('POST', '/ticket/search', { body: Buffer.alloc(8 * mebibyte) });
-  expect(answer.json).toMatchObject({ code: 'body_too_large' });
+it('responds with 413 even while the client is still sending', async () => {
+  const response = await harness.call('POST', '/ticket/search', { body: Buffer.alloc(8 * mebibyte) });
+  expect(response.json).toMatchObject({ code: 'body_too_large' });
 });

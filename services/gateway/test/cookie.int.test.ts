@@ -47,38 +47,38 @@ const matrix: [verb: string, path: string, site: string | null, origin: string |
 
 describe('a cookie request', () => {
   it.each(matrix)('%s %s with Sec-Fetch-Site %s and Origin %s: %i', async (verb, path, site, origin, status) => {
-    const answer = await harness.callBare(verb, path, {
+    const response = await harness.callBare(verb, path, {
       headers: {
         cookie,
         ...(site === null ? {} : { 'sec-fetch-site': site }),
         ...(origin === null ? {} : { origin: origin === 'own' ? own() : origin }),
       },
     });
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     if (status === 403 && verb !== 'HEAD') {
-      expect(answer.json).toMatchObject({ title: 'Unauthorized', code: 'cross_site_request' });
+      expect(response.json).toMatchObject({ title: 'Unauthorized', code: 'cross_site_request' });
     }
   });
 
-  it('needs no origin with a bearer token beside it', async () => {
+  it('needs no origin if it has a bearer token too', async () => {
     expect(
       (await harness.call('POST', '/ticket', { headers: { cookie, 'sec-fetch-site': 'cross-site' } })).status,
     ).toBe(200);
   });
 
-  it('is not looked at when an Authorization header is there', async () => {
+  it('is not authorised by its cookie if it has an Authorization header', async () => {
     for (const authorization of ['', 'Bearer x', 'Basic x']) {
       expect((await harness.callBare('GET', '/ticket/1', { headers: { cookie, authorization } })).status).toBe(401);
     }
   });
 
-  it('with a token that does not hold is answered 401', async () => {
-    const answer = await harness.callBare('GET', '/ticket/1', { headers: { cookie: 'ticketing_session=x' } });
-    expect(answer.json).toMatchObject({ code: 'invalid_token' });
+  it('with an invalid token is refused with 401', async () => {
+    const response = await harness.callBare('GET', '/ticket/1', { headers: { cookie: 'ticketing_session=x' } });
+    expect(response.json).toMatchObject({ code: 'invalid_token' });
   });
 });
 
-it('takes the configured origin alone where one is configured', async () => {
+it('accepts only the configured origin if one is configured', async () => {
   const other = await startHarness({ PUBLIC_ORIGIN: 'https://tickets.example', SESSION_COOKIE: 'desk' });
   const write = (origin: string) => ({ headers: { cookie: `desk=${other.bearer.slice(7)}`, origin, host: 'inner' } });
   expect((await other.callBare('POST', '/ticket', write('https://tickets.example'))).status).toBe(200);
@@ -89,10 +89,10 @@ it('takes the configured origin alone where one is configured', async () => {
 });
 
 describe('the session', () => {
-  it('keeps a bearer token in a cookie for as long as it is valid', async () => {
-    const answer = await harness.call('POST', '/auth/session');
-    expect(answer).toMatchObject({ status: 200, json: { success: true } });
-    const [written = ''] = answer.headers['set-cookie'] ?? [];
+  it('stores a bearer token in a cookie for as long as it is valid', async () => {
+    const response = await harness.call('POST', '/auth/session');
+    expect(response).toMatchObject({ status: 200, json: { success: true } });
+    const [written = ''] = response.headers['set-cookie'] ?? [];
     const maxAge = Number(/Max-Age=(\d+);/.exec(written)?.[1]);
     expect(written.replace(/Max-Age=\d+/, 'Max-Age=N')).toBe(
       `ticketing_session=${harness.bearer.slice(7)}; Max-Age=N; Path=/; HttpOnly; Secure; SameSite=Lax`,
@@ -101,38 +101,38 @@ describe('the session', () => {
     expect(maxAge).toBeLessThanOrEqual(3600);
   });
 
-  it('is not renewed by the cookie itself', async () => {
-    const answer = await harness.callBare('POST', '/auth/session', {
+  it('cannot be renewed with its own cookie', async () => {
+    const response = await harness.callBare('POST', '/auth/session', {
       headers: { cookie, 'sec-fetch-site': 'same-origin' },
     });
-    expect(answer.json).toMatchObject({ status: 401, code: 'missing_token' });
-    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(response.json).toMatchObject({ status: 401, code: 'missing_token' });
+    expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it('is dropped by its own pages only', async () => {
-    const drop = (site: string) =>
+  it('can be cleared only by pages of the same origin', async () => {
+    const clear = (site: string) =>
       harness.callBare('DELETE', '/auth/session', { headers: { cookie, 'sec-fetch-site': site } });
-    expect(await drop('cross-site')).toMatchObject({ status: 403 });
-    const answer = await drop('same-origin');
-    expect(answer).toMatchObject({ status: 200, json: { success: true } });
-    expect(answer.headers['set-cookie']).toEqual([
+    expect(await clear('cross-site')).toMatchObject({ status: 403 });
+    const response = await clear('same-origin');
+    expect(response).toMatchObject({ status: 200, json: { success: true } });
+    expect(response.headers['set-cookie']).toEqual([
       'ticketing_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax',
     ]);
     expect((await harness.callBare('DELETE', '/auth/session')).status).toBe(401);
   });
 
-  it('is not made of a token that browsers would drop', async () => {
+  it('is refused for a token that is too long for a cookie', async () => {
     const token = await harness.identity.issuerToken({
       permissions: Array.from({ length: 200 }, () => 'x'.repeat(20)),
     });
-    const answer = await harness.call('POST', '/auth/session', { headers: { authorization: `Bearer ${token}` } });
-    expect(answer).toMatchObject({ status: 400, json: { code: 'token_too_long' } });
-    expect(answer.headers['set-cookie']).toBeUndefined();
+    const response = await harness.call('POST', '/auth/session', { headers: { authorization: `Bearer ${token}` } });
+    expect(response).toMatchObject({ status: 400, json: { code: 'token_too_long' } });
+    expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it.each(['GET', 'PUT', 'PATCH', 'OPTIONS'])('has two verbs, and %s is none of them', async (verb) => {
-    const answer = await harness.call(verb, '/auth/session');
-    expect(answer).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
-    expect(answer.headers.allow).toBe('POST, DELETE');
+  it.each(['GET', 'PUT', 'PATCH', 'OPTIONS'])('accepts only POST and DELETE, not %s', async (verb) => {
+    const response = await harness.call(verb, '/auth/session');
+    expect(response).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
+    expect(response.headers.allow).toBe('POST, DELETE');
   });
 });

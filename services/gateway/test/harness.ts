@@ -6,21 +6,21 @@ import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { service } from '../src/service.ts';
-import { sessionDocument } from '../src/session-operations.ts';
+import { sessionDocument } from '../src/session-openapi.ts';
 import { upstreams } from '../src/upstreams.ts';
-import { type HttpAnswer, type HttpCall, send } from './http-client.ts';
+import { type HttpRequest, type HttpResponse, send } from './http-client.ts';
 import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
-/** A gateway in front of a stub of the services behind it. */
+/** A running gateway, with a stub of the tickets service behind it. */
 export interface GatewayHarness {
   gateway: RunningService;
   identity: TestIdentity;
   stub: StubService;
-  /** Calls with a bearer token of an ordinary user, unless the headers say otherwise. */
-  call(method: string, path: string, call?: HttpCall): Promise<HttpAnswer>;
-  /** Calls with exactly these headers. */
-  callBare(method: string, path: string, call?: HttpCall): Promise<HttpAnswer>;
-  /** The `Authorization` of an ordinary user. */
+  /** Sends a request with the bearer token of an ordinary user; `headers` may replace it. */
+  call(method: string, path: string, call?: HttpRequest): Promise<HttpResponse>;
+  /** Sends a request with exactly the given headers. */
+  callBare(method: string, path: string, call?: HttpRequest): Promise<HttpResponse>;
+  /** The `Authorization` header of an ordinary user. */
   bearer: string;
   stop(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function gatewayVariables(identity: TestIdentity, upstreamPort: number): 
   });
 }
 
-/** Starts both; variables are given without their prefix. Only tickets is there, as the stub. */
+/** Starts a gateway and the stub. Variables are given without their prefix. The other services are unreachable. */
 export async function startHarness(
   variables: Record<string, string> = {},
   now: () => number = Date.now,
@@ -53,9 +53,9 @@ export async function startHarness(
   const gateway = await service.start(environment, { runtime: { ...systemRuntime, now } });
   const bearer = `Bearer ${await identity.issuerToken()}`;
   const callBare: GatewayHarness['callBare'] = async (method, path, call = {}) => {
-    const answer = await send(gateway.ports.http, method, path, call);
-    checkOwnResponse(method, path, answer);
-    return answer;
+    const response = await send(gateway.ports.http, method, path, call);
+    checkOwnResponse(method, path, response);
+    return response;
   };
   return {
     gateway,
@@ -75,15 +75,15 @@ export async function startHarness(
 
 let check: ResponseCheck | undefined;
 
-/** Checks what the gateway itself responds with against the OpenAPI document; the stub may say anything. */
-function checkOwnResponse(method: string, path: string, { status, headers, body }: HttpAnswer): void {
+/** Checks responses of the gateway itself against the OpenAPI document; the stub may respond with anything. */
+function checkOwnResponse(method: string, path: string, { status, headers, body }: HttpResponse): void {
   if (stubHeader in headers) return;
   check ??= responseChecker(wholeDocument());
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')]);
   check({ method, path, status, headers: new Headers(fields), body });
 }
 
-/** The document of the gateway in front of services that are all seen. */
+/** The OpenAPI document of the gateway with those of all services. */
 function wholeDocument() {
   const served = upstreams.flatMap(({ contracts }) =>
     contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),

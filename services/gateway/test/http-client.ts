@@ -3,16 +3,17 @@ import { type Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 
-/** What a call says beyond its method and path; headers are sent exactly as they are given. */
-export interface HttpCall {
+/** A request, beyond its method and path. Headers are sent exactly as they are given. */
+export interface HttpRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
-  /** Sends the body in pieces of this many bytes, without saying its length. */
+  /** Sends the body chunked, in pieces of this many bytes, without a `Content-Length`. */
   chunkBytes?: number;
   agent?: Agent;
 }
 
-export interface HttpAnswer {
+/** A response; `json` is its parsed body, if it is JSON. */
+export interface HttpResponse {
   status: number;
   headers: IncomingMessage['headers'];
   body: Buffer;
@@ -20,12 +21,12 @@ export interface HttpAnswer {
   json: any;
 }
 
-/** Makes one HTTP call, on a connection of its own unless an agent is given. */
-export async function send(port: number, method: string, path: string, call: HttpCall = {}): Promise<HttpAnswer> {
+/** Sends a request, on a new connection unless an agent is given. */
+export async function send(port: number, method: string, path: string, call: HttpRequest = {}): Promise<HttpResponse> {
   const outgoing = request({ host: '127.0.0.1', port, method, path, agent: call.agent ?? false });
   for (const [name, value] of Object.entries(call.headers ?? {})) outgoing.setHeader(name, value);
-  const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
-  // An early answer may end the connection while the body is still being written.
+  const responded = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+  // An early response may end the connection while the body is still being written.
   outgoing.on('error', () => undefined);
   if (call.body !== undefined && call.chunkBytes === undefined) {
     outgoing.setHeader('content-length', Buffer.byteLength(call.body));
@@ -34,7 +35,7 @@ export async function send(port: number, method: string, path: string, call: Htt
     for (const piece of pieces(call)) outgoing.write(piece);
     outgoing.end();
   }
-  const [incoming] = await answered;
+  const [incoming] = await responded;
   const body = await buffer(incoming);
   const isJson = /json/.test(incoming.headers['content-type'] ?? '');
   return {
@@ -45,14 +46,14 @@ export async function send(port: number, method: string, path: string, call: Htt
   };
 }
 
-function pieces({ body, chunkBytes = 1 }: HttpCall): Buffer[] {
+function pieces({ body, chunkBytes = 1 }: HttpRequest): Buffer[] {
   const whole = Buffer.from(body ?? '');
   return Array.from({ length: Math.ceil(whole.length / chunkBytes) }, (_, index) =>
     whole.subarray(index * chunkBytes, (index + 1) * chunkBytes),
   );
 }
 
-/** Sends bytes as they are, and answers everything that comes back until the server ends the connection. */
+/** Sends bytes as they are. Returns everything that the server sends until it ends the connection. */
 export async function sendRaw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(bytes);

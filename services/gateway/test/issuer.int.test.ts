@@ -9,7 +9,7 @@ import { service } from '../src/service.ts';
 import { gatewayVariables, startHarness } from './harness.ts';
 import { send } from './http-client.ts';
 
-it('serves without an issuer as far as it can, and comes up and stays up when the issuer has answered once', async () => {
+it('is not ready before the issuer has responded once, and stays ready afterwards', async () => {
   const identity = testIdentity();
   const { TICKETING_GATEWAY_JWKS_FILE: jwksFile = '', ...environment } = gatewayVariables(identity, 1);
   const issuer = createServer((_, response) => response.end(readFileSync(jwksFile)));
@@ -40,7 +40,7 @@ it('serves without an issuer as far as it can, and comes up and stays up when th
   identity.remove();
 });
 
-it('believes a configured secret instead', async () => {
+it('verifies tokens with a configured secret instead of a key set', async () => {
   const secret = 's'.repeat(32);
   const harness = await startHarness({ JWKS_FILE: '', JWT_SECRET: secret });
   const sign = (key: string) =>

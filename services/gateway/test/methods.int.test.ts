@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-// CONNECT names no path: Node ends the connection.
+// A CONNECT request has no path, and Node ends its connection.
 const methods = METHODS.filter((method) => method !== 'CONNECT');
 const json = { 'content-type': 'application/json' };
 
@@ -24,21 +24,21 @@ it.each([
   ['/readyz', ['GET', 'HEAD']],
 ])('responds with 405 to every method that %s does not have', async (path, allowed) => {
   for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
-    const answer = await harness.call(method, path, { headers: json, body: '{}' });
-    expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allowed.join(', ')]);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    if (method !== 'HEAD') expect(answer.json).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    const response = await harness.call(method, path, { headers: json, body: '{}' });
+    expect([method, response.status, response.headers.allow]).toEqual([method, 405, allowed.join(', ')]);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    if (method !== 'HEAD') expect(response.json).toMatchObject({ status: 405, code: 'method_not_allowed' });
   }
 });
 
-it('passes every method on to the service, which knows those of its paths', async () => {
+it('forwards every method to the service', async () => {
   for (const method of methods) {
     expect([method, (await harness.call(method, '/ticket/1')).status]).toEqual([method, 200]);
     expect(lastOf(harness.stub)).toMatchObject({ method, url: '/ticket/1' });
   }
 });
 
-it('demands a credential for every method', async () => {
+it('requires a credential for every method', async () => {
   const before = harness.stub.received.length;
   for (const method of methods) {
     for (const path of ['/ticket/1', '/auth/session', '/nowhere']) {
@@ -48,7 +48,7 @@ it('demands a credential for every method', async () => {
   expect(harness.stub.received).toHaveLength(before);
 });
 
-it('responds with 404 to every method on a path of no service', async () => {
+it('responds with 404 to every method on a path that does not exist', async () => {
   for (const method of methods) {
     expect([method, (await harness.call(method, '/nowhere')).status]).toEqual([method, 404]);
   }

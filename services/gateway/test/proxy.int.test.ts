@@ -11,8 +11,8 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-describe('the request that a service gets', () => {
-  it('has the headers of the list and no others', async () => {
+describe('the request that a service receives', () => {
+  it('has the forwarded headers and no others', async () => {
     await harness.call('PATCH', '/ticket/1', {
       body: '{}',
       headers: {
@@ -56,7 +56,7 @@ describe('the request that a service gets', () => {
     expect(authorization).not.toBe(harness.bearer);
   });
 
-  it('speaks for the caller, in a token of the gateway for this service', async () => {
+  it('has an internal token of the gateway for this service, with the caller in it', async () => {
     await harness.call('GET', '/tag');
     const token = lastOf(harness.stub).headers.authorization?.replace('Bearer ', '') ?? '';
     const [header, payload] = token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
@@ -71,7 +71,7 @@ describe('the request that a service gets', () => {
     ['/ticket/1/attachment/a%2Fb;v=1//x', '/ticket/1/attachment/a%2Fb;v=1//x'],
     ['/ticket/%00', '/ticket/%00'],
     ['/ticket/', '/ticket/'],
-  ])('has the path and query of the client: %s', async (sent, received) => {
+  ])('has the path and query of the client, unchanged: %s', async (sent, received) => {
     expect((await harness.call('GET', sent)).status).toBe(200);
     expect(lastOf(harness.stub).url).toBe(received);
   });
@@ -84,14 +84,14 @@ describe('the request that a service gets', () => {
     '/ticket/..\\tag',
     '/ticket/1#x',
     '/ticket/%',
-  ])('is not made for a path that means another: %s', async (path) => {
+  ])('is not sent for a path that could be rewritten to another: %s', async (path) => {
     const before = harness.stub.received.length;
-    const answer = await sendRaw(
+    const response = await sendRaw(
       harness.gateway.ports.http,
       `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: ${harness.bearer}\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('"code":"malformed_request"');
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('"code":"malformed_request"');
     expect(harness.stub.received.length).toBe(before);
   });
 
@@ -108,7 +108,7 @@ describe('the request that a service gets', () => {
     expect(lastOf(harness.stub).body).toEqual(body);
   });
 
-  it('has a body without a content type, and one with DELETE', async () => {
+  it('has the body even without a content type, and with DELETE', async () => {
     await harness.call('POST', '/ticket', { body: 'x' });
     expect(lastOf(harness.stub)).toMatchObject({ body: Buffer.from('x') });
     await harness.call('DELETE', '/ticket/1', { body: '{}', headers: { 'content-type': 'application/json' } });
@@ -123,8 +123,8 @@ describe('the request that a service gets', () => {
   });
 });
 
-describe('the answer that a client gets', () => {
-  it('is that of the service: status, headers and bytes, without what ends at a hop', async () => {
+describe('the response that a client receives', () => {
+  it('is that of the service: status, headers and bytes, without hop-by-hop headers', async () => {
     const bytes = Buffer.from([0, 255, 10, 13, 128]);
     harness.stub.next((_, response) => {
       response
@@ -140,10 +140,10 @@ describe('the answer that a client gets', () => {
         })
         .end(bytes);
     });
-    const answer = await harness.call('GET', '/ticket/1');
-    expect(answer.status).toBe(418);
-    expect(answer.body).toEqual(bytes);
-    expect(answer.headers).toMatchObject({
+    const response = await harness.call('GET', '/ticket/1');
+    expect(response.status).toBe(418);
+    expect(response.body).toEqual(bytes);
+    expect(response.headers).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-disposition': 'attachment',
       etag: '"5"',
@@ -152,33 +152,36 @@ describe('the answer that a client gets', () => {
       'x-content-type-options': 'nosniff',
       'ratelimit-limit': '600',
     });
-    expect(answer.headers['x-internal']).toBeUndefined();
-    expect(answer.headers['keep-alive']).not.toBe('timeout=1');
+    expect(response.headers['x-internal']).toBeUndefined();
+    expect(response.headers['keep-alive']).not.toBe('timeout=1');
   });
 
-  it('to HEAD is that to GET without the body', async () => {
-    const answer = await harness.call('HEAD', '/ticket/1');
+  it('to HEAD has the status and headers of GET, but no body', async () => {
+    const response = await harness.call('HEAD', '/ticket/1');
     expect(lastOf(harness.stub).method).toBe('HEAD');
-    expect(answer).toMatchObject({ status: 200, body: Buffer.alloc(0) });
-    expect(answer.headers['content-type']).toBe('application/json');
+    expect(response).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+    expect(response.headers['content-type']).toBe('application/json');
   });
 
-  it('on a path of no service is a 404 problem', async () => {
+  it('is a 404 problem on a path that does not exist', async () => {
     for (const path of ['/', '/nowhere', '/tickets', '/metrics', '/Ticket/1']) {
-      const answer = await harness.call('POST', path, { body: '{}', headers: { 'content-type': 'application/json' } });
-      expect(answer.json).toMatchObject({ status: 404, code: 'route_not_found', instance: path });
-      expect(answer.headers['content-type']).toContain('application/problem+json');
-      expect(answer.headers['ratelimit-limit']).toBe('600');
+      const response = await harness.call('POST', path, {
+        body: '{}',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(response.json).toMatchObject({ status: 404, code: 'route_not_found', instance: path });
+      expect(response.headers['content-type']).toContain('application/problem+json');
+      expect(response.headers['ratelimit-limit']).toBe('600');
     }
   });
 });
 
 it.each(['foo', ';', 'a/b/c', 'application'])(
-  'a malformed content type %j is 415, and no service is called',
+  'responds with 415 to the malformed content type %j, and calls no service',
   async (type) => {
     const before = harness.stub.received.length;
-    const answer = await harness.call('POST', '/ticket', { headers: { 'content-type': type }, body: '{}' });
-    expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } });
+    const response = await harness.call('POST', '/ticket', { headers: { 'content-type': type }, body: '{}' });
+    expect(response).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } });
     expect(harness.stub.received).toHaveLength(before);
   },
 );

@@ -15,7 +15,7 @@ afterAll(() => harness.stop());
 
 const get = (path: string) => harness.callBare('GET', path);
 
-it('answers health and readiness without a credential, and metrics on the internal port only', async () => {
+it('serves health and readiness without a credential, and metrics only on the internal port', async () => {
   expect(await get('/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
   expect(await get('/readyz')).toMatchObject({
     status: 200,
@@ -25,8 +25,8 @@ it('answers health and readiness without a credential, and metrics on the intern
   expect((await send(harness.gateway.ports.internal, 'GET', '/metrics')).status).toBe(200);
 });
 
-describe('the description of the API', () => {
-  it('is that of the gateway and of every service that was seen', async () => {
+describe('the OpenAPI document', () => {
+  it('contains the gateway and every service whose document was fetched', async () => {
     const before = await get('/openapi.json');
     expect(before.status).toBe(200);
     expect(Object.keys(before.json.paths)).toEqual(['/auth/session']);
@@ -37,13 +37,13 @@ describe('the description of the API', () => {
       contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),
     );
     const document = openApiDocument({ title: 'Tickets', version: '1', served });
-    harness.stub.describes(document);
+    harness.stub.setDescription(document);
     clock += 250;
     const whole = (await get('/openapi.json')).json;
     expect(Object.keys(whole.paths)).toEqual(['/auth/session', ...Object.keys(document.paths)]);
-    expect(referencesOf(whole).filter((reference) => !isThere(whole, reference))).toEqual([]);
+    expect(referencesOf(whole).filter((reference) => !exists(whole, reference))).toEqual([]);
 
-    harness.stub.describes(undefined);
+    harness.stub.setDescription(undefined);
     clock += 60_000;
     expect((await get('/openapi.json')).json).toEqual(whole);
     expect((await get('/docs/json')).json).toEqual(whole);
@@ -51,7 +51,7 @@ describe('the description of the API', () => {
 });
 
 describe('the reference page', () => {
-  it('takes everything from here', async () => {
+  it('loads everything from the gateway', async () => {
     for (const path of ['/docs', '/docs/']) {
       const page = await get(path);
       expect(page.status).toBe(200);
@@ -65,14 +65,14 @@ describe('the reference page', () => {
       );
       expect(assets.length).toBeGreaterThan(4);
       for (const asset of assets) {
-        const answer = await get(asset);
-        expect(answer.status).toBe(200);
-        expect(answer.headers['x-content-type-options']).toBe('nosniff');
+        const response = await get(asset);
+        expect(response.status).toBe(200);
+        expect(response.headers['x-content-type-options']).toBe('nosniff');
       }
     }
   });
 
-  it('shows the name of the product, not the logo of its framework and a field for other documents', async () => {
+  it('shows the name of the product, without the logo of Swagger and the field for other documents', async () => {
     const html = (await get('/docs')).body.toString();
     expect(html).toContain('<title>Ticketing API</title>');
     expect(html).toContain('href="/docs/static/theme/icon.svg"');
@@ -81,7 +81,7 @@ describe('the reference page', () => {
     expect((await get('/openapi.json')).json.info.title).toBe('Ticketing API');
   });
 
-  it('is all that is public', async () => {
+  it('is public, and paths that only look like it are not', async () => {
     expect((await get('/docsx')).status).toBe(401);
     expect((await get('/docs/../ticket/1')).status).toBe(400);
   });
@@ -92,7 +92,7 @@ function referencesOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : referencesOf(inner)));
 }
 
-function isThere(document: unknown, reference: string): boolean {
+function exists(document: unknown, reference: string): boolean {
   const names = reference.slice(2).split('/');
   return (
     names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document) !== undefined

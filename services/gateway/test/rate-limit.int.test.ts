@@ -12,7 +12,7 @@ async function start(variables: Record<string, string>): Promise<GatewayHarness>
   return harness;
 }
 
-it('counts each caller by itself, by the limit of its kind, and says so on every answer', async () => {
+it('counts each caller separately, with the limit of its kind, and shows the count in every response', async () => {
   const { call, identity } = await start({ RATE_LIMITS: 'user=2' });
   const as = async (sub: string, kind: string) => ({
     headers: { authorization: `Bearer ${await identity.issuerToken({ sub, kind })}` },
@@ -37,19 +37,19 @@ it('counts each caller by itself, by the limit of its kind, and says so on every
   expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
 });
 
-it('counts a caller once, whether by header or by cookie', async () => {
+it('counts requests with a header and with a cookie together', async () => {
   const { callBare, bearer } = await start({});
   const headers = { cookie: `ticketing_session=${bearer.slice(7)}` };
   expect((await callBare('GET', '/ticket/1', { headers })).headers['ratelimit-remaining']).toBe('599');
-  const answer = await callBare('POST', '/ticket', { headers });
-  expect(answer.status).toBe(403);
-  expect(answer.headers['ratelimit-remaining']).toBe('598');
+  const response = await callBare('POST', '/ticket', { headers });
+  expect(response.status).toBe(403);
+  expect(response.headers['ratelimit-remaining']).toBe('598');
   expect(
     (await callBare('GET', '/ticket/1', { headers: { authorization: bearer } })).headers['ratelimit-remaining'],
   ).toBe('597');
 });
 
-it('stops verifying for an address that sends too many tokens that do not hold', async () => {
+it('verifies no more tokens from an address that has sent too many invalid ones', async () => {
   const { call } = await start({ FAILED_TOKENS_PER_MINUTE: '2' });
   const guess = { headers: { authorization: 'Bearer x.y.z' } };
   expect((await call('GET', '/ticket/1', guess)).status).toBe(401);
@@ -62,21 +62,21 @@ it('stops verifying for an address that sends too many tokens that do not hold',
   expect((await call('GET', '/ticket/1')).status).toBe(200);
 });
 
-it('answers others while one caller sends slowly, and refuses that one more than its share at once', async () => {
+it('serves others while one caller sends slowly, and refuses that caller beyond its concurrency limit', async () => {
   const { gateway, call, identity } = await start({});
   const slow = `Bearer ${await identity.issuerToken({ sub: '77' })}`;
   const sockets = Array.from({ length: 40 }, () => connect(gateway.ports.http, '127.0.0.1'));
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const socket of sockets) {
     socket.on('error', () => undefined);
-    socket.on('data', (bytes) => answers.push(bytes.toString()));
+    socket.on('data', (bytes) => responses.push(bytes.toString()));
     socket.write(
       `POST /ticket HTTP/1.1\r\nhost: x\r\nauthorization: ${slow}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
     );
   }
   try {
-    await vi.waitFor(() => expect(answers).toHaveLength(8), { timeout: 5000 });
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 429 .*"too_many_at_once"/s);
+    await vi.waitFor(() => expect(responses).toHaveLength(8), { timeout: 5000 });
+    for (const response of responses) expect(response).toMatch(/^HTTP\/1.1 429 .*"too_many_at_once"/s);
     expect((await call('GET', '/ticket/1')).status).toBe(200);
   } finally {
     for (const socket of sockets) socket.destroy();

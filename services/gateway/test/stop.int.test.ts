@@ -2,17 +2,17 @@ import { Agent } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { startHarness } from './harness.ts';
 
-it('answers everything it has accepted before it stops, under load', async () => {
+it('completes every accepted request before it stops, under load', async () => {
   const harness = await startHarness({ DRAIN_MS: '300', RATE_LIMITS: 'user=1000000' });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const statuses: number[] = [];
-  let isLoaded = true;
+  let isSending = true;
   const load = Array.from({ length: 8 }, async () => {
-    while (isLoaded) statuses.push((await harness.call('POST', '/ticket', { body: '{}', agent })).status);
+    while (isSending) statuses.push((await harness.call('POST', '/ticket', { body: '{}', agent })).status);
   });
   await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(50));
 
-  // One of the requests, whichever comes next, is still with the service when the gateway closes.
+  // The service has not yet responded to one request when the gateway closes.
   const slow = Promise.withResolvers<() => void>();
   harness.stub.next((_, response) => slow.resolve(() => response.end('{}')));
   const finish = await slow.promise;
@@ -20,8 +20,8 @@ it('answers everything it has accepted before it stops, under load', async () =>
   const stopped = harness.gateway.stop();
   await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503));
   expect((await harness.call('GET', '/ticket/1')).headers.connection).toBe('close');
-  // A balancer has seen the readiness by now and sends nothing new.
-  isLoaded = false;
+  // By now a load balancer would have seen that the gateway is not ready, and would send nothing new.
+  isSending = false;
   await expect
     .poll(() => harness.callBare('GET', '/readyz').catch(() => 'refused'), { timeout: 5_000 })
     .toBe('refused');

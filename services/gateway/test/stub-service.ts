@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request as a service got it. */
+/** A request that the stub received. */
 export interface ReceivedRequest {
   method: string;
   url: string;
@@ -11,30 +11,31 @@ export interface ReceivedRequest {
   body: Buffer;
 }
 
-/** The header by which responses of the stub are told from those of the gateway. */
+/** The header that distinguishes responses of the stub from those of the gateway itself. */
 export const stubHeader = 'x-stub';
 
-/** Stands for the tickets service: keeps what it is sent and answers `{}`, or whatever a test wants. */
+/** A stub of the tickets service. It records every request and responds with `{}`, unless a test wants another response. */
 export interface StubService {
   url: string;
   received: ReceivedRequest[];
-  /** Answers the next request in this way instead; its body is not read. */
-  next(answer: (request: IncomingMessage, response: ServerResponse) => void): void;
-  /** What `/openapi.json` answers from now on; 404 at first. */
-  describes(document: object | undefined): void;
+  /** Handles the next request with this function instead; it is not recorded and its body is not read. */
+  next(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
+  /** Sets the response of `/openapi.json`; undefined, as at first, is 404. */
+  setDescription(document: object | undefined): void;
   close(): Promise<void>;
 }
 
-/** The last request that a stub got. */
+/** The last request that the stub recorded. */
 export function lastOf(stub: StubService): ReceivedRequest {
   const last = stub.received.at(-1);
-  if (!last) throw new Error('the service was not called');
+  if (!last) throw new Error('the stub was not called');
   return last;
 }
 
+/** Starts a stub; port 0 is any free port. */
 export async function startStub(port = 0): Promise<StubService> {
   const received: ReceivedRequest[] = [];
-  let special: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  let handleNext: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   let description: object | undefined;
   const server = createServer(async (request, response) => {
     response.setHeader(stubHeader, '1');
@@ -42,10 +43,10 @@ export async function startStub(port = 0): Promise<StubService> {
       response.writeHead(description ? 200 : 404).end(JSON.stringify(description ?? {}));
       return;
     }
-    const answer = special;
-    special = undefined;
-    if (answer) {
-      answer(request, response);
+    const handle = handleNext;
+    handleNext = undefined;
+    if (handle) {
+      handle(request, response);
       return;
     }
     const { method = '', url = '', headers } = request;
@@ -61,10 +62,10 @@ export async function startStub(port = 0): Promise<StubService> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    next: (answer) => {
-      special = answer;
+    next: (handle) => {
+      handleNext = handle;
     },
-    describes: (document) => {
+    setDescription: (document) => {
       description = document;
     },
     async close() {

@@ -43,34 +43,34 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Signs anything as if it were the claims of a token. */
+/** Signs any value as the claims of a token. */
 function sign(claims: unknown, header: object = {}, key: KeyObject | Uint8Array = keys.EdDSA.privateKey) {
   return new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'EdDSA', kid: 'EdDSA', typ: 'JWT', ...header })
     .sign(key, { crit: { novel: true } });
 }
 
-const but = (claims: Record<string, unknown>) => sign({ ...good, ...claims });
+const withClaims = (claims: Record<string, unknown>) => sign({ ...good, ...claims });
 const pem = () => new TextEncoder().encode(keys.RS256.publicKey.export({ type: 'spki', format: 'pem' }).toString());
 
 const callWith = (authorization: string) => harness.callBare('GET', '/ticket/1', { headers: { authorization } });
 
-describe('lets a token in', () => {
+describe('accepts a token', () => {
   it.each([
     ['signed with EdDSA', () => sign(good)],
     ['signed with ES256', () => sign(good, { alg: 'ES256', kid: 'ES256' }, keys.ES256.privateKey)],
     ['signed with RS256', () => sign(good, { alg: 'RS256', kid: 'RS256' }, keys.RS256.privateKey)],
     ['of type at+jwt', () => sign(good, { typ: 'at+jwt' })],
     ['without a type', () => sign(good, { typ: undefined })],
-    ['with several audiences', () => but({ aud: ['other', 'ticketing'] })],
-    ['with a list of scopes', () => but({ scope: ['api'] })],
-    ['that expired within the tolerance of clocks', () => but({ exp: now - 2 })],
+    ['with several audiences', () => withClaims({ aud: ['other', 'ticketing'] })],
+    ['with a list of scopes', () => withClaims({ scope: ['api'] })],
+    ['that expired within the clock tolerance', () => withClaims({ exp: now - 2 })],
   ])('%s', async (_, make) => {
     expect(await callWith(`Bearer ${await make()}`)).toMatchObject({ status: 200 });
   });
 });
 
-describe('answers 401 to a token', () => {
+describe('responds with 401 to a token', () => {
   it.each([
     ['without a signature (alg none)', async () => new UnsecuredJWT(good).encode()],
     ['whose signature is cut off', async () => `${(await sign(good)).split('.').slice(0, 2).join('.')}.`],
@@ -81,67 +81,70 @@ describe('answers 401 to a token', () => {
       () => sign(good, { alg: 'PS256', kid: 'RS256' }, keys.RS256.privateKey),
     ],
     [
-      'that brings its own key',
+      'that contains its own key',
       () => sign(good, { jwk: attacker.publicKey.export({ format: 'jwk' }) }, attacker.privateKey),
     ],
-    ['that names a key set', () => sign(good, { jku: `${harness.stub.url}/jwks`, kid: 'x' }, attacker.privateKey)],
+    ['that refers to a key set', () => sign(good, { jku: `${harness.stub.url}/jwks`, kid: 'x' }, attacker.privateKey)],
     ['of an unknown key', () => sign(good, { kid: 'other' }, attacker.privateKey)],
-    ['with a critical header that nobody knows', () => sign(good, { crit: ['novel'], novel: true })],
-    ['of another issuer', () => but({ iss: 'other' })],
-    ['for another audience', () => but({ aud: 'other' })],
-    ['without an audience', () => but({ aud: undefined })],
+    ['with an unknown critical header', () => sign(good, { crit: ['novel'], novel: true })],
+    ['of another issuer', () => withClaims({ iss: 'other' })],
+    ['for another audience', () => withClaims({ aud: 'other' })],
+    ['without an audience', () => withClaims({ aud: undefined })],
     ['of another type', () => sign(good, { typ: 'logout+jwt' })],
     ['with a type that is a number', () => sign(good, { typ: 5 })],
-    ['that has expired', () => but({ exp: now - 60 })],
-    ['that never expires', () => but({ exp: undefined })],
-    ['that is not valid yet', () => but({ nbf: now + 60 })],
-    ['that was issued in the future', () => but({ iat: now + 60 })],
-    ['whose end is a text', () => but({ exp: String(now + 600) })],
-    ['whose begin is a text', () => but({ nbf: 'soon' })],
-    ['whose time of issue is a text', () => but({ iat: 'now' })],
+    ['that has expired', () => withClaims({ exp: now - 60 })],
+    ['that never expires', () => withClaims({ exp: undefined })],
+    ['that is not valid yet', () => withClaims({ nbf: now + 60 })],
+    ['that was issued in the future', () => withClaims({ iat: now + 60 })],
+    ['whose expiry is a text', () => withClaims({ exp: String(now + 600) })],
+    ['whose start is a text', () => withClaims({ nbf: 'soon' })],
+    ['whose time of issue is a text', () => withClaims({ iat: 'now' })],
     ['whose claims are a list', () => sign([good])],
-    ['without a kind', () => but({ kind: undefined })],
-    ['of a kind that nobody knows', () => but({ kind: 'admin' })],
-    ['that says to be a service', () => but({ kind: 'service' })],
-    ['of profile 0', () => but({ sub: '0' })],
-    ['of a profile that is no number', () => but({ sub: 'abc' })],
-    ['of a profile beyond 32 bits', () => but({ sub: '2147483648' })],
-    ['without a profile', () => but({ sub: undefined })],
-    ['without the scope', () => but({ scope: undefined })],
-    ['with another scope', () => but({ scope: 'apiary openid' })],
-    ['whose role is a text', () => but({ roleId: '1' })],
-    ['whose rights are a text', () => but({ permissions: 'deleteTicket' })],
-    ['whose skills are not of integers', () => but({ skills: { tagIds: ['1'] } })],
-    ['of 9 KB', () => but({ padding: 'x'.repeat(9 * 1024) })],
+    ['without a kind', () => withClaims({ kind: undefined })],
+    ['of an unknown kind', () => withClaims({ kind: 'admin' })],
+    ['of the kind service', () => withClaims({ kind: 'service' })],
+    ['of profile 0', () => withClaims({ sub: '0' })],
+    ['of a profile that is not a number', () => withClaims({ sub: 'abc' })],
+    ['of a profile beyond 32 bits', () => withClaims({ sub: '2147483648' })],
+    ['without a profile', () => withClaims({ sub: undefined })],
+    ['without the scope', () => withClaims({ scope: undefined })],
+    ['with another scope', () => withClaims({ scope: 'apiary openid' })],
+    ['whose role is a text', () => withClaims({ roleId: '1' })],
+    ['whose rights are a text', () => withClaims({ permissions: 'deleteTicket' })],
+    ['whose skills are not integers', () => withClaims({ skills: { tagIds: ['1'] } })],
+    ['of 9 KB', () => withClaims({ padding: 'x'.repeat(9 * 1024) })],
     ['that is internal', () => harness.identity.internalToken('tickets', testCaller())],
     ['that is internal, for the gateway', () => harness.identity.internalToken('gateway', testCaller(), 'tickets')],
   ])('%s', async (_, make) => {
     const before = harness.stub.received.length;
-    const answer = await callWith(`Bearer ${await make()}`);
-    expect(answer.status).toBe(401);
-    expect(answer.json).toMatchObject({ code: 'invalid_token', status: 401, success: false });
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    const response = await callWith(`Bearer ${await make()}`);
+    expect(response.status).toBe(401);
+    expect(response.json).toMatchObject({ code: 'invalid_token', status: 401, success: false });
+    expect(response.headers['www-authenticate']).toBe('Bearer');
     expect(harness.stub.received.length).toBe(before);
   });
 });
 
-describe('a credential in another form', () => {
-  it.each(['', 'Bearer', 'Bearer a b', 'Basic dXNlcjpwYXNz', 'Token abc'])('`%s` is answered 401', async (header) => {
-    expect((await callWith(header)).json).toMatchObject({ code: 'invalid_token' });
-  });
+describe('a malformed or missing credential', () => {
+  it.each(['', 'Bearer', 'Bearer a b', 'Basic dXNlcjpwYXNz', 'Token abc'])(
+    '`%s` is refused with 401',
+    async (header) => {
+      expect((await callWith(header)).json).toMatchObject({ code: 'invalid_token' });
+    },
+  );
 
-  it('that is missing is answered 401, also on a path of no service', async () => {
+  it('a missing credential is refused with 401, even on a path that does not exist', async () => {
     expect((await harness.callBare('GET', '/ticket/1')).json).toMatchObject({ code: 'missing_token' });
     expect((await harness.callBare('GET', '/nowhere')).status).toBe(401);
   });
 
-  it('beyond the limit of headers is answered 431', async () => {
-    const answer = await sendRaw(
+  it('a credential beyond the limit of header sizes is refused with 431', async () => {
+    const response = await sendRaw(
       harness.gateway.ports.http,
       `GET /ticket/1 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${'x'.repeat(17 * 1024)}\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
-    expect(answer).toContain('"code":"headers_too_large"');
-    expect(answer).toContain('content-type: application/problem+json');
+    expect(response).toMatch(/^HTTP\/1\.1 431 /);
+    expect(response).toContain('"code":"headers_too_large"');
+    expect(response).toContain('content-type: application/problem+json');
   });
 });

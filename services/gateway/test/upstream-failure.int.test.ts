@@ -13,14 +13,14 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-describe('a service that', () => {
-  it('is away is answered for with 503, until it is back; nothing else suffers', async () => {
+describe('a service', () => {
+  it('that is unreachable leads to 503 on its routes only, until it is reachable again', async () => {
     const other = await startHarness();
     const port = Number(new URL(other.stub.url).port);
     await other.stub.close();
-    const answer = await other.call('GET', '/ticket/1');
-    expect(answer.json).toMatchObject({ status: 503, code: 'upstream_unavailable', instance: '/ticket/1' });
-    expect(answer.headers['retry-after']).toBe('1');
+    const response = await other.call('GET', '/ticket/1');
+    expect(response.json).toMatchObject({ status: 503, code: 'upstream_unavailable', instance: '/ticket/1' });
+    expect(response.headers['retry-after']).toBe('1');
     expect((await other.callBare('GET', '/readyz')).status).toBe(200);
     expect((await other.call('POST', '/auth/session')).status).toBe(200);
     const back = await startStub(port);
@@ -29,21 +29,21 @@ describe('a service that', () => {
     await other.stop();
   });
 
-  it('has no address is answered for with 503', async () => {
+  it('whose host name does not resolve leads to 503', async () => {
     const other = await startHarness({ TICKETS_URL: 'http://tickets.invalid:8081' });
     expect((await other.call('GET', '/ticket/1')).json).toMatchObject({ status: 503, code: 'upstream_unavailable' });
     await other.stop();
   });
 
-  it('does not answer in time is answered for with 504', async () => {
+  it('that does not respond in time leads to 504', async () => {
     const calls: IncomingMessage[] = [];
     harness.stub.next((request) => calls.push(request));
-    const answer = await harness.call('GET', '/ticket/1');
-    expect(answer.json).toMatchObject({ status: 504, code: 'deadline_exceeded', title: 'Deadline exceeded' });
+    const response = await harness.call('GET', '/ticket/1');
+    expect(response.json).toMatchObject({ status: 504, code: 'deadline_exceeded', title: 'Deadline exceeded' });
     expect(calls).toHaveLength(1);
   });
 
-  it('resets the connection is answered for with 502, and not called again', async () => {
+  it('that resets the connection leads to 502, and is not called again', async () => {
     let calls = 0;
     const reset = (request: IncomingMessage) => {
       calls += 1;
@@ -59,30 +59,30 @@ describe('a service that', () => {
     await harness.call('GET', '/ticket');
   });
 
-  it('does not speak HTTP is answered for with 502', async () => {
-    const babble = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
-    babble.listen(0, '127.0.0.1');
-    await once(babble, 'listening');
-    const address = babble.address();
+  it('that does not speak HTTP leads to 502', async () => {
+    const notHttp = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
+    notHttp.listen(0, '127.0.0.1');
+    await once(notHttp, 'listening');
+    const address = notHttp.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const other = await startHarness({ TICKETS_URL: `http://127.0.0.1:${port}` });
     expect((await other.call('GET', '/ticket/1')).json).toMatchObject({ status: 502, code: 'upstream_failed' });
     await other.stop();
-    babble.close();
+    notHttp.close();
   });
 
-  it('answers 503 itself is not called again', async () => {
+  it('that responds with 503 itself is not called again', async () => {
     let calls = 0;
     harness.stub.next((_, response) => {
       calls += 1;
       response.writeHead(503, { 'retry-after': '0', 'content-type': 'application/problem+json' }).end('{"code":"own"}');
     });
-    const answer = await harness.call('GET', '/ticket/1');
-    expect(answer).toMatchObject({ status: 503, json: { code: 'own' } });
+    const response = await harness.call('GET', '/ticket/1');
+    expect(response).toMatchObject({ status: 503, json: { code: 'own' } });
     expect(calls).toBe(1);
   });
 
-  it('breaks off in mid-answer never looks like a whole answer', async () => {
+  it('that breaks off in the middle of a response never looks like a complete response', async () => {
     harness.stub.next((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"a":', () => response.destroy());
@@ -90,7 +90,7 @@ describe('a service that', () => {
     await expect(harness.call('GET', '/ticket/1')).rejects.toThrow();
   });
 
-  it('takes its time with the rest of its answer is waited for', async () => {
+  it('whose response begins in time may take longer to end', async () => {
     harness.stub.next((_, response) => {
       response.write('{"a":');
       setTimeout(() => response.write('1'), 200);
@@ -100,32 +100,32 @@ describe('a service that', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  it('ends the call of the service, before and during the answer', async () => {
-    const patient = await startHarness();
-    for (const begins of [false, true]) {
+describe('a client that disconnects', () => {
+  it('ends the call to the service, before and during the response', async () => {
+    const other = await startHarness();
+    for (const hasBegun of [false, true]) {
       const called = Promise.withResolvers<void>();
       const ended = Promise.withResolvers<void>();
-      patient.stub.next((request, response) => {
+      other.stub.next((request, response) => {
         request.socket.once('close', () => ended.resolve());
-        if (begins) response.write('x');
+        if (hasBegun) response.write('x');
         called.resolve();
       });
       const client = httpRequest({
         host: '127.0.0.1',
-        port: patient.gateway.ports.http,
+        port: other.gateway.ports.http,
         path: '/ticket/1',
-        headers: { authorization: patient.bearer },
+        headers: { authorization: other.bearer },
       });
       client
         .on('error', () => undefined)
-        .on('response', (answer) => answer.on('error', () => undefined))
+        .on('response', (response) => response.on('error', () => undefined))
         .end();
-      if (begins) await once(client, 'response');
+      if (hasBegun) await once(client, 'response');
       await called.promise;
       client.destroy();
       await ended.promise;
     }
-    await patient.stop();
+    await other.stop();
   });
 });

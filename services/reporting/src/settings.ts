@@ -2,9 +2,9 @@ import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export
 
 /** The settings that this service reads. */
 export interface ReportingSettings {
-  /** Whether exports tell of persons: `pseudonymized` leaves `email` and `rawData` out. */
+  /** Whether exports contain personal data: `pseudonymized` leaves out the columns `email` and `rawData`. */
   reportingPrivacyLevel: 'none' | 'pseudonymized';
-  /** The format of an export that names none. */
+  /** The format of an export whose request names none. */
   defaultDateExportFormat: ExportFormat;
 }
 

@@ -10,7 +10,7 @@ import { type ReportingHarness, startHarness } from './harness.ts';
 
 let reporting: ReportingHarness;
 const path = '/export/reporting_tickets';
-const link = '=HYPERLINK("http://x","y")';
+const formula = '=HYPERLINK("http://x","y")';
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 
 let connection: mongoose.Connection;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   reporting = await startHarness();
   const dbName = reporting.environment.TICKETING_REPORTING_MONGODB_DATABASE ?? '';
   connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
-  await reporting.putTag(1, link);
+  await reporting.putTag(1, formula);
   await reporting.putTag(2, 'Übergabe', 1);
   const priorities = [Priority.LOW, Priority.URGENT, Priority.MEDIUM, Priority.HIGH];
   for (let id = 1; id <= 12; id++) {
@@ -56,8 +56,8 @@ const problemOf = async (query: string, headers?: Record<string, string>) => {
 const filter = (index: number, key: string, comparator: string, value: string) =>
   `filters[${index}][key]=${key}&filters[${index}][comparator]=${encodeURIComponent(comparator)}&filters[${index}][value]=${encodeURIComponent(value)}`;
 
-describe('the form of an export', () => {
-  test('is the workbook by default, and else what the setting or the request says', async () => {
+describe('the file format of an export', () => {
+  test('is xlsx by default, unless the setting or the request names another', async () => {
     const sheet = await get('');
     expect(sheet.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
     expect(sheet.headers.get('content-disposition')).toMatch(
@@ -70,7 +70,7 @@ describe('the form of an export', () => {
     expect((await get('format=json')).headers.get('content-disposition')).toContain('.json"');
   });
 
-  test('makes no difference to what the cells say', async () => {
+  test('does not change the values of the cells', async () => {
     const { json } = await get('format=json&limit=12&orderByDirection=asc');
     const names = Object.keys(json[0]);
     const csv: string[][] = parse((await get('format=csv&limit=12&orderByDirection=asc')).text, { bom: true });
@@ -90,12 +90,12 @@ describe('the form of an export', () => {
         expect(shown, name).toEqual(value);
       }
     }
-    expect(json[0].topic).toBe(link);
+    expect(json[0].topic).toBe(formula);
   });
 });
 
 describe('the rows of an export', () => {
-  test('are the newest 100 by default, and their total is told', async () => {
+  test('are the 100 with the highest ids by default; x-total-count is the number of all matching rows', async () => {
     const { headers } = await get('format=json');
     expect(headers.get('x-total-count')).toBe('12');
     expect(await idsOf('')).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -134,7 +134,7 @@ describe('the rows of an export', () => {
     expect((await get(`format=json&${filter(0, 'status', '=', 'closed')}`)).headers.get('x-total-count')).toBe('3');
   });
 
-  test('tell of no person under the privacy level pseudonymized', async () => {
+  test('contain no personal data under the privacy level pseudonymized', async () => {
     reporting.settings.reportingPrivacyLevel = 'pseudonymized';
     const { json, text } = await get('format=json');
     expect(Object.keys(json[0])).not.toContain('email');
@@ -153,7 +153,7 @@ describe('the rows of an export', () => {
   });
 });
 
-describe('a request that is not right', () => {
+describe('a request', () => {
   test.each([
     ['format=pdf', '#/query/format not_allowed'],
     ['limit=0', '#/query/limit out_of_range'],
@@ -166,62 +166,62 @@ describe('a request that is not right', () => {
     [filter(0, 'subject', '=', 'x'), '#/query/filters/0/key unknown_filter_key'],
     [filter(0, 'id', '~', '1'), '#/query/filters/0/comparator not_allowed'],
     [filter(0, 'id', '=', 'x'), '#/query/filters/0/value invalid_filter_value'],
-  ])('%s is refused: %s', async (query, violation) => {
+  ])('%s is invalid: %s', async (query, violation) => {
     expect(await problemOf(query)).toEqual([400, violation]);
   });
 
-  test('all takes neither limit nor offset', async () => {
+  test('with all cannot have limit or offset', async () => {
     const headers = { prefer: 'respond-async' };
     expect(await problemOf('all=true&limit=5&offset=1', headers)).toEqual([
       ...[400, '#/query/limit not_allowed', '#/query/offset not_allowed'],
     ]);
   });
 
-  test('HEAD makes no export', async () => {
+  test('with HEAD makes no export', async () => {
     const before = await reporting.database.collection('exports').countDocuments();
-    const answer = await reporting.request(`${path}?all=true`, {
+    const response = await reporting.request(`${path}?all=true`, {
       method: 'HEAD',
       headers: { prefer: 'respond-async' },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await reporting.database.collection('exports').countDocuments()).toBe(before);
   });
 
-  test('needs the right exportReporting, on every path', async () => {
+  test('requires the right exportReporting, on every path', async () => {
     const id = randomUUID();
-    for (const one of [path, `${path}/${id}`, `${path}/${id}/file`]) {
-      const refused = await reporting.request(one, { caller: { permissions: [] } });
+    for (const onePath of [path, `${path}/${id}`, `${path}/${id}/file`]) {
+      const refused = await reporting.request(onePath, { caller: { permissions: [] } });
       expect([refused.status, refused.json.code]).toEqual([403, 'missing_right']);
-      expect((await reporting.fetch(reporting.url + one)).status).toBe(401);
-      expect((await reporting.request(one, { caller: { permissions: [], roleId: 1 } })).status).not.toBe(403);
-      const other = await reporting.request(one, { method: 'POST' });
+      expect((await reporting.fetch(reporting.url + onePath)).status).toBe(401);
+      expect((await reporting.request(onePath, { caller: { permissions: [], roleId: 1 } })).status).not.toBe(403);
+      const other = await reporting.request(onePath, { method: 'POST' });
       expect([other.status, other.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     }
   });
 });
 
-describe('an export that is made later', () => {
-  const later = async (query: string, profileId = 7) => {
-    const answer = await reporting.request(`${path}?${query}`, {
+describe('an export that is made in the background', () => {
+  const exportInBackground = async (query: string, profileId = 7) => {
+    const response = await reporting.request(`${path}?${query}`, {
       caller: { permissions: ['exportReporting'], profileId },
       headers: { prefer: 'respond-async, wait=10' },
     });
-    expect(answer.status, answer.text).toBe(202);
-    return answer;
+    expect(response.status, response.text).toBe(202);
+    return response;
   };
-  const finished = async (location: string) => {
+  const waitUntilFinished = async (location: string) => {
     await expect
       .poll(async () => (await reporting.request(location)).json.status, { timeout: 15_000 })
       .toBe('finished');
     return (await reporting.request(location)).json;
   };
 
-  test('tells how far it is, and then where the file is', async () => {
-    const answer = await later('format=json&all=true&orderByField=createdAt&orderByDirection=asc');
-    const location = answer.headers.get('location') ?? '';
-    expect(location).toBe(`${path}/${answer.json.id}`);
-    expect(answer.headers.get('preference-applied')).toBe('respond-async');
-    expect(answer.json).toMatchObject({
+  test('shows its progress, and then the URL of the file', async () => {
+    const response = await exportInBackground('format=json&all=true&orderByField=createdAt&orderByDirection=asc');
+    const location = response.headers.get('location') ?? '';
+    expect(location).toBe(`${path}/${response.json.id}`);
+    expect(response.headers.get('preference-applied')).toBe('respond-async');
+    expect(response.json).toMatchObject({
       status: 'waiting',
       format: 'json',
       rows: 0,
@@ -229,8 +229,8 @@ describe('an export that is made later', () => {
       finishedAt: null,
       url: null,
     });
-    expect(Date.parse(answer.json.expiresAt) - Date.parse(answer.json.createdAt)).toBe(86_400_000);
-    const done = await finished(location);
+    expect(Date.parse(response.json.expiresAt) - Date.parse(response.json.createdAt)).toBe(86_400_000);
+    const done = await waitUntilFinished(location);
     expect(done).toMatchObject({ rows: 12, total: 12, url: `${location}/file`, finishedAt: expect.any(String) });
     const file = await reporting.request(done.url);
     expect(file.headers.get('content-disposition')).toContain('.json"');
@@ -240,31 +240,31 @@ describe('an export that is made later', () => {
     expect(withoutAge(file.json)).toEqual(withoutAge(json));
   });
 
-  test('honours limit and offset, and is seen by nobody else', async () => {
-    const { json } = await later('format=csv&limit=2&offset=1');
-    await finished(`${path}/${json.id}`);
+  test('honours limit and offset, and cannot be seen by another caller', async () => {
+    const { json } = await exportInBackground('format=csv&limit=2&offset=1');
+    await waitUntilFinished(`${path}/${json.id}`);
     const file = await reporting.request(`${path}/${json.id}/file`);
     const rows: string[][] = parse(file.text, { bom: true });
     expect(rows.map(([id]) => id)).toEqual(['id', '11', '10']);
-    for (const one of [`${path}/${json.id}`, `${path}/${json.id}/file`]) {
-      const other = await reporting.request(one, { caller: { permissions: ['exportReporting'], profileId: 8 } });
+    for (const onePath of [`${path}/${json.id}`, `${path}/${json.id}/file`]) {
+      const other = await reporting.request(onePath, { caller: { permissions: ['exportReporting'], profileId: 8 } });
       expect([other.status, other.json.code]).toEqual([404, 'export_not_found']);
     }
     expect((await reporting.request(`${path}/${randomUUID()}`)).status).toBe(404);
     expect((await reporting.request(`${path}/nonsense`)).status).toBe(400);
   });
 
-  test('is begun anew by another process when its own has died, and outlives a restart', async () => {
-    const { json } = await later('format=json&all=true');
+  test('is made again by another process after its own has died, and outlives a restart', async () => {
+    const { json } = await exportInBackground('format=json&all=true');
     const location = `${path}/${json.id}`;
-    await finished(location);
+    await waitUntilFinished(location);
     const exports = reporting.database.collection<{ _id: string }>('exports');
-    // As a process leaves it that dies in the middle.
+    // The state in which a process leaves the export if it dies while it writes the file.
     await exports.updateOne(
       { _id: json.id },
       { $set: { status: 2, lease: { owner: 'dead', expiresAt: new Date(0) }, rows: 3 } },
     );
-    expect((await finished(location)).rows).toBe(12);
+    expect((await waitUntilFinished(location)).rows).toBe(12);
     const another = await reporting.startInstance();
     const file = await reporting.request(`${location}/file`, { url: `http://127.0.0.1:${another.ports.http}` });
     expect(file.json).toHaveLength(12);
@@ -272,17 +272,17 @@ describe('an export that is made later', () => {
     expect(await reporting.database.collection('exportFiles.files').countDocuments({ filename: json.id })).toBe(1);
   });
 
-  test('a file that is not there yet is 409', async () => {
-    const { json } = await later('format=json&all=true');
-    await finished(`${path}/${json.id}`);
+  test('responds with 409 for the file of an export that has failed', async () => {
+    const { json } = await exportInBackground('format=json&all=true');
+    await waitUntilFinished(`${path}/${json.id}`);
     await reporting.database
       .collection<{ _id: string }>('exports')
       .updateOne({ _id: json.id }, { $set: { status: 4 } });
-    const answer = await reporting.request(`${path}/${json.id}/file`);
-    expect([answer.status, answer.json.code]).toEqual([409, 'export_not_finished']);
+    const response = await reporting.request(`${path}/${json.id}/file`);
+    expect([response.status, response.json.code]).toEqual([409, 'export_not_finished']);
   });
 
-  test('five of one person are under way at most', async () => {
+  test('is refused if the caller has five unfinished exports', async () => {
     const exports = reporting.database.collection('exports');
     const made = {
       requestedBy: 'user 9',
@@ -291,40 +291,40 @@ describe('an export that is made later', () => {
       createdAt: new Date(),
     };
     await exports.insertMany(Array.from({ length: 5 }, () => ({ ...made, _id: randomUUID() as never })));
-    const answer = await reporting.request(`${path}?all=true`, {
+    const response = await reporting.request(`${path}?all=true`, {
       caller: { permissions: ['exportReporting'], profileId: 9 },
       headers: { prefer: 'respond-async' },
     });
-    expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([
+    expect([response.status, response.json.code, response.headers.get('retry-after')]).toEqual([
       429,
       'too_many_exports',
       '10',
     ]);
-    await later('format=json', 10);
+    await exportInBackground('format=json', 10);
     await exports.deleteMany({ requestedBy: 'user 9' });
   });
 
-  test('one that tells of persons is no longer answered once exports may not', async () => {
-    const { json } = await later('format=json');
-    await finished(`${path}/${json.id}`);
+  test('is withdrawn if it contains personal data and the privacy level becomes pseudonymized', async () => {
+    const { json } = await exportInBackground('format=json');
+    await waitUntilFinished(`${path}/${json.id}`);
     reporting.settings.reportingPrivacyLevel = 'pseudonymized';
-    const answer = await reporting.request(`${path}/${json.id}/file`);
-    expect([answer.status, answer.json.code]).toEqual([404, 'export_withdrawn']);
-    const other = await later('format=json');
-    await finished(`${path}/${other.json.id}`);
+    const response = await reporting.request(`${path}/${json.id}/file`);
+    expect([response.status, response.json.code]).toEqual([404, 'export_withdrawn']);
+    const other = await exportInBackground('format=json');
+    await waitUntilFinished(`${path}/${other.json.id}`);
     expect((await reporting.request(`${path}/${other.json.id}/file`)).text).not.toContain('ada@example.org');
   });
 
-  test('the total of a file is that of all rows that match', async () => {
-    const { json } = await later('format=json&limit=2');
-    await finished(`${path}/${json.id}`);
+  test('has all matching rows in its x-total-count, whatever its limit', async () => {
+    const { json } = await exportInBackground('format=json&limit=2');
+    await waitUntilFinished(`${path}/${json.id}`);
     const file = await reporting.request(`${path}/${json.id}/file`);
     expect([file.json.length, file.headers.get('x-total-count')]).toEqual([2, String((await reporting.rows()).length)]);
   });
 
-  test('one that takes its process down with it again and again fails at last', async () => {
-    const { json } = await later('format=json');
-    await finished(`${path}/${json.id}`);
+  test('fails after five attempts in which its process died', async () => {
+    const { json } = await exportInBackground('format=json');
+    await waitUntilFinished(`${path}/${json.id}`);
     const exports = reporting.database.collection<{ _id: string }>('exports');
     await exports.updateOne(
       { _id: json.id },
@@ -335,42 +335,42 @@ describe('an export that is made later', () => {
       .toBe('failed');
   });
 
-  test('what is left of an attempt that nobody knows any more is removed, and so are old exports', async () => {
-    const { json } = await later('format=json');
-    await finished(`${path}/${json.id}`);
+  test('is removed with its file when it is old; files without an export are removed too', async () => {
+    const { json } = await exportInBackground('format=json');
+    await waitUntilFinished(`${path}/${json.id}`);
     const orphan = randomUUID();
     const chunks = reporting.database.collection<{ files_id: string; n: number }>('exportFiles.chunks');
     await chunks.insertOne({ files_id: orphan, n: 0 });
     const tickets = reporting.database.collection<{ fileId: string }>('exportTickets');
     await tickets.insertOne({ fileId: orphan });
     const store = exportStore(connection);
-    await store.removeOlder(new Date(Date.now() - 3_600_000));
+    await store.removeOlderThan(new Date(Date.now() - 3_600_000));
     expect([
       await chunks.countDocuments({ files_id: orphan }),
       await tickets.countDocuments({ fileId: orphan }),
     ]).toEqual([0, 0]);
     expect((await reporting.request(`${path}/${json.id}/file`)).status).toBe(200);
-    await store.removeOlder(new Date());
+    await store.removeOlderThan(new Date());
     expect((await reporting.request(`${path}/${json.id}`)).status).toBe(404);
     expect([await chunks.countDocuments({}), await tickets.countDocuments({})]).toEqual([0, 0]);
   });
 
-  test('is withdrawn when a ticket in it is deleted; others stay', async () => {
+  test('is withdrawn when a ticket in it is deleted; other exports stay', async () => {
     await reporting.put(50, { subject: 'Geheimnis' });
-    const holding = (await later('format=json&all=true')).json.id;
-    const other = (await later(`format=json&${filter(0, 'id', '<', '5')}`)).json.id;
-    await finished(`${path}/${holding}`);
-    await finished(`${path}/${other}`);
+    const holding = (await exportInBackground('format=json&all=true')).json.id;
+    const other = (await exportInBackground(`format=json&${filter(0, 'id', '<', '5')}`)).json.id;
+    await waitUntilFinished(`${path}/${holding}`);
+    await waitUntilFinished(`${path}/${other}`);
     await reporting.remove(50);
-    const answer = await reporting.request(`${path}/${holding}/file`);
-    expect([answer.status, answer.json.code]).toEqual([404, 'export_withdrawn']);
+    const response = await reporting.request(`${path}/${holding}/file`);
+    expect([response.status, response.json.code]).toEqual([404, 'export_withdrawn']);
     expect((await reporting.request(`${path}/${holding}`)).json).toMatchObject({ status: 'withdrawn', url: null });
     expect((await reporting.request(`${path}/${other}/file`)).json).toHaveLength(4);
     expect(await everythingIn(reporting)).not.toContain('Geheimnis');
   });
 });
 
-/** All that the store holds, as text. */
+/** The content of all collections, as text. */
 async function everythingIn({ database }: ReportingHarness): Promise<string> {
   const parts: string[] = [];
   for (const { name } of await database.listCollections().toArray()) {

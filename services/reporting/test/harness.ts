@@ -12,24 +12,27 @@ import { service } from '../src/service.ts';
 import { defaultSettings, type ReportingSettings } from '../src/settings.ts';
 import { serveTickets, TicketModel } from './stub-tickets.ts';
 
-/** A reporting service of its own, with a model in place of the tickets service, and a bus. */
+/** A running reporting service, with a stub of the tickets service and a bus. */
 export interface ReportingHarness extends Omit<ServiceHarness, 'request'> {
   model: TicketModel;
   bus: Bus;
   settings: ReportingSettings;
   request(path: string, request?: HarnessRequest & { method?: string }): Promise<TestResponse>;
-  /** Puts a ticket into the model, publishes that, and waits until the rows show it. */
+  /** Creates or changes a ticket, publishes the event, and waits until the row shows the change. */
   put(id: number, fields?: Parameters<TicketModel['put']>[1]): Promise<void>;
+  /** Deletes a ticket, publishes the event, and waits until its erasure is confirmed. */
   remove(id: number): Promise<void>;
+  /** Creates or changes a tag, and publishes the event. */
   putTag(...tag: Parameters<TicketModel['putTag']>): Promise<void>;
+  /** Exports rows as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape
   rows(query?: string): Promise<any[]>;
 }
 
-/** The right that exports need. */
+/** A caller with the right that exports require. */
 export const reporter = { permissions: ['exportReporting'] };
 
-/** The message of a change of a ticket. */
+/** The message for the event that a ticket has changed. */
 export function ticketChanged(
   ticketId: number,
   version: number,
@@ -40,7 +43,7 @@ export function ticketChanged(
   return messageOf(eventId, 'ticket.updated', ticketId, toBinary(TicketChangedSchema, value));
 }
 
-/** The message of a change of a tag. */
+/** The message for the event that a tag has changed. */
 export function tagChanged(tagId: number): OutgoingMessage {
   const eventId = timeOrderedId('evt');
   const value = create(TagChangedSchema, { eventId, tagId, version: 2 });

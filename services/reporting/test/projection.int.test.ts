@@ -28,7 +28,7 @@ import { TicketModel } from './stub-tickets.ts';
 const connections: Connection[] = [];
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 const { signal } = new AbortController();
-const reason = { trace: continueTrace(undefined), signal };
+const call = { trace: continueTrace(undefined), signal };
 let uri: string;
 
 beforeAll(() => {
@@ -41,8 +41,8 @@ afterAll(async () => {
   }
 });
 
-/** A projection on a database of its own, of tickets that answer after a while what they were when they were asked. */
-async function bench(delays: readonly number[] = [0]) {
+/** Opens a projection on a new database. Reads of tickets return after a delay; `delays` are used in turn. */
+async function openProjection(delays: readonly number[] = [0]) {
   const connection = await mongoose.createConnection(uri, { dbName: `test_${randomUUID().slice(0, 8)}` }).asPromise();
   connections.push(connection);
   await setUpStore(connection);
@@ -50,9 +50,9 @@ async function bench(delays: readonly number[] = [0]) {
   let calls = 0;
   const tickets: Context['tickets'] = {
     async snapshots(ids) {
-      const answer = model.snapshots(ids);
+      const snapshots = model.snapshots(ids);
       await setTimeout(delays[calls++ % delays.length]);
-      return answer;
+      return snapshots;
     },
     versions: async (afterId) => model.versions(afterId, 5),
     async confirmErasure(ticketId) {
@@ -77,7 +77,7 @@ async function bench(delays: readonly number[] = [0]) {
   return { connection, model, context, rows };
 }
 
-/** What the rows must be: those of the living tickets with the names of now, and nothing but versions of the deleted. */
+/** The rows that the model must lead to: current tickets with current tag names, and only the version of deleted ones. */
 function expectedRows(model: TicketModel) {
   return [...model.tickets]
     .sort(([left], [right]) => left - right)
@@ -85,7 +85,7 @@ function expectedRows(model: TicketModel) {
       if (deleted) return { _id: id, version, tagRevision: 0, erasedAt: expect.any(Date) };
       const { snapshots, tags } = model.snapshots([id]);
       const [snapshot] = snapshots;
-      if (!snapshot) throw new Error('lost');
+      if (!snapshot) throw new Error('the model has no such ticket');
       const document = documentOf(rowOf(snapshot, new Map(tags.map((tag) => [tag.id, tag]))), 0);
       return { ...document, tagRevision: expect.any(Number) };
     });
@@ -120,7 +120,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-test(`E4: whatever is duplicated, reordered or replayed, the rows are the newest state of tickets and tags (TICKETING_TEST_SEED=${seed})`, {
+test(`E4: whatever is duplicated, reordered or replayed, the rows show the newest state of tickets and tags (TICKETING_TEST_SEED=${seed})`, {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -129,14 +129,14 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows are the newest
       fc.array(fc.nat({ max: 6 }), { minLength: 3, maxLength: 7 }),
       fc.infiniteStream(fc.nat()),
       async (given, delays, order) => {
-        const { model, context, rows } = await bench(delays);
+        const { model, context, rows } = await openProjection(delays);
         // A ticket never carries a tag that does not exist.
         for (const id of [1, 2, 3, 4]) model.putTag(id, `tag ${id}`);
         const events: (() => Promise<void>)[] = [];
         const unhandled = new Set<() => Promise<void>>();
-        const dead = new Set<number>();
+        const deleted = new Set<number>();
         const running: Promise<void>[] = [];
-        const happened = (event: () => Promise<void>) => {
+        const publish = (event: () => Promise<void>) => {
           events.push(event);
           unhandled.add(event);
         };
@@ -148,21 +148,21 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows are the newest
         for (const step of given) {
           if (step.kind === 'tag') {
             model.putTag(step.id, step.name, step.id === 1 ? undefined : step.parent);
-            happened(async () => {
+            publish(async () => {
               await context.tagRefreshes.add([step.id]);
               await refreshTags(context, signal);
             });
-          } else if (dead.has(step.id)) {
+          } else if (deleted.has(step.id)) {
             continue;
           } else if (step.kind === 'delete') {
             const version = model.delete(step.id);
-            dead.add(step.id);
-            happened(() => erase(context, step.id, version, reason));
+            deleted.add(step.id);
+            publish(() => erase(context, step.id, version, call));
           } else {
             model.put(step.id, { tagIds: step.tags, subject: `version ${given.indexOf(step)}` });
-            happened(() => project(context, [step.id], reason));
+            publish(() => project(context, [step.id], call));
           }
-          // An event is handled at once, or later, or twice, while the next changes are made.
+          // Each event is handled at once, later or twice, while further changes are made.
           handle(events[(order.next().value ?? 0) % Math.max(1, events.length)]);
           await setTimeout((order.next().value ?? 0) % 4);
         }
@@ -179,44 +179,47 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows are the newest
 test.each([
   ['that exists', true],
   ['that does not exist yet', false],
-])('a tag that is renamed while an older name is on its way to a row %s shows in it at last', async (_, exists) => {
-  const { model, context, rows } = await bench();
-  model.putTag(1, 'old');
-  model.put(1, { tagIds: [1] });
-  if (exists) await project(context, [1], reason);
-  const slow = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
-  let isFirst = true;
-  const late: Context = {
-    ...context,
-    tickets: {
-      ...context.tickets,
-      async snapshots(ids) {
-        const answer = model.snapshots(ids);
-        if (isFirst) {
-          isFirst = false;
-          asked.resolve();
-          await slow.promise;
-        }
-        return answer;
+])(
+  'a tag that is renamed while its old name is being written to a row %s shows its new name in the end',
+  async (_, exists) => {
+    const { model, context, rows } = await openProjection();
+    model.putTag(1, 'old');
+    model.put(1, { tagIds: [1] });
+    if (exists) await project(context, [1], call);
+    const mayReturn = Promise.withResolvers<void>();
+    const wasRead = Promise.withResolvers<void>();
+    let isFirst = true;
+    const delayed: Context = {
+      ...context,
+      tickets: {
+        ...context.tickets,
+        async snapshots(ids) {
+          const snapshots = model.snapshots(ids);
+          if (isFirst) {
+            isFirst = false;
+            wasRead.resolve();
+            await mayReturn.promise;
+          }
+          return snapshots;
+        },
       },
-    },
-  };
-  const projected = project(late, [1], reason);
-  await asked.promise;
-  model.putTag(1, 'new');
-  await context.tagRefreshes.add([1]);
-  await refreshTags(context, signal);
-  slow.resolve();
-  await projected;
-  expect((await rows())[0]).toMatchObject({ topic: 'new' });
-});
+    };
+    const projected = project(delayed, [1], call);
+    await wasRead.promise;
+    model.putTag(1, 'new');
+    await context.tagRefreshes.add([1]);
+    await refreshTags(context, signal);
+    mayReturn.resolve();
+    await projected;
+    expect((await rows())[0]).toMatchObject({ topic: 'new' });
+  },
+);
 
-test('whichever call fails, before or after its work, an event that comes again ends in the right rows', async () => {
+test('whichever call fails, before or after its effect, handling the event again leads to the right rows', async () => {
   let isOver = false;
   for (let nth = 1; !isOver; nth++) {
     for (const when of ['before', 'after'] as const) {
-      const { model, context, rows } = await bench();
+      const { model, context, rows } = await openProjection();
       let calls = 0;
       const failing = <Port extends object>(port: Port): Port =>
         new Proxy(port, {
@@ -242,7 +245,7 @@ test('whichever call fails, before or after its work, an event that comes again 
         const events = messages.map((message) => receivedEvent({ topic: ticketChangedTopic.name, ...message }));
         for (;;) {
           try {
-            await handle(events, { ...reason, log: context.log });
+            await handle(events, { ...call, log: context.log });
             return;
           } catch (error) {
             expect(error).toMatchObject({ reason: 'test' });
@@ -260,11 +263,11 @@ test('whichever call fails, before or after its work, an event that comes again 
   }
 });
 
-test('reconciliation finds and repairs rows that are missing, stale or surplus, and counts them', async () => {
-  const { connection, model, context, rows } = await bench();
+test('reconciliation finds, counts and repairs rows that are missing, stale or surplus', async () => {
+  const { connection, model, context, rows } = await openProjection();
   for (let id = 1; id <= 13; id++) {
     model.put(id, { subject: `${id}` });
-    await project(context, [id], reason);
+    await project(context, [id], call);
   }
   const collection = connection.collection<{ _id: number }>('rows1');
   const options = { generation: 1, graceMs: 0, signal };
@@ -279,23 +282,23 @@ test('reconciliation finds and repairs rows that are missing, stale or surplus, 
   expect(await reconcile(context, options)).toMatchObject({ missing: 0, stale: 0, surplus: 0 });
 });
 
-test('what arrives while the reconciliation waits is no drift', async () => {
-  const { model, context, rows } = await bench();
+test('a change that arrives during the grace time is not counted as drift', async () => {
+  const { model, context, rows } = await openProjection();
   model.put(1);
-  const late = setTimeout(100).then(() => project(context, [1], reason));
+  const delayed = setTimeout(100).then(() => project(context, [1], call));
   expect(await reconcile(context, { generation: 1, graceMs: 500, signal })).toMatchObject({ missing: 0 });
-  await late;
+  await delayed;
   expect(await rows()).toEqual(expectedRows(model));
 });
 
-test('a rebuild makes all rows anew beside those that are read, follows changes meanwhile, and leaves no trace of deleted tickets', async () => {
-  const { connection, model, context, rows } = await bench([3]);
+test('a rebuild builds all rows again beside those that are read, includes changes made meanwhile, and leaves no trace of deleted tickets', async () => {
+  const { connection, model, context, rows } = await openProjection([3]);
   for (let id = 1; id <= 12; id++) {
     model.put(id, { subject: `Text ${id}` });
-    await project(context, [id], reason);
+    await project(context, [id], call);
   }
-  await erase(context, 7, model.delete(7), reason);
-  // What the old rows have wrong is not taken over.
+  await erase(context, 7, model.delete(7), call);
+  // An error in the old rows must not appear in the new ones.
   await connection
     .collection<{ _id: number }>('rows1')
     .updateOne({ _id: 2 }, { $set: { channel: 'wrong', version: 50 } });
@@ -304,7 +307,7 @@ test('a rebuild makes all rows anew beside those that are read, follows changes 
     round += 1;
     const id = (round % 6) + 1;
     model.put(id, { subject: `during ${round}` });
-    if (id !== 2) await project(context, [id], reason);
+    if (id !== 2) await project(context, [id], call);
     expect((await context.rows.generations()).active).toBe(1);
   };
   const pending: Promise<void>[] = [];
@@ -316,21 +319,21 @@ test('a rebuild makes all rows anew beside those that are read, follows changes 
   await Promise.all(pending);
   expect(compared).toBe(12);
   expect(await context.rows.generations()).toEqual({ active: 2, building: null });
-  for (const id of model.tickets.keys()) if (!model.tickets.get(id)?.deleted) await project(context, [id], reason);
+  for (const id of model.tickets.keys()) if (!model.tickets.get(id)?.deleted) await project(context, [id], call);
   expect(await rows(2)).toEqual(expectedRows(model));
   const names = (await connection.listCollections()).map(({ name }) => name);
   expect(names).not.toContain('rows1');
   expect(await context.rows.count({ queries: [], now: 0, maxTimeMs: undefined })).toBe(11);
 });
 
-test('a rebuild that was broken off is gone on with', async () => {
-  const { model, context, rows } = await bench();
+test('a rebuild that was interrupted is continued', async () => {
+  const { model, context, rows } = await openProjection();
   for (let id = 1; id <= 12; id++) model.put(id);
-  const broken = new AbortController();
+  const interrupted = new AbortController();
   const first = rebuild(context, {
-    signal: broken.signal,
+    signal: interrupted.signal,
     graceMs: 0,
-    onPage: () => broken.abort(new Error('killed')),
+    onPage: () => interrupted.abort(new Error('killed')),
   });
   await expect(first).rejects.toThrow('killed');
   expect(await context.rows.generations()).toEqual({ active: 1, building: 2 });
@@ -339,8 +342,8 @@ test('a rebuild that was broken off is gone on with', async () => {
   expect(await rows(2)).toEqual(expectedRows(model));
 });
 
-test('E7: a row that is written at the moment of its erasure is erased', async () => {
-  const { context, model, rows } = await bench();
+test('E7: a row that is written while its ticket is erased ends up erased', async () => {
+  const { context, model, rows } = await openProjection();
   const ids = Array.from({ length: 200 }, (_, index) => index + 1);
   for (const id of ids) model.put(id);
   const written = model.snapshots(ids).snapshots.map((snapshot) => rowOf(snapshot, new Map()));

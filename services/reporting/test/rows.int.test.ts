@@ -66,7 +66,7 @@ test('a row has every column of the specification, in its order', async () => {
   expect(JSON.parse(rawData)).toMatchObject({ id: 1, version: 1, subject: 'Hallo', rawData: { a: 1 } });
 });
 
-test('what is unset is null, and the last message of the customer is as old as it is now', async () => {
+test('unset columns are null, and the age of the last customer message is computed when the row is read', async () => {
   const now = Math.floor(Date.now() / 1000);
   await reporting.put(2, { lastCustomerMessageAt: at(now - 100) });
   await reporting.put(3);
@@ -85,7 +85,7 @@ test('a change of the ticket changes its row', async () => {
   expect(await rowOf(4)).toMatchObject({ status: 'pending', priority: 'high', manualWorkEntries: 1 });
 });
 
-test('a tag that is renamed or moved shows in all rows that carry it or what is below it', async () => {
+test('a renamed or moved tag shows in the rows of all tickets with this tag or a tag below it', async () => {
   await reporting.putTag(11, 'Technik');
   await reporting.putTag(12, 'Strom', 11);
   await reporting.putTag(13, 'Anderes');
@@ -110,7 +110,7 @@ test('a tag that is renamed or moved shows in all rows that carry it or what is 
   expect(JSON.parse((await rows())[1].rawData).tagIds).toEqual([12]);
 });
 
-test('of several skill tags the first by id gives the topic; others give none', async () => {
+test('the skill tag with the lowest id gives the topic; tags of other types give none', async () => {
   await reporting.putTag(21, 'Produkt', undefined, TagType.PRODUCT);
   await reporting.putTag(22, 'Zweite');
   await reporting.putTag(23, 'Dritte');
@@ -120,14 +120,14 @@ test('of several skill tags the first by id gives the topic; others give none', 
   expect(await rowOf(5)).toMatchObject({ topic: null, subTopic: null, allTags: 'Produkt' });
 });
 
-test('E7: a deleted ticket has no row, says so to its owner, and nothing brings it back', async () => {
+test('E7: the row of a deleted ticket is erased, the erasure is confirmed, and no later event restores the row', async () => {
   await reporting.put(6, { subject: 'Geheimnis' });
   await reporting.remove(6);
   expect(await rowOf(6)).toBeUndefined();
   expect(reporting.model.confirmed).toContainEqual({ ticketId: 6, owner: 'reporting' });
   const left = await reporting.database.collection<{ _id: number }>('rows1').findOne({ _id: 6 });
   expect(left).toEqual({ _id: 6, version: 2, tagRevision: 0, erasedAt: expect.any(Date) });
-  // An owner that was restored from an old copy would still be refused.
+  // Not even a tickets service that was restored from an old backup brings the row back.
   reporting.model.tickets.set(6, { version: 1, deleted: false, fields: { subject: 'Geheimnis' } });
   await reporting.bus.publish(ticketChangedTopic.name, [ticketChanged(6, 1)]);
   await reporting.put(7);
@@ -135,17 +135,17 @@ test('E7: a deleted ticket has no row, says so to its owner, and nothing brings 
   expect(await rowOf(6)).toBeUndefined();
 });
 
-test('while the tickets service is away, events wait; none is lost', async () => {
-  reporting.model.isAway = true;
+test('while the tickets service is unavailable, events wait; none is lost', async () => {
+  reporting.model.isUnavailable = true;
   const version = reporting.model.put(8, { subject: 'später' });
   await reporting.bus.publish(ticketChangedTopic.name, [ticketChanged(8, version)]);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await rowOf(8)).toBeUndefined();
-  reporting.model.isAway = false;
+  reporting.model.isUnavailable = false;
   await expect.poll(async () => (await rowOf(8))?.id, { timeout: 15_000 }).toBe(8);
 });
 
-test('metrics tell how far the rows are behind', async () => {
+test('metrics show the lag of the consumer', async () => {
   const metrics = await (await fetch(`http://127.0.0.1:${reporting.running.ports.internal}/metrics`)).text();
   for (const name of [
     'consumer_lag_seconds',

@@ -29,7 +29,7 @@ const bearer = async (claims: object) => ({
 });
 
 describe.each(transports)('over %s', (_, open) => {
-  test('an export is a stream whose first piece says what it is', async () => {
+  test('an export is a stream whose first message has the content type', async () => {
     const client = createClient(ExportService, open());
     const options = await bearer({ permissions: ['exportReporting'] });
     const pieces: string[] = [];
@@ -42,7 +42,7 @@ describe.each(transports)('over %s', (_, open) => {
     expect(pieces.join('')).toMatch(/^\uFEFFid,channel,.*\r\n1,email,/s);
   });
 
-  test('a right that is missing, and a request that is not valid, are refused', async () => {
+  test('refuses a caller without the right, and an invalid request', async () => {
     const client = createClient(ExportService, open());
     const codeOf = async (request: object, claims: object) => {
       try {

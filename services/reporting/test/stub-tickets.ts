@@ -13,15 +13,16 @@ import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/ticket
 
 type TicketInit = Exclude<MessageInitShape<typeof TicketSchema>, Ticket>;
 
-/** Tickets and tags as the tickets service would have them, changed at will. */
+/** The tickets and tags of a stub of the tickets service, which tests change. */
 export class TicketModel {
   readonly tickets = new Map<number, { version: number; deleted: boolean; fields: TicketInit }>();
   readonly tags = new Map<number, Tag>();
   readonly confirmed: { ticketId: number; owner: string | null }[] = [];
   tagRevision = 0;
-  isAway = false;
+  /** Whether every call to the stub fails with `unavailable`. */
+  isUnavailable = false;
 
-  /** Creates a ticket or changes it; answers its version. */
+  /** Creates a ticket or changes it. Returns its version. */
   put(id: number, fields: TicketInit = {}): number {
     const before = this.tickets.get(id);
     const version = (before?.version ?? 0) + 1;
@@ -71,26 +72,26 @@ function ticketOf(id: number, version: number, fields: TicketInit) {
   });
 }
 
-/** The model behind the RPC face that the reporting service calls. */
+/** Serves a model over gRPC, as the part of the tickets service that the reporting service calls. */
 export async function serveTickets(model: TicketModel): Promise<{ port: number; stop(): Promise<void> }> {
   const sessions = new Set<ServerHttp2Session>();
-  const demandThere = () => {
-    if (model.isAway) throw new ConnectError('away', Code.Unavailable);
+  const requireAvailable = () => {
+    if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
   };
   const server: Http2Server = createServer(
     connectNodeAdapter({
       routes: ({ service }) => {
         service(SnapshotService, {
           getTicketSnapshots({ ticketIds }) {
-            demandThere();
+            requireAvailable();
             return model.snapshots(ticketIds);
           },
           listTicketVersions({ afterId, limit }) {
-            demandThere();
+            requireAvailable();
             return { versions: model.versions(afterId, limit) };
           },
           confirmErasure({ ticketId }, { requestHeader }) {
-            demandThere();
+            requireAvailable();
             const token = requestHeader.get('authorization')?.split('.')[1] ?? '';
             const { iss } = JSON.parse(Buffer.from(token, 'base64url').toString()) as { iss: string };
             model.confirmed.push({ ticketId, owner: iss });

@@ -4,7 +4,7 @@ import type { RoutingOrder } from './domain/queue-order.ts';
 export interface TicketSettings {
   /** Whether a ticket without an agent is assigned to the person who creates it. */
   lastAgentRouting: boolean;
-  /** The tag that marks a ticket as spam at run time. */
+  /** The tag that hides a ticket from the queue and from the skills scope, without a change of its `spamStatus`. */
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;

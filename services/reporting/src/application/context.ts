@@ -7,15 +7,15 @@ import type { ReportingSettings } from '../settings.ts';
 import { type ExportStore, exportStore } from '../store/export-store.ts';
 import { rowStore } from '../store/row-store.ts';
 import { tagRefreshStore } from '../store/tag-refresh-store.ts';
-import type { Projection } from './projection.ts';
+import type { ProjectionContext } from './projection.ts';
 import { openTicketsClient } from './tickets-client.ts';
 
-/** What the handlers of this service work with. */
-export interface Context extends Projection {
+/** The stores, clients and settings that the handlers of this service use. */
+export interface Context extends ProjectionContext {
   exports: ExportStore;
   settings(): Promise<ReportingSettings>;
   log: Logger;
-  /** What makes exports in this process, once it is started. */
+  /** The export worker of this process; undefined until it is started, and in processes without the scheduler role. */
   exportWorker: Pick<WakefulLoop, 'wake'> | undefined;
   reconciliations: DailyJob;
   /** Unix seconds. */

@@ -1,24 +1,24 @@
-import { OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import {
   ExportFormat,
   type ExportReportingTicketsRequest,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Condition, readFilters } from '@ticketing/rest/filter.ts';
+import { readOrder } from '@ticketing/rest/read-order.ts';
 import { fieldQuery } from '@ticketing/store/field-query.ts';
 import { computedColumn, type RowColumn, shownColumns } from '../domain/row-columns.ts';
-import type { Cell, Format, Pages } from '../format/column.ts';
 import { csvFormat } from '../format/csv.ts';
+import type { Cell, FileFormat, Pages } from '../format/file-format.ts';
 import { jsonFormat } from '../format/json.ts';
 import { xlsxFormat } from '../format/xlsx.ts';
 import type { ReportingSettings } from '../settings.ts';
 import type { RowDocument } from '../store/row-model.ts';
-import type { RowRequest } from '../store/row-store.ts';
+import type { RowRequest } from '../store/row-read.ts';
 
-/** An export that has been checked: which rows, which columns, which form. */
+/** A valid export: which rows and columns it contains, and in which file format. */
 export interface ExportPlan {
   format: ExportFormat;
-  writer: Format;
+  fileFormat: FileFormat;
   columns: readonly RowColumn[];
   rows: RowRequest;
 }
@@ -26,9 +26,9 @@ export interface ExportPlan {
 const defaultLimit = 100;
 
 /**
- * Checks an export. Units: `now` in Unix seconds.
+ * Validates the request for an export and plans it. Units: `now` in Unix seconds.
  *
- * Errors: invalid_filter, unknown_order; not_allowed, for `limit` or `offset` with `all`.
+ * Errors: invalid_filter, unknown_order; not_allowed for `limit` or `offset` together with `all`.
  * Source: specification, GET /export/reporting_tickets; decisions.md section 11.
  */
 export function planExport(
@@ -39,25 +39,21 @@ export function planExport(
   const columns = shownColumns(settings.reportingPrivacyLevel);
   const keys = new Map(columns.map(({ name, filterKey }) => [name, filterKey]));
   const conditions = readFilters(request.filters, keys);
-  const orderKey = request.orderByField ?? 'id';
-  if (!keys.has(orderKey)) {
-    const detail = `must be one of: ${[...keys.keys()].join(', ')}`;
-    throw invalidInput([{ pointer: '#/orderByField', code: 'unknown_order', detail }]);
-  }
+  const order = readOrder(request, keys, { key: 'id' });
   const isAll = request.all ?? false;
   const refused = (['limit', 'offset'] as const).filter((name) => isAll && request[name] !== undefined);
   if (refused.length > 0) {
-    const detail = 'can not be given with all';
+    const detail = 'cannot be combined with all';
     throw invalidInput(refused.map((name) => ({ pointer: `#/${name}`, code: 'not_allowed', detail })));
   }
   const format = request.format ?? settings.defaultDateExportFormat;
   return {
     format,
-    writer: writerOf(format),
+    fileFormat: fileFormatOf(format),
     columns,
     rows: {
       queries: conditions.map((condition) => queryOf(condition, columns)),
-      order: { key: orderKey, direction: request.orderByDirection === OrderByDirection.ASC ? 1 : -1 },
+      order,
       now,
       offset: request.offset ?? 0,
       limit: isAll ? undefined : (request.limit ?? defaultLimit),
@@ -67,20 +63,20 @@ export function planExport(
   };
 }
 
-function queryOf(condition: Condition, columns: readonly RowColumn[]) {
+function queryOf(condition: Condition, columns: readonly RowColumn[]): RowRequest['queries'][number] {
   const column = columns.find(({ name }) => name === condition.key);
   if (!column) throw new Error(`${condition.key} is not a column`);
   const field = column.name === 'id' ? '_id' : column.name;
   return { column: column.name, query: fieldQuery(field, condition, column.filterKey) };
 }
 
-/** What writes files of a form. */
-export function writerOf(format: ExportFormat): Format {
+/** How files of a format are written. */
+export function fileFormatOf(format: ExportFormat): FileFormat {
   if (format === ExportFormat.CSV) return csvFormat;
   return format === ExportFormat.JSON ? jsonFormat : xlsxFormat;
 }
 
-/** Turns pages of documents into pages of cells. */
+/** Converts pages of stored rows into pages of cells. */
 export async function* cellsOf(plan: ExportPlan, pages: AsyncIterable<readonly RowDocument[]>): Pages {
   for await (const page of pages) yield page.map((document) => cellsOfRow(document, plan));
 }
@@ -88,7 +84,7 @@ export async function* cellsOf(plan: ExportPlan, pages: AsyncIterable<readonly R
 function cellsOfRow(document: RowDocument, { columns, rows }: ExportPlan): Cell[] {
   return columns.map(({ name, spellingOfRank }) => {
     if (name === 'id') return document._id;
-    const stored = name === computedColumn ? secondsSince(document, rows.now) : document[name];
+    const stored = name === computedColumn ? secondsSinceLastCustomerMessage(document, rows.now) : document[name];
     if (stored === null || stored === undefined) return null;
     if (stored instanceof Date) return stored.getTime() / 1000;
     if (spellingOfRank) return spellingOfRank.get(Number(stored)) ?? null;
@@ -96,8 +92,9 @@ function cellsOfRow(document: RowDocument, { columns, rows }: ExportPlan): Cell[
   });
 }
 
-/** From the last message of the customer until the ticket was closed, or until now. */
-function secondsSince({ lastCustomerMessageAt, closedAt }: RowDocument, now: number): number | null {
+/** Counted until the ticket was closed, or until now. Null without a message of the customer. */
+function secondsSinceLastCustomerMessage(row: RowDocument, now: number): number | null {
+  const { lastCustomerMessageAt, closedAt } = row;
   if (!(lastCustomerMessageAt instanceof Date)) return null;
   const until = closedAt instanceof Date ? closedAt.getTime() / 1000 : now;
   return Math.floor(until - lastCustomerMessageAt.getTime() / 1000);

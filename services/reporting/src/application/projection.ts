@@ -7,60 +7,78 @@ import type { RowStore } from '../store/row-store.ts';
 import type { TagRefreshStore } from '../store/tag-refresh-store.ts';
 import type { TicketsClient } from './tickets-client.ts';
 
-/** What the rows are kept with. */
-export interface Projection {
+/** The stores and the client that keep the rows up to date. */
+export interface ProjectionContext {
   rows: RowStore;
   tagRefreshes: TagRefreshStore;
-  exports: Pick<ExportStore, 'withdrawWith'>;
+  exports: Pick<ExportStore, 'withdrawFilesWith'>;
   tickets: TicketsClient;
 }
 
-const maxReads = 20;
-const tagged = 100;
+/** The trace and the abort signal of calls to the tickets service. */
+export type CallOptions = Pick<OnBehalfOf, 'trace' | 'signal'>;
 
-/** Why something is read of the tickets service. */
-export type Reason = Pick<OnBehalfOf, 'trace' | 'signal'>;
+const maxReads = 20;
+const tagPageSize = 100;
 
 /**
- * Brings the rows of tickets to what the tickets are now. Whatever comes first or twice, a row ends as the newest state
- * of its ticket and of the names of its tags.
+ * Updates the rows of tickets to the current state of the tickets. In whatever order and however often this runs, a row
+ * ends with the newest state of its ticket and the newest names of its tags.
  *
- * Errors: concurrent_change, if tickets and tags change faster than they are read.
+ * Errors: concurrent_change, if tickets and tags change faster than they can be read.
  */
-export async function project(projection: Projection, ids: readonly number[], reason: Reason): Promise<void> {
-  let left = ids;
-  for (let read = 0; left.length > 0; read++) {
-    if (read === maxReads)
-      throw new DomainError('unavailable', 'concurrent_change', 'Tickets and tags change too fast.');
-    const before = await projection.tagRefreshes.count();
-    const { snapshots, tags, tagRevision } = await projection.tickets.snapshots(left, reason);
+export async function project(context: ProjectionContext, ids: readonly number[], options: CallOptions): Promise<void> {
+  let toRead = ids;
+  for (let read = 0; toRead.length > 0; read++) {
+    if (read === maxReads) {
+      throw new DomainError(
+        'unavailable',
+        'concurrent_change',
+        'Tickets and tags change faster than they can be read.',
+      );
+    }
+    const addCount = await context.tagRefreshes.addCount();
+    const { snapshots, tags, tagRevision } = await context.tickets.snapshots(toRead, options);
     const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
     const rows = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
-    const mixed = await projection.rows.put(rows, Number(tagRevision));
-    // Who refreshed the rows of a tag meanwhile may have looked for them before they were there.
-    left = before === (await projection.tagRefreshes.count()) ? mixed : left;
+    const toReadAgain = await context.rows.put(rows, Number(tagRevision));
+    // If a tag has changed since, its refresh may have looked for rows before these were written: read all of them again.
+    if (addCount === (await context.tagRefreshes.addCount())) toRead = toReadAgain;
   }
 }
 
-/** Erases all that this service keeps of a deleted ticket, and says so. May run again. Source: decisions.md section 5. */
-export async function erase(projection: Projection, id: number, version: number, reason: Reason): Promise<void> {
-  await projection.rows.erase(id, version);
-  await projection.exports.withdrawWith(id);
-  await projection.tickets.confirmErasure(id, reason);
+/**
+ * Erases all that this service keeps of a deleted ticket, and confirms it to the tickets service. May be repeated.
+ *
+ * Source: decisions.md section 5.
+ */
+export async function erase(
+  context: ProjectionContext,
+  id: number,
+  version: number,
+  options: CallOptions,
+): Promise<void> {
+  await context.rows.erase(id, version);
+  await context.exports.withdrawFilesWith(id);
+  await context.tickets.confirmErasure(id, options);
 }
 
-/** Lets the rows show the new names of tags that have changed, until none is left; returns of how many. Source: decisions.md section 11. */
-export async function refreshTags(projection: Projection, signal: AbortSignal): Promise<number> {
-  const { rows, tagRefreshes } = projection;
+/**
+ * Updates the rows of all tags that have changed. Returns the number of tags.
+ *
+ * Source: decisions.md section 11.
+ */
+export async function refreshTags(context: ProjectionContext, signal: AbortSignal): Promise<number> {
+  const { rows, tagRefreshes } = context;
   let count = 0;
   for (let refresh = await tagRefreshes.next(); refresh && !signal.aborted; refresh = await tagRefreshes.next()) {
     let { doneUpTo } = refresh;
-    let ids = await rows.withTag(refresh.tagId, doneUpTo, tagged);
+    let ids = await rows.idsWithTag(refresh.tagId, doneUpTo, tagPageSize);
     while (ids.length > 0 && !signal.aborted) {
-      await project(projection, ids, { trace: continueTrace(undefined), signal });
+      await project(context, ids, { trace: continueTrace(undefined), signal });
       doneUpTo = ids.at(-1) ?? doneUpTo;
-      await tagRefreshes.advance(refresh, doneUpTo);
-      ids = ids.length < tagged ? [] : await rows.withTag(refresh.tagId, doneUpTo, tagged);
+      await tagRefreshes.recordProgress(refresh, doneUpTo);
+      ids = ids.length < tagPageSize ? [] : await rows.idsWithTag(refresh.tagId, doneUpTo, tagPageSize);
     }
     if (!signal.aborted) await tagRefreshes.remove(refresh);
     count += 1;

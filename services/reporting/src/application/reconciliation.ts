@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { erase, type Projection, project } from './projection.ts';
+import { type CallOptions, erase, type ProjectionContext, project } from './projection.ts';
 
-/** How the rows differed from the tickets. */
+/** How many rows differed from their tickets. */
 export interface Drift {
   /** Tickets without a row. */
   missing: number;
-  /** Rows of an older version. */
+  /** Rows with an older version than their ticket. */
   stale: number;
-  /** Rows of tickets that were deleted, or never were. */
+  /** Rows whose ticket was deleted or never existed. */
   surplus: number;
   /** Tickets that were compared. */
   compared: number;
@@ -16,44 +16,42 @@ export interface Drift {
 
 /** How rows are compared with tickets. */
 export interface ReconcileOptions {
+  /** The generation of the rows. */
   generation: number;
-  /** How long an event may be on its way: only what differs for longer is a drift. */
+  /** How long an event may take to arrive, in ms. Only a difference that lasts longer counts as drift. */
   graceMs: number;
   signal: AbortSignal;
-  /** Told after each page. */
+  /** Called after each page with the number of tickets that were compared so far. */
   onPage?: (compared: number) => Promise<void> | void;
 }
 
+/** How long an event may take to arrive before a difference counts as drift. */
+export const eventGraceMs = 5_000;
+
+/** A row that seems to differ from its ticket. */
 interface Suspect {
   id: number;
   version: number;
   kind: 'missing' | 'stale' | 'surplus';
-  /** Whether the tickets service knows the ticket, if only as deleted. */
+  /** Whether the tickets service knows the ticket, even if only as deleted. */
   isKnown: boolean;
 }
 
 const maxId = 2 ** 31 - 1;
-const repairAtOnce = 100;
+const repairBatchSize = 100;
 
-/** Compares the ids and versions of all tickets with the rows, page by page, and repairs what differs. */
-export async function reconcile(projection: Projection, options: ReconcileOptions): Promise<Drift> {
+/** Compares the ids and versions of all tickets with the rows, page by page, and repairs the rows that differ. */
+export async function reconcile(context: ProjectionContext, options: ReconcileOptions): Promise<Drift> {
   const drift: Drift = { missing: 0, stale: 0, surplus: 0, compared: 0 };
-  const reason = { trace: continueTrace(undefined), signal: options.signal };
+  const call = { trace: continueTrace(undefined), signal: options.signal };
   let afterId = 0;
   while (!options.signal.aborted) {
-    const tickets = await projection.tickets.versions(afterId);
+    const tickets = await context.tickets.versions(afterId);
     const upToId = tickets.at(-1)?.ticketId ?? maxId;
-    const suspects = await findSuspects(projection, options.generation, { tickets, afterId, upToId });
-    const found = suspects.length === 0 ? [] : await confirmed(projection, suspects, options);
-    for (const { kind } of found) drift[kind] += 1;
-    const toProject = found.filter(({ kind }) => kind !== 'surplus').map(({ id }) => id);
-    for (let at = 0; at < toProject.length; at += repairAtOnce) {
-      await project(projection, toProject.slice(at, at + repairAtOnce), reason);
-    }
-    for (const { id, version, isKnown } of found.filter(({ kind }) => kind === 'surplus')) {
-      if (isKnown) await erase(projection, id, version, reason);
-      else await projection.rows.remove(id, version);
-    }
+    const suspects = await findSuspects(context, options.generation, { tickets, afterId, upToId });
+    const differing = suspects.length === 0 ? [] : await confirmSuspects(context, suspects, options);
+    for (const { kind } of differing) drift[kind] += 1;
+    await repair(context, differing, call);
     drift.compared += tickets.length;
     await options.onPage?.(drift.compared);
     if (tickets.length === 0) return drift;
@@ -62,14 +60,26 @@ export async function reconcile(projection: Projection, options: ReconcileOption
   return drift;
 }
 
-interface Page {
+async function repair(context: ProjectionContext, differing: readonly Suspect[], call: CallOptions): Promise<void> {
+  const toProject = differing.filter(({ kind }) => kind !== 'surplus').map(({ id }) => id);
+  for (let at = 0; at < toProject.length; at += repairBatchSize) {
+    await project(context, toProject.slice(at, at + repairBatchSize), call);
+  }
+  for (const { id, version, isKnown } of differing.filter(({ kind }) => kind === 'surplus')) {
+    if (isKnown) await erase(context, id, version, call);
+    else await context.rows.remove(id, version);
+  }
+}
+
+/** Tickets of consecutive ids, behind `afterId` and up to `upToId`. */
+interface TicketPage {
   tickets: readonly { ticketId: number; version: number; deleted: boolean }[];
   afterId: number;
   upToId: number;
 }
 
-async function findSuspects(projection: Projection, generation: number, page: Page): Promise<Suspect[]> {
-  const rows = await projection.rows.versions(generation, page.afterId, page.upToId);
+async function findSuspects(context: ProjectionContext, generation: number, page: TicketPage): Promise<Suspect[]> {
+  const rows = await context.rows.versions(generation, page.afterId, page.upToId);
   const rowOfId = new Map(rows.map((row) => [row.id, row]));
   const suspects: Suspect[] = [];
   for (const { ticketId: id, version, deleted } of page.tickets) {
@@ -79,52 +89,57 @@ async function findSuspects(projection: Projection, generation: number, page: Pa
     else if (!deleted && !row) suspects.push({ id, version, kind: 'missing', isKnown: true });
     else if (!deleted && row && row.version < version) suspects.push({ id, version, kind: 'stale', isKnown: true });
   }
-  // What is left has no ticket, not even a deleted one.
+  // The remaining rows have no ticket, not even a deleted one.
   for (const row of rowOfId.values()) {
     if (!row.isErased) suspects.push({ ...row, kind: 'surplus', isKnown: false });
   }
   return suspects;
 }
 
-/** Those that still differ when events that were on their way have arrived. */
-async function confirmed(
-  projection: Projection,
+/** The suspects that still differ after the time that events may take to arrive. */
+async function confirmSuspects(
+  context: ProjectionContext,
   suspects: readonly Suspect[],
   options: ReconcileOptions,
 ): Promise<Suspect[]> {
   if (options.graceMs > 0) await setTimeout(options.graceMs, undefined, { signal: options.signal });
   const ids = suspects.map(({ id }) => id);
-  const rows = await projection.rows.versions(options.generation, Math.min(...ids) - 1, Math.max(...ids));
+  const rows = await context.rows.versions(options.generation, Math.min(...ids) - 1, Math.max(...ids));
   const rowOfId = new Map(rows.map((row) => [row.id, row]));
-  const left = suspects.filter(({ id, version, kind }) => {
+  const differing = suspects.filter(({ id, version, kind }) => {
     const row = rowOfId.get(id);
     if (kind === 'surplus') return !row?.isErased;
     return !row?.isErased && (row?.version ?? 0) < version;
   });
-  const checked = await Promise.all(left.map(async (one) => one.isKnown || !(await exists(projection, one.id))));
-  return left.filter((_, index) => checked[index]);
+  // A ticket that was unknown may have been created after the tickets were listed.
+  const isConfirmed = await Promise.all(
+    differing.map(async ({ id, isKnown }) => isKnown || !(await ticketExists(context, id))),
+  );
+  return differing.filter((_, index) => isConfirmed[index]);
 }
 
-/** A ticket may have been created after the others were listed. */
-async function exists(projection: Projection, id: number): Promise<boolean> {
-  const [ticket] = await projection.tickets.versions(id - 1);
+async function ticketExists(context: ProjectionContext, id: number): Promise<boolean> {
+  const [ticket] = await context.tickets.versions(id - 1);
   return ticket?.ticketId === id;
 }
 
 /**
- * Makes all rows anew from the tickets, beside those that are read meanwhile, and then lets the new ones be read. One that
- * was broken off is gone on with.
+ * Builds all rows again from the tickets, in a new generation beside the active one, and then makes the new generation
+ * the active one. Continues a rebuild that was interrupted. Returns the number of tickets.
  */
-export async function rebuild(projection: Projection, options: Omit<ReconcileOptions, 'generation'>): Promise<number> {
-  const generation = await projection.rows.startBuilding();
+export async function rebuild(
+  context: ProjectionContext,
+  options: Omit<ReconcileOptions, 'generation'>,
+): Promise<number> {
+  const generation = await context.rows.startBuilding();
   let total = 0;
-  // At first all is missing; later only what is missing for longer than an event is on its way.
+  // The first pass does not wait for events, because every row is missing.
   for (let graceMs = 0; ; graceMs = options.graceMs) {
-    const { missing, stale, surplus, compared } = await reconcile(projection, { ...options, generation, graceMs });
+    const { missing, stale, surplus, compared } = await reconcile(context, { ...options, generation, graceMs });
     options.signal.throwIfAborted();
     total = compared;
     if (missing + stale + surplus === 0) break;
   }
-  await projection.rows.finishBuilding(generation);
+  await context.rows.finishBuilding(generation);
   return total;
 }

@@ -1,17 +1,16 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { Gauge, type Registry } from 'prom-client';
-import { keptMs } from '../rpc/get-reporting-export.ts';
 import type { Context } from './context.ts';
-import { type Drift, reconcile } from './reconciliation.ts';
+import { exportRetentionMs } from './export-message.ts';
+import { type Drift, eventGraceMs, reconcile } from './reconciliation.ts';
 
-/** Keeps how the rows differed when they were compared last. */
+/** Records the result of a reconciliation as a metric. */
 export type DriftMeter = (drift: Drift) => void;
 
-const graceMs = 5_000;
-/** From this hour of the day on, UTC. */
+/** The reconciliation of a day does not begin before this hour, UTC. */
 const firstHour = 2;
 
-/** Measures the drift that the last reconciliation found. */
+/** Registers the metric of the drift that the last reconciliation found. */
 export function driftMeter(registry: Registry): DriftMeter {
   const gauge = new Gauge({
     name: 'reconciliation_drift',
@@ -26,39 +25,43 @@ export function driftMeter(registry: Registry): DriftMeter {
   };
 }
 
-/** What the scheduler role of this service does. Every replica may do it: the store lets each thing happen once. */
+/** The tasks of the scheduler role. Every replica runs them; those that must run once are claimed in the store. */
 export function scheduledTasks(context: Context, meter: DriftMeter, signal: AbortSignal): ScheduledTask[] {
   return [
     { name: 'reconcile rows', everyMs: 60_000, run: () => reconcileDaily(context, meter, signal) },
-    { name: 'remove old rows', everyMs: 60_000, run: () => context.rows.removeOld() },
+    { name: 'remove old rows', everyMs: 60_000, run: () => context.rows.dropOldGenerations() },
     {
       name: 'remove old exports',
       everyMs: 60_000,
-      run: () => context.exports.removeOlder(new Date(Date.now() - keptMs)),
+      run: () => context.exports.removeOlderThan(new Date(Date.now() - exportRetentionMs)),
     },
   ];
 }
 
-/** A run that breaks off is begun again: at once if the process stops, after some minutes if it dies or something fails. */
+/**
+ * Reconciles the rows once a day. A run that is interrupted is repeated: at once if the service stops, otherwise when the
+ * claim has expired.
+ */
 async function reconcileDaily(context: Context, meter: DriftMeter, signal: AbortSignal): Promise<void> {
   const now = new Date(context.now() * 1000);
   if (now.getUTCHours() < firstHour) return;
   const run = await context.reconciliations.claim(now.toISOString().slice(0, 10));
   if (!run) return;
-  const taken = new AbortController();
+  const lost = new AbortController();
   const onPage = async () => {
-    if (!(await run.renew())) taken.abort();
+    if (!(await run.renew())) lost.abort();
   };
   try {
     const { active } = await context.rows.generations();
-    const options = { generation: active, graceMs, signal: AbortSignal.any([signal, taken.signal]), onPage };
-    const drift = await reconcile(context, options);
-    if (options.signal.aborted) return;
+    const runSignal = AbortSignal.any([signal, lost.signal]);
+    const drift = await reconcile(context, { generation: active, graceMs: eventGraceMs, signal: runSignal, onPage });
+    if (runSignal.aborted) return;
     await run.finish();
     meter(drift);
     const { missing, stale, surplus } = drift;
-    if (missing + stale + surplus > 0)
-      context.log.warn(drift, 'rows had drifted from their tickets; they are repaired');
+    if (missing + stale + surplus > 0) {
+      context.log.warn(drift, 'some rows differed from their tickets and were repaired');
+    }
   } finally {
     if (signal.aborted) await run.release();
   }

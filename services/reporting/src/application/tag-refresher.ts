@@ -2,16 +2,16 @@ import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-l
 import type { Context } from './context.ts';
 import { refreshTags } from './projection.ts';
 
-/** What brings new names of tags to the rows. */
+/** Updates the rows of tags that have changed, in the background. */
 export interface TagRefresher {
   start(): WakefulLoop;
-  /** Says that names of tags have changed; does nothing before it is started. */
+  /** Looks for changed tags at once. Does nothing before `start`. */
   wake(): void;
 }
 
 const pollMs = { busy: 1_000, idle: 5_000 };
 
-/** Makes the refresher. It takes up what other processes were asked for too, should these have died. */
+/** Makes the refresher. It also continues what other processes left unfinished. */
 export function tagRefresher(context: Context, opened: Promise<void>): TagRefresher {
   let started: WakefulLoop | undefined;
   return {
@@ -22,7 +22,9 @@ export function tagRefresher(context: Context, opened: Promise<void>): TagRefres
         after: opened,
         run: async (signal) => ((await refreshTags(context, signal)) > 0 ? 'done' : 'nothing'),
         onError(error, failures) {
-          if (failures === 0) context.log.warn({ err: error }, 'new names of tags wait');
+          if (failures === 0) {
+            context.log.warn({ err: error }, 'the rows of changed tags cannot be updated; trying again');
+          }
           return pollMs.busy;
         },
       });

@@ -6,19 +6,20 @@ import {
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 
-/** The tickets service, as this one needs it. */
+/** The operations of the tickets service that this service uses. */
 export interface TicketsClient {
-  /** Tickets as they are now; those that do not exist are left out. */
+  /** The current state of tickets. Tickets that do not exist are left out. */
   snapshots(ids: readonly number[], call: OnBehalfOf): Promise<Snapshots>;
+  /** The versions of the tickets with the next ids behind `afterId`, deleted ones included. Empty at the end. */
   versions(afterId: number): Promise<{ ticketId: number; version: number; deleted: boolean }[]>;
   confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
 }
 
-/** Tickets, with the tags that they carry, and the ancestors of those. */
+/** Tickets, with their tags and the ancestors of these tags. */
 export type Snapshots = Pick<GetTicketSnapshotsResponse, 'snapshots' | 'tags' | 'tagRevision'>;
 
 const timeoutMs = 10_000;
-const atOnce = 50;
+const batchSize = 50;
 const maxResponseBytes = 64 * 1024 * 1024;
 
 /** Opens the client. Errors of every operation: those of the tickets service, as ConnectError. */
@@ -27,14 +28,15 @@ export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient'>
   return {
     async snapshots(ids, call) {
       const client = clientFor(call);
-      const parts: GetTicketSnapshotsResponse[] = [];
-      for (let at = 0; at < ids.length; at += atOnce)
-        parts.push(...(await readPart(client, ids.slice(at, at + atOnce))));
-      const revisions = parts.map(({ tagRevision }) => tagRevision);
+      const responses: GetTicketSnapshotsResponse[] = [];
+      for (let at = 0; at < ids.length; at += batchSize) {
+        responses.push(...(await readBatch(client, ids.slice(at, at + batchSize))));
+      }
+      const revisions = responses.map(({ tagRevision }) => tagRevision);
       return {
-        snapshots: parts.flatMap(({ snapshots }) => snapshots),
-        tags: parts.flatMap(({ tags }) => tags),
-        // The names of each part are at least as new as this.
+        snapshots: responses.flatMap(({ snapshots }) => snapshots),
+        tags: responses.flatMap(({ tags }) => tags),
+        // The lowest revision: the names in every response are at least as new.
         tagRevision: revisions.reduce((least, one) => (one < least ? one : least), revisions[0] ?? 0n),
       };
     },
@@ -48,17 +50,20 @@ export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient'>
   };
 }
 
-/** Very large tickets may be too much for one answer. */
-async function readPart(
+/** Reads tickets, and splits the batch if they are too large for one response. */
+async function readBatch(
   client: Client<typeof SnapshotService>,
   ticketIds: readonly number[],
 ): Promise<GetTicketSnapshotsResponse[]> {
   try {
     return [await client.getTicketSnapshots({ ticketIds: [...ticketIds] })];
   } catch (error) {
-    if (!(error instanceof ConnectError) || error.code !== Code.ResourceExhausted || ticketIds.length === 1)
-      throw error;
+    const isTooLarge = error instanceof ConnectError && error.code === Code.ResourceExhausted;
+    if (!isTooLarge || ticketIds.length === 1) throw error;
     const half = Math.ceil(ticketIds.length / 2);
-    return [...(await readPart(client, ticketIds.slice(0, half))), ...(await readPart(client, ticketIds.slice(half)))];
+    return [
+      ...(await readBatch(client, ticketIds.slice(0, half))),
+      ...(await readBatch(client, ticketIds.slice(half))),
+    ];
   }
 }

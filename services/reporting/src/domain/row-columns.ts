@@ -1,33 +1,34 @@
-import type { DescEnum, DescField } from '@bufbuild/protobuf';
+import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { ReportingTicketRowSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { enumKey, rankKey } from '@ticketing/rest/enum-key.ts';
 import type { FilterKey } from '@ticketing/rest/filter.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 
-/** A column of the rows, as the contract names and types it. */
+/** A column of the rows, with the name and the type that the contract gives it. */
 export interface RowColumn {
   name: string;
   type: 'text' | 'integer' | 'dateTime';
-  /** Whether every row has a value in it. */
+  /** Whether every row has a value in this column. */
   isAlwaysSet: boolean;
   filterKey: FilterKey;
-  /** Of a column that is kept as a rank: the spelling of each. */
+  /** For a column that is stored as a rank: the JSON spelling of each rank. */
   spellingOfRank: ReadonlyMap<number, string> | undefined;
 }
 
-/** The column whose value depends on when it is read. */
+/** The column that is computed when a row is read, because its value depends on the current time. */
 export const computedColumn = 'secondsSinceLastCustomerMessage';
 
-/** The columns that tell of persons. */
-const personal = ['email', 'rawData'];
-/** The columns that sort by rank. */
-const ranked = ['priority'];
+/** The columns with personal data. */
+const personalColumns = ['email', 'rawData'];
+/** The enum columns that are ordered by rank instead of by spelling. */
+const rankedColumns = ['priority'];
 
-/** The columns, in the order of an export. */
+/** The columns, in the order in which exports show them. */
 export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(columnOf);
 
-/** The columns that an export may show under a privacy level, and be filtered and ordered by. */
+/** The columns that an export may show, filter by and order by under a privacy level. */
 export function shownColumns(privacyLevel: 'none' | 'pseudonymized'): RowColumn[] {
-  return rowColumns.filter(({ name }) => privacyLevel === 'none' || !personal.includes(name));
+  return rowColumns.filter(({ name }) => privacyLevel === 'none' || !personalColumns.includes(name));
 }
 
 function columnOf(field: DescField): RowColumn {
@@ -36,23 +37,11 @@ function columnOf(field: DescField): RowColumn {
   const isAlwaysSet = !isTime && field.proto.proto3Optional !== true;
   const common = { name, isAlwaysSet: isAlwaysSet || name === 'createdAt' || name === 'modifiedAt' };
   if (isTime) return { ...common, type: 'dateTime', filterKey: { kind: 'time' }, spellingOfRank: undefined };
-  if (field.enum) return { ...common, type: 'text', ...enumColumn(field.enum, ranked.includes(name)) };
-  const isInteger = field.fieldKind === 'scalar' && field.scalar !== 9;
-  return {
-    ...common,
-    type: isInteger ? 'integer' : 'text',
-    filterKey: { kind: isInteger ? 'integer' : 'text' },
-    spellingOfRank: undefined,
-  };
-}
-
-function enumColumn(schema: DescEnum, isRanked: boolean): Pick<RowColumn, 'filterKey' | 'spellingOfRank'> {
-  const spellings = [...spellingsOf(schema)];
-  return {
-    filterKey: {
-      kind: 'enum',
-      spellings: new Map(spellings.map(([number, text]) => [text, isRanked ? number : text])),
-    },
-    spellingOfRank: isRanked ? new Map(spellings) : undefined,
-  };
+  if (field.enum) {
+    const isRanked = rankedColumns.includes(name);
+    const filterKey = isRanked ? rankKey(field.enum) : enumKey(field.enum);
+    return { ...common, type: 'text', filterKey, spellingOfRank: isRanked ? spellingsOf(field.enum) : undefined };
+  }
+  const type = field.fieldKind === 'scalar' && field.scalar !== ScalarType.STRING ? 'integer' : 'text';
+  return { ...common, type, filterKey: { kind: type }, spellingOfRank: undefined };
 }

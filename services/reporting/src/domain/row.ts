@@ -15,38 +15,38 @@ import { spellingsOf } from '@ticketing/rest/options.ts';
 export interface Row {
   id: number;
   version: number;
-  /** The tags on the ticket, and all their ancestors: whose names the row may show. */
+  /** The tags on the ticket and all their ancestors. The row shows names of some of them. */
   tagPathIds: readonly number[];
-  /** The columns that are kept, by name; null is unset. */
+  /** The values of the stored columns, by column name; null is unset. */
   values: Readonly<Record<string, string | number | null>>;
 }
 
 const maxAncestors = 100;
-/** A document holds 16 MiB, and its other columns are small. */
+/** MongoDB limits a document to 16 MiB; the other columns are small. */
 const maxRawDataBytes = 8 * 1024 * 1024;
 const encodeTicket = messageEncoder(TicketSchema, 'include_raw_data');
 
-/** Makes the row of a ticket. Source: specification, Reporting ticket row; decisions.md section 11. */
+/** Builds the row of a ticket; `tags` must contain its tags and their ancestors. Source: specification, Reporting ticket row; decisions.md section 11. */
 export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>): Row {
   const { ticket, manualWorkEntries } = snapshot;
-  if (!ticket) throw new Error('a snapshot without its ticket');
+  if (!ticket) throw new Error('the snapshot has no ticket');
   const createdAt = seconds(ticket.createdAt);
   const closedAt = seconds(ticket.closedAt);
   const dueBy = seconds(ticket.dueBy);
   return {
     id: ticket.id,
     version: ticket.version,
-    tagPathIds: [...new Set(ticket.tagIds.flatMap((id) => lineOf(id, tags).map((tag) => tag.id)))],
+    tagPathIds: [...new Set(ticket.tagIds.flatMap((id) => pathOf(id, tags).map((tag) => tag.id)))],
     values: {
-      channel: spelled(ChannelSchema, ticket.channel),
-      direction: spelled(DirectionSchema, ticket.direction),
-      status: spelled(TicketStatusSchema, ticket.status),
-      priority: spelled(PrioritySchema, ticket.priority),
+      channel: spellingOf(ChannelSchema, ticket.channel),
+      direction: spellingOf(DirectionSchema, ticket.direction),
+      status: spellingOf(TicketStatusSchema, ticket.status),
+      priority: spellingOf(PrioritySchema, ticket.priority),
       contractId: ticket.contractId ?? null,
       customerId: ticket.customerId ?? null,
       customerLegitimation: ticket.customerLegitimation,
       ...topicsOf(ticket, tags),
-      // Counted where messages are kept, once they are.
+      // Null until the tickets service stores conversations and can count their messages.
       incomingMessages: null,
       outgoingMessages: null,
       internalMessages: null,
@@ -57,35 +57,35 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
       dueBy,
       lastMessageAt: seconds(ticket.lastMessageAt),
       lastCustomerMessageAt: seconds(ticket.lastCustomerMessageAt),
-      secondsToClose: difference(closedAt, createdAt),
-      secondsClosedAfterSLA: difference(closedAt, dueBy),
+      secondsToClose: secondsBetween(closedAt, createdAt),
+      secondsClosedAfterSLA: secondsBetween(closedAt, dueBy),
       email: ticket.agent?.email ?? null,
       rawData: rawDataOf(ticket),
     },
   };
 }
 
-/** The first skill tag by id gives the topic: its top-level ancestor, and itself if that is another. */
+/** The skill tag with the lowest id gives `topic`, its top-level ancestor, and `subTopic`, itself unless it is top-level. */
 function topicsOf(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
   const ids = ticket.tagIds.toSorted((left, right) => left - right);
   const names = ids.flatMap((id) => tags.get(id)?.name ?? []);
   const first = ids.find((id) => tags.get(id)?.type === TagType.SKILL);
-  const line = first === undefined ? [] : lineOf(first, tags);
+  const path = first === undefined ? [] : pathOf(first, tags);
   return {
-    topic: line.at(-1)?.name ?? null,
-    subTopic: line.length > 1 ? (line[0]?.name ?? null) : null,
+    topic: path.at(-1)?.name ?? null,
+    subTopic: path.length > 1 ? (path[0]?.name ?? null) : null,
     allTags: names.length > 0 ? names.join(', ') : null,
   };
 }
 
-/** A tag and its ancestors, upwards. */
-function lineOf(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
-  const line: Tag[] = [];
-  for (let tag = tags.get(id); tag && line.length <= maxAncestors; tag = tags.get(tag.parent ?? 0)) line.push(tag);
-  return line;
+/** A tag and its ancestors, from the tag up to the top level. */
+function pathOf(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
+  const path: Tag[] = [];
+  for (let tag = tags.get(id); tag && path.length <= maxAncestors; tag = tags.get(tag.parent ?? 0)) path.push(tag);
+  return path;
 }
 
-/** The ticket as JSON; of one that is too large to be kept, without its texts. */
+/** The ticket in full form as JSON text. If that is too large to be stored, the bodies of the ticket are null in it. */
 function rawDataOf(ticket: Ticket): string {
   const json = encodeTicket(ticket);
   const text = JSON.stringify(json);
@@ -93,7 +93,7 @@ function rawDataOf(ticket: Ticket): string {
   return JSON.stringify({ ...json, body: null, bodyPlain: null, bodyClean: null });
 }
 
-function spelled(schema: Parameters<typeof spellingsOf>[0], value: number): string | null {
+function spellingOf(schema: Parameters<typeof spellingsOf>[0], value: number): string | null {
   return spellingsOf(schema).get(value) ?? null;
 }
 
@@ -101,6 +101,6 @@ function seconds(time: Timestamp | undefined): number | null {
   return time ? Number(time.seconds) : null;
 }
 
-function difference(later: number | null, earlier: number | null): number | null {
+function secondsBetween(later: number | null, earlier: number | null): number | null {
   return later === null || earlier === null ? null : later - earlier;
 }

@@ -4,31 +4,34 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { ReceivedEvent } from '@ticketing/events/bus/envelope.ts';
 import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/event-handler.ts';
-import { erase, type Projection, project } from '../application/projection.ts';
+import { erase, type ProjectionContext, project } from '../application/projection.ts';
 
-/** Makes what handles the events that the rows follow; `wakeRefreshes` is called when names of tags have changed. */
-export function eventHandler(projection: Projection, wakeRefreshes: () => void): HandleEvents {
-  return async (events, context) => {
+/**
+ * Makes the event handler of this service: it updates the rows of changed tickets and erases those of deleted ones, and
+ * records changed tags for the tag refresher, which it then wakes.
+ */
+export function eventHandler(context: ProjectionContext, wakeTagRefresher: () => void): HandleEvents {
+  return async (events, handlerContext) => {
     const byTopic = Map.groupBy(events, ({ topic }) => topic);
-    await handleTickets(projection, byTopic.get(ticketChangedTopic.name) ?? [], context);
+    await handleTickets(context, byTopic.get(ticketChangedTopic.name) ?? [], handlerContext);
     const tags = (byTopic.get(tagChangedTopic.name) ?? []).map(({ value }) => fromBinary(TagChangedSchema, value));
-    // No row can show another name of a tag that has never had one.
-    const renamed = tags.filter(({ version }) => version > 1);
-    if (renamed.length === 0) return;
-    await projection.tagRefreshes.add(renamed.map(({ tagId }) => tagId));
-    wakeRefreshes();
+    // A tag of version 1 is new: no row can show an older name of it.
+    const changed = tags.filter(({ version }) => version > 1);
+    if (changed.length === 0) return;
+    await context.tagRefreshes.add(changed.map(({ tagId }) => tagId));
+    wakeTagRefresher();
   };
 }
 
 async function handleTickets(
-  projection: Projection,
+  context: ProjectionContext,
   events: readonly ReceivedEvent[],
-  context: HandlerContext,
+  handlerContext: HandlerContext,
 ): Promise<void> {
   const changes = events.map(({ value }) => fromBinary(TicketChangedSchema, value));
   const deletions = changes.filter(({ type }) => type === TicketChangeType.TICKET_DELETED);
   const deleted = new Set(deletions.map(({ ticketId }) => ticketId));
   const changed = new Set(changes.map(({ ticketId }) => ticketId).filter((id) => !deleted.has(id)));
-  await project(projection, [...changed], context);
-  for (const { ticketId, version } of deletions) await erase(projection, ticketId, version, context);
+  await project(context, [...changed], handlerContext);
+  for (const { ticketId, version } of deletions) await erase(context, ticketId, version, handlerContext);
 }

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Column } from './column.ts';
 import { csvFormat } from './csv.ts';
+import type { Column } from './file-format.ts';
 import { looksLikeFormula } from './formula.ts';
 import { collect, onePerPage } from './pages-fixture.ts';
 
@@ -35,12 +35,12 @@ test('writes a byte order mark, a header and a line per row', async () => {
   );
 });
 
-test('writes the header alone for no rows', async () => {
+test('writes only the header when there are no rows', async () => {
   const bytes = await collect(csvFormat.write(columns, onePerPage([])));
   expect(bytes).toEqual(Buffer.from('\ufeffid,subject,closed_at\r\n'));
 });
 
-test('brings every text back, but for the apostrophe before a formula', async () => {
+test('a CSV parser reads every text back unchanged, except for the apostrophe before a formula', async () => {
   const unit = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom(...'",\r\n\t =+-@;\ufeff'));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.string({ unit }), fc.string({ unit }))), async (rows) => {

@@ -1,16 +1,17 @@
 import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
-import type { Cell, Column, Format } from './column.ts';
+import type { Cell, Column, FileFormat } from './file-format.ts';
 import { looksLikeFormula } from './formula.ts';
 import { writeText } from './write-text.ts';
 
 const byteOrderMark = '\ufeff';
 
 /**
- * Exports RFC 4180 with a header row, in UTF-8 with a byte order mark, which spreadsheets need to see UTF-8.
+ * Comma-separated values (RFC 4180) with a header row. The file starts with a byte order mark, without which spreadsheet
+ * programs do not recognise UTF-8.
  *
- * Shape: a text that a spreadsheet could read as a formula starts with an additional `'`.
+ * Shape: a text that a spreadsheet program could read as a formula is preceded by a `'`.
  */
-export const csvFormat: Format = {
+export const csvFormat: FileFormat = {
   contentType: 'text/csv; charset=utf-8',
   fileEnding: 'csv',
   write(columns, pages) {

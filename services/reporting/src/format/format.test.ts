@@ -1,27 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Cell, Column, Format, Pages } from './column.ts';
 import { csvFormat } from './csv.ts';
+import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
 import { jsonFormat } from './json.ts';
 import { collect, endlessPages } from './pages-fixture.ts';
 import { xlsxFormat } from './xlsx.ts';
 
 const columns: Column[] = [{ name: 'text', type: 'text' }];
-const formats: [string, Format][] = [jsonFormat, csvFormat, xlsxFormat].map((format) => [format.fileEnding, format]);
+const formats: [string, FileFormat][] = [jsonFormat, csvFormat, xlsxFormat].map((format) => [
+  format.fileEnding,
+  format,
+]);
 const smallPage = () => [['text']];
-// Random text, which compresses little: what goes in comes out.
+// Random text, because it hardly compresses.
 const bigPage = () => Array.from({ length: 8 }, () => [randomBytes(12_000).toString('base64')]);
 const bigPageBytes = 128_000;
 
-test.each(formats)('%s pulls no page before it is read', async (_ending, format) => {
+test.each(formats)('%s pulls no page before its output is read', async (_ending, format) => {
   const { state, pages } = endlessPages(smallPage);
   format.write(columns, pages);
   await turns(20);
   expect(state.pulled).toBe(0);
 });
 
-test.each(formats)('%s pulls no page while nobody reads', async (_ending, format) => {
+test.each(formats)('%s pulls no further page while its output is not read', async (_ending, format) => {
   const { state, pages } = endlessPages(bigPage);
   const chunks = format.write(columns, pages)[Symbol.asyncIterator]();
   for (let read = 0; read < 20; read++) {
@@ -33,7 +36,7 @@ test.each(formats)('%s pulls no page while nobody reads', async (_ending, format
   await chunks.return?.();
 });
 
-test.each(formats)('%s holds back less than 1 MiB of what it pulled', async (_ending, format) => {
+test.each(formats)('%s buffers less than 1 MiB of the pages that it pulled', async (_ending, format) => {
   const { state, pages } = endlessPages(bigPage);
   let written = 0;
   for await (const chunk of format.write(columns, pages)) {
@@ -52,7 +55,7 @@ test.each(formats)('%s closes the pages when its reader stops early', async (_en
   expect(state).toEqual({ pulled, isClosed: true });
 });
 
-test.each(formats)('%s ends with the error of its pages', async (_ending, format) => {
+test.each(formats)('%s fails with the error of its pages', async (_ending, format) => {
   async function* failing(): Pages {
     yield smallPage();
     throw new Error('lost the store');
@@ -60,7 +63,7 @@ test.each(formats)('%s ends with the error of its pages', async (_ending, format
   await expect(collect(format.write(columns, failing()))).rejects.toThrow('lost the store');
 });
 
-test.each(formats)('%s lets other work run within a large page', async (_ending, format) => {
+test.each(formats)('%s lets other work run between the rows of a large page', async (_ending, format) => {
   let turn = 0;
   let isDone = false;
   const turnsOfRows: number[] = [];
@@ -76,7 +79,7 @@ test.each(formats)('%s lets other work run within a large page', async (_ending,
   expect(new Set(turnsOfRows).size).toBe(5);
 });
 
-// A row that takes longer to write than its writer may hold the event loop.
+// A row that takes longer to write than a time slice of the event loop.
 function slowRow(onRead: () => void): Cell[] {
   return Object.defineProperty([''], 0, {
     get() {

@@ -1,7 +1,7 @@
 const formulaStart = /^[\s\p{Z}\p{Cc}\p{Cf}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20\u2212]/u;
 
 /**
- * Whether a spreadsheet could read the text as a formula.
+ * Whether a spreadsheet program could read the text as a formula.
  *
  * Shape: white space, control and invisible characters at the start do not hide a formula.
  * Source: OWASP, CSV Injection.

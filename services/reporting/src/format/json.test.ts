@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Column } from './column.ts';
+import type { Column } from './file-format.ts';
 import { jsonFormat } from './json.ts';
 import { collect, onePerPage } from './pages-fixture.ts';
 
@@ -24,11 +24,11 @@ test('writes objects in the order of the columns, with explicit nulls', async ()
   );
 });
 
-test('writes an empty array for no rows', async () => {
+test('writes an empty array when there are no rows', async () => {
   expect((await collect(jsonFormat.write(columns, onePerPage([])))).toString()).toBe('[]');
 });
 
-test('brings every text back', async () => {
+test('a JSON parser reads every text back unchanged', async () => {
   const text = fc.string({ unit: fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constant('\ud800')) });
   await fc.assert(
     fc.asyncProperty(fc.array(text), async (texts) => {

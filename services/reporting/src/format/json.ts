@@ -1,9 +1,9 @@
 import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
-import type { Cell, Column, Format } from './column.ts';
+import type { Cell, Column, FileFormat } from './file-format.ts';
 import { writeText } from './write-text.ts';
 
-/** Exports an array of objects, with the column names as keys, explicit nulls, and times in RFC 3339. */
-export const jsonFormat: Format = {
+/** A JSON array of objects, with the column names as keys, explicit nulls, and times in RFC 3339. */
+export const jsonFormat: FileFormat = {
   contentType: 'application/json; charset=utf-8',
   fileEnding: 'json',
   write(columns, pages) {

@@ -1,11 +1,11 @@
-import type { Cell, Pages } from './column.ts';
+import type { Cell, Pages } from './file-format.ts';
 
 /** Rows as pages of one row each. */
 export async function* onePerPage(rows: readonly (readonly Cell[])[]): Pages {
   for (const row of rows) yield [row];
 }
 
-/** Pages without end, that remember how many of them were pulled and whether they were closed. */
+/** Endless pages, with a state that shows how many of them were pulled and whether they were closed. */
 export function endlessPages(page: (index: number) => readonly (readonly Cell[])[]) {
   const state = { pulled: 0, isClosed: false };
   async function* pull(): Pages {
@@ -18,7 +18,7 @@ export function endlessPages(page: (index: number) => readonly (readonly Cell[])
   return { state, pages: pull() };
 }
 
-/** Everything that a format wrote. */
+/** All bytes of a written file. */
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);

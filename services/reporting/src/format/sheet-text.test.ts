@@ -19,7 +19,7 @@ test.each([
   ['__x0041__', '__x005F_x0041__'],
   ['_x41_ _x0041 x0041_ _xyzzy_', '_x41_ _x0041 x0041_ _xyzzy_'],
   ['=HYPERLINK("http://x","y")', '=HYPERLINK("http://x","y")'],
-])('makes a cell of %j', (text, expected) => {
+])('converts %j', (text, expected) => {
   expect(sheetText(text)).toBe(expected);
 });
 
@@ -31,13 +31,13 @@ test.each([
   [`${'a'.repeat(32_766)}😀b`, 32_766],
   ['😀'.repeat(20_000), 32_766],
   ['\r\n'.repeat(32_767), 32_767],
-])('cuts at 32,767 units, and never in the middle of a pair', (text, length) => {
+])('cuts at 32,767 UTF-16 units, never in the middle of a surrogate pair', (text, length) => {
   const cell = sheetText(text);
   expect(cell).toHaveLength(length);
   expect(text.replaceAll('\r\n', '\n').startsWith(cell)).toBe(true);
 });
 
-test('comes back unchanged from a reader that knows escapes, but for what XML can not hold', () => {
+test('a reader that decodes escapes gets the same text, except for characters that XML cannot contain', () => {
   const unit = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom('_', 'x0041', '_x000A_', '\r'));
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {
@@ -52,7 +52,7 @@ test('comes back unchanged from a reader that knows escapes, but for what XML ca
 
 function isXmlChar(char: string): boolean {
   const code = char.codePointAt(0) ?? 0;
-  if (code === 0x7f) return false; // exceljs leaves it out
+  if (code === 0x7f) return false; // exceljs drops it, so it is replaced too
   return (
     code === 9 || code === 10 || (code >= 0x20 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd) || code > 0xffff
   );

@@ -4,10 +4,10 @@ const unwritable = /(?![\t\n\u0080-\u009f])[\p{Cc}\p{Cs}\ufffe\uffff]/gu;
 const escapeLike = /_(?=x[0-9a-f]{4}_)/gi;
 
 /**
- * Makes a text one that a cell of a sheet can hold, and that comes back unchanged.
+ * Changes a text as little as possible so that a cell of a workbook can hold it and readers decode it to the same text.
  *
- * Shape: the first 32,767 UTF-16 units, without half a surrogate pair; line ends are LF, as an XML reader makes them;
- * a character that XML can not hold is U+FFFD; what looks like an escape (`_x0041_`) is escaped (`_x005F_x0041_`).
+ * Shape: the first 32,767 UTF-16 units, without half a surrogate pair; line ends are LF, as XML readers convert them;
+ * characters that XML cannot contain become U+FFFD; what looks like an escape (`_x0041_`) is escaped (`_x005F_x0041_`).
  * Source: ECMA-376 part 1, 18.3.1.4 and 22.9.2.19 (ST_Xstring); XML 1.0, 2.2 and 2.11.
  */
 export function sheetText(text: string): string {

@@ -1,16 +1,16 @@
-import type { Cell, Pages } from './column.ts';
+import type { Cell, Pages } from './file-format.ts';
 import { startTimeSlice } from './time-slice.ts';
 
 const chunkLength = 65_536;
 
-/** A text file around its rows. */
+/** How a text file is written: the text before the rows, the text of each row, and the text after them. */
 export interface TextLayout {
   head: string;
   row(cells: readonly Cell[], index: number): string;
   tail: string;
 }
 
-/** Writes rows as UTF-8 text, at least one chunk per page, and lets other work run in between. */
+/** Writes rows as UTF-8 text, at least one chunk per page, and pauses regularly so that other requests are served. */
 export async function* writeText(layout: TextLayout, pages: Pages): AsyncGenerator<Uint8Array> {
   const slice = startTimeSlice();
   let text = layout.head;
@@ -23,11 +23,11 @@ export async function* writeText(layout: TextLayout, pages: Pages): AsyncGenerat
         yield Buffer.from(text);
         text = '';
       }
-      if (slice.isOver()) await slice.rest();
+      if (slice.isOver()) await slice.pause();
     }
     if (text !== '') yield Buffer.from(text);
     text = '';
-    await slice.rest();
+    await slice.pause();
   }
   if (text + layout.tail !== '') yield Buffer.from(text + layout.tail);
 }

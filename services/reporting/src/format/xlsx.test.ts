@@ -1,7 +1,7 @@
 import exceljs from 'exceljs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Cell, Column } from './column.ts';
+import type { Cell, Column } from './file-format.ts';
 import { collect, onePerPage } from './pages-fixture.ts';
 import { xlsxFormat } from './xlsx.ts';
 
@@ -11,7 +11,7 @@ const columns: Column[] = [
   { name: 'closed_at', type: 'dateTime' },
 ];
 
-test('brings typed cells back', async () => {
+test('a reader gets numbers, texts and times with their types', async () => {
   const sheet = await readBack([
     [1, 'Hello', 1_767_323_045],
     [-2, '12', null],
@@ -52,12 +52,12 @@ test.each([
   "'quoted",
   '<b>&"\'</b>',
   '{"richText":[{"text":"x"}]}',
-])('keeps %j a text', async (text) => {
+])('writes %j as a text cell', async (text) => {
   const cell = (await readBack([[1, text, null]])).getCell('B2');
   expect([cell.type, cell.value]).toEqual([exceljs.ValueType.String, text]);
 });
 
-test('makes a file that opens of every text', async () => {
+test('writes a file that can be opened, whatever the texts contain', async () => {
   const unit = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
     fc.constantFrom(...'\u0000\u0008\u000b\u001f\u007f\ufffe\uffff<>"\']=_ \n', '\ud800', '\udc00'),
@@ -74,7 +74,7 @@ test('makes a file that opens of every text', async () => {
   );
 });
 
-test('cuts a text at what a cell can hold', async () => {
+test('cuts a text at the length limit of a cell', async () => {
   const sheet = await readBack([
     [1, 'a'.repeat(40_000), null],
     [2, `${'a'.repeat(32_766)}😀`, null],
@@ -83,8 +83,8 @@ test('cuts a text at what a cell can hold', async () => {
   expect(sheet.getCell('B3').value).toBe('a'.repeat(32_766));
 });
 
-test('writes escapes as the standard says', async () => {
-  // The reader of exceljs does not undo escapes in such cells: this is what the file holds.
+test('escapes what looks like an escape', async () => {
+  // The reader of exceljs does not decode escapes in such cells, so this is the text in the file.
   expect((await readBack([[1, '_x0041_', null]])).getCell('B2').value).toBe('_x005F_x0041_');
 });
 

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import exceljs from 'exceljs';
-import type { Cell, Column, Format, Pages } from './column.ts';
+import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
 import { sheetText } from './sheet-text.ts';
 import { startTimeSlice } from './time-slice.ts';
 
@@ -10,12 +10,12 @@ const dateTimeStyle = { numFmt: 'yyyy-mm-dd hh:mm:ss' };
 const dateTimeWidth = 20;
 
 /**
- * Exports a workbook with one sheet, `tickets`, of typed cells below a frozen header row.
+ * A workbook with one sheet, `tickets`: typed cells below a frozen header row.
  *
- * Shape: texts are strings, whatever they look like, changed only as `sheetText` says.
- * Errors: RangeError for more rows than a sheet can hold, 1,048,576 with the header.
+ * Shape: texts become string cells even if they look like formulas or numbers; `sheetText` says what it changes in them.
+ * Errors: RangeError beyond 1,048,576 rows including the header, the limit of a sheet.
  */
-export const xlsxFormat: Format = {
+export const xlsxFormat: FileFormat = {
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   fileEnding: 'xlsx',
   write,
@@ -30,25 +30,25 @@ async function* write(columns: readonly Column[], pages: Pages): AsyncGenerator<
   });
   const sheet = workbook.addWorksheet('tickets', { views: [{ state: 'frozen', ySplit: 1 }] });
   const slice = startTimeSlice();
-  // Nothing behind the sheet ever says "wait", so each slice of work ends when its rows are compressed and read.
-  async function* handOver(): AsyncGenerator<Uint8Array> {
+  // The sheet has no back pressure, so each time slice ends by waiting until its rows are compressed and have been read.
+  async function* flush(): AsyncGenerator<Uint8Array> {
     await rowsCompressed(sheet);
     yield* chunks.splice(0);
-    await slice.rest();
+    await slice.pause();
   }
   try {
     addHeader(sheet, columns);
     for await (const page of pages) {
       for (const cells of page) {
         addRow(sheet, columns, cells);
-        if (slice.isOver()) yield* handOver();
+        if (slice.isOver()) yield* flush();
       }
-      yield* handOver();
+      yield* flush();
     }
     await workbook.commit();
     yield* chunks.splice(0);
   } finally {
-    // Ends the compression of an unfinished sheet, which frees it; a finished one stays as it is.
+    // Ends the compression of an unfinished sheet and so frees its memory; for a finished sheet this does nothing.
     sheet.commit();
   }
 }
@@ -63,14 +63,14 @@ function collectInto(chunks: Uint8Array[]): Writable {
 }
 
 /**
- * Waits until the rows that the sheet has passed on are compressed.
+ * Waits until all rows that were committed to the sheet are compressed.
  *
- * Source: https://github.com/exceljs/exceljs/issues/734 and 2916: the writer ignores back pressure, and offers no
- * other way to wait than the first pipe of its stream.
+ * Source: https://github.com/exceljs/exceljs/issues/734 and 2916: the writer ignores back pressure, and the only
+ * way to wait for it is through the first pipe of its stream.
  */
 async function rowsCompressed(sheet: exceljs.Worksheet): Promise<void> {
   const pipe: unknown = Reflect.get(sheet, 'stream')?.pipes?.[0];
-  if (!isWritable(pipe)) throw new TypeError('exceljs has changed: a sheet has no pipe to wait for');
+  if (!isWritable(pipe)) throw new TypeError('exceljs has changed: the stream of a sheet has no pipe');
   await new Promise<void>((resolve) => {
     pipe.write(Buffer.alloc(0), () => resolve());
   });
@@ -96,7 +96,7 @@ function addRow(sheet: exceljs.Worksheet, columns: readonly Column[], cells: rea
     const cell = row.getCell(index + 1);
     const isTime = column.type === 'dateTime' && typeof value === 'number';
     cell.value = isTime ? new Date(value * 1000) : typeof value === 'string' ? sheetText(value) : value;
-    // exceljs keeps an entry for every style object that it meets.
+    // Shared style objects, because exceljs keeps an entry in memory for every different one.
     cell.style = isTime ? dateTimeStyle : plainStyle;
   }
   row.commit();

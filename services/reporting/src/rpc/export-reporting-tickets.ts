@@ -8,20 +8,22 @@ import {
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
+import { prefers } from '@ticketing/rest/prefer.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
+import { exportFileName, exportMessage, exportPath } from '../application/export-message.ts';
 import { cellsOf, type ExportPlan, planExport } from '../application/export-plan.ts';
-import { attachment, headOf, pieceOf } from '../application/http-body.ts';
-import { exportMessage, exportPath, requesterOf } from './get-reporting-export.ts';
+import { requesterOf } from '../application/own-export.ts';
 
-/** The exports of one person that may be under way. */
-const mostAtOnce = 5;
-/** How long rows are looked for while the caller waits. */
-const maxTimeMs = 10_000;
+/** How many unfinished exports a caller may have. */
+const maxUnfinished = 5;
+/** How long the database may search while the caller waits. */
+const maxSearchMs = 10_000;
 const encodeExport = messageEncoder(ReportingExportSchema);
 
 /**
- * Exports rows: at once, or, if the caller prefers that, later.
+ * Exports rows: in this response, or in the background if the caller prefers `respond-async`.
  *
  * Errors: invalid_filter, unknown_order, not_allowed; too_many_exports.
  * Source: specification, GET /export/reporting_tickets; decisions.md section 11.
@@ -32,37 +34,32 @@ export async function* exportReportingTickets(
   request: ExportReportingTicketsRequest,
 ): AsyncGenerator<ExportReportingTicketsResponse> {
   const plan = planExport(request, await context.settings(), context.now());
-  if (prefersAsync(call.header('prefer'))) {
-    for (const body of await exportLater(context, call, request, plan)) yield part(body);
+  if (prefers(call.header('prefer'), 'respond-async')) {
+    for (const body of await exportInBackground(context, call, request, plan)) yield responseOf(body);
     return;
   }
   if (request.all) {
-    const detail = 'takes a header Prefer: respond-async';
+    const detail = 'requires the header Prefer: respond-async';
     throw invalidInput([{ pointer: '#/all', code: 'not_allowed', detail }]);
   }
-  const rows = { ...plan.rows, maxTimeMs };
+  const { fileFormat, columns } = plan;
+  const rows = { ...plan.rows, maxTimeMs: maxSearchMs };
   const total = await context.rows.count(rows);
   const headers = {
-    ...attachment(plan.writer.fileEnding, new Date(plan.rows.now * 1000)),
+    ...attachmentHeaders(exportFileName(new Date(rows.now * 1000), fileFormat.fileEnding)),
     'x-total-count': String(total),
   };
-  yield part(headOf(plan.writer.contentType, headers));
+  yield responseOf(bodyHead(fileFormat.contentType, headers));
   const cells = cellsOf(plan, context.rows.pages(rows));
-  for await (const piece of plan.writer.write(plan.columns, cells)) yield part(pieceOf(piece));
+  for await (const piece of fileFormat.write(columns, cells)) yield responseOf(bodyPiece(piece));
 }
 
-function part(body: HttpBody): ExportReportingTicketsResponse {
+function responseOf(body: HttpBody): ExportReportingTicketsResponse {
   return { $typeName: 'ticketing.reporting.v1.ExportReportingTicketsResponse', body };
 }
 
-/** Source: RFC 7240. */
-function prefersAsync(prefer: string | undefined): boolean {
-  return (prefer ?? '')
-    .split(',')
-    .some((preference) => preference.split(';')[0]?.trim().toLowerCase() === 'respond-async');
-}
-
-async function exportLater(
+/** Records an export for the export worker, and describes it in a response with status 202. */
+async function exportInBackground(
   context: Context,
   call: Call,
   request: ExportReportingTicketsRequest,
@@ -74,14 +71,14 @@ async function exportLater(
       request: toBinary(ExportReportingTicketsRequestSchema, request),
       format: plan.format,
     },
-    mostAtOnce,
+    maxUnfinished,
   );
   if (!job) {
-    const detail = `${mostAtOnce} exports of yours are not finished yet.`;
+    const detail = `This caller has ${maxUnfinished} unfinished exports already.`;
     throw new DomainError('resource_exhausted', 'too_many_exports', detail, { retryAfterSeconds: 10 });
   }
   context.exportWorker?.wake();
   const headers = { location: exportPath(job.id), 'preference-applied': 'respond-async' };
   const json = JSON.stringify(encodeExport(exportMessage(job)));
-  return [headOf('application/json; charset=utf-8', headers, 202), pieceOf(Buffer.from(json))];
+  return [bodyHead('application/json; charset=utf-8', headers, 202), bodyPiece(Buffer.from(json))];
 }

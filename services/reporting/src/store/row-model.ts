@@ -2,25 +2,25 @@ import type { Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { rowColumns } from '../domain/row-columns.ts';
 
-/** A row as it is stored: times as dates, ranks as numbers; or what is left of one that was erased. */
+/** A stored row: times are dates, ranks are numbers. An erased row has only `erasedAt` beside the required fields. */
 export interface RowDocument extends Record<string, unknown> {
   _id: number;
   version: number;
-  /** How often tags had been changed before the names in the row were read. */
+  /** The revision of the tag tree from which the tag names in the row were read. */
   tagRevision: number;
   tagPathIds?: number[];
-  /** When the row was erased with its ticket: nothing but id and version is left. */
+  /** When the row was erased because its ticket was deleted. */
   erasedAt?: Date;
 }
 
-const kept = rowColumns.filter(({ name }) => name !== 'id');
+const storedColumns = rowColumns.filter(({ name }) => name !== 'id');
 
 /** The collection of a generation of the rows. */
 export function rowCollection(connection: Connection, generation: number): mongo.Collection<RowDocument> {
   return connection.collection(`rows${generation}`) as unknown as mongo.Collection<RowDocument>;
 }
 
-/** Builds the indexes of a generation. Orders by other columns are sorted when they are asked for. */
+/** Builds the indexes of a generation. An order by a column without an index is sorted in memory or on disk. */
 export async function buildRowIndexes(connection: Connection, generation: number): Promise<void> {
   const collection = rowCollection(connection, generation);
   for (const field of ['createdAt', 'modifiedAt', 'closedAt', 'dueBy', 'status', 'tagPathIds']) {
@@ -31,7 +31,7 @@ export async function buildRowIndexes(connection: Connection, generation: number
 /** The document of a row. */
 export function documentOf({ id, version, tagPathIds, values }: Row, tagRevision: number): RowDocument {
   const document: RowDocument = { _id: id, version, tagRevision, tagPathIds: [...tagPathIds] };
-  for (const { name, type, filterKey, spellingOfRank } of kept) {
+  for (const { name, type, filterKey, spellingOfRank } of storedColumns) {
     const value = values[name];
     if (value === undefined) continue;
     const isTime = type === 'dateTime' && value !== null;

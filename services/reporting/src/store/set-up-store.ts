@@ -1,11 +1,11 @@
 import type { Connection } from 'mongoose';
-import { buildExportIndexes } from './export-store.ts';
+import { buildExportIndexes } from './export-model.ts';
+import { openRowGenerations } from './row-generations.ts';
 import { buildRowIndexes } from './row-model.ts';
-import { rowStore } from './row-store.ts';
 
-/** Builds the indexes of this service's database that are missing. */
+/** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
-  const { active, building } = await rowStore(connection).generations();
+  const { active, building } = await openRowGenerations(connection).store.generations();
   await buildRowIndexes(connection, active);
   if (building !== null) await buildRowIndexes(connection, building);
   await buildExportIndexes(connection);

@@ -2,27 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
-/** A tag whose new name, or place, has to reach the rows. */
+/** A tag whose new name or new parent does not show in all rows yet. */
 export interface TagRefresh {
   tagId: number;
-  /** Another with every change of the tag. */
+  /** Names the change of the tag; every change has another. */
   change: string;
-  /** The rows up to this id show it. */
+  /** The rows up to this id are refreshed. */
   doneUpTo: number;
 }
 
-/** The tags that have changed, until all rows show it. Errors of every operation: store_unavailable. */
+/** The tags that have changed and do not show in all rows yet. Errors of every operation: store_unavailable. */
 export interface TagRefreshStore {
   add(tagIds: readonly number[]): Promise<void>;
-  /** How often tags were added: a row that was read before the last of them may show old names. */
-  count(): Promise<number>;
+  /** How often `add` was called. A row that was read before the last call may show old names. */
+  addCount(): Promise<number>;
+  /** A tag to refresh, or undefined if none is left. */
   next(): Promise<TagRefresh | undefined>;
-  /** Notes how far it is, unless the tag has changed again. */
-  advance(refresh: TagRefresh, doneUpTo: number): Promise<void>;
-  /** Removes one that is done, unless the tag has changed again. */
+  /** Records that the rows up to an id are refreshed, unless the tag has changed again. */
+  recordProgress(refresh: TagRefresh, doneUpTo: number): Promise<void>;
+  /** Removes a tag that shows in all rows, unless it has changed again. */
   remove(refresh: TagRefresh): Promise<void>;
   /** How many tags do not show in all rows yet. */
-  left(): Promise<number>;
+  pendingCount(): Promise<number>;
 }
 
 interface TagRefreshDocument {
@@ -33,14 +34,14 @@ interface TagRefreshDocument {
 
 const countId = 'tagRefreshes';
 
-/** Opens them on a connection. */
+/** Opens the tags to refresh on a connection. */
 export function tagRefreshStore(connection: Connection): TagRefreshStore {
   const refreshes = connection.collection('tagRefreshes') as unknown as mongo.Collection<TagRefreshDocument>;
   const counts = connection.collection('projections') as unknown as mongo.Collection<{ _id: string; count: number }>;
   return {
     add: (tagIds) =>
       storeCall(async () => {
-        // Before the rows are looked for: whoever writes one later sees the count, and reads it again.
+        // Counted before the rows are refreshed: a row that is written later with old names is read again for this count.
         await counts.updateOne({ _id: countId }, { $inc: { count: 1 } }, { upsert: true });
         const writes = [...new Set(tagIds)].map((_id) => ({
           updateOne: { filter: { _id }, update: { $set: { change: randomUUID(), doneUpTo: 0 } }, upsert: true },
@@ -52,10 +53,10 @@ export function tagRefreshStore(connection: Connection): TagRefreshStore {
         const found = await refreshes.findOne({});
         return found ? { tagId: found._id, change: found.change, doneUpTo: found.doneUpTo } : undefined;
       }),
-    advance: ({ tagId, change }, doneUpTo) =>
+    recordProgress: ({ tagId, change }, doneUpTo) =>
       storeCall(async () => void (await refreshes.updateOne({ _id: tagId, change }, { $set: { doneUpTo } }))),
     remove: ({ tagId, change }) => storeCall(async () => void (await refreshes.deleteOne({ _id: tagId, change }))),
-    count: () => storeCall(async () => (await counts.findOne({ _id: countId }))?.count ?? 0),
-    left: () => storeCall(() => refreshes.countDocuments()),
+    addCount: () => storeCall(async () => (await counts.findOne({ _id: countId }))?.count ?? 0),
+    pendingCount: () => storeCall(() => refreshes.countDocuments()),
   };
 }

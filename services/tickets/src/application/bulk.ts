@@ -16,51 +16,53 @@ import { readBulkElement } from './read-patch.ts';
 import { ignoreDeleted } from './write-ticket.ts';
 
 const waitMs = 20;
-const renewMs = 2000;
-const atOnce = 8;
+const renewEveryMs = 2000;
+const concurrency = 8;
 
-/** Opens the bulks. */
+/** Makes the bulks of a context from its other parts. */
 export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   const bulks: Bulks = { run, settle, finishAbandoned };
-  const whole: Context = { ...context, bulks };
+  const fullContext: Context = { ...context, bulks };
   const store = context.bulkStore;
 
   async function run(id: string, request: UpdateTicketsRequest, { caller, trace }: BulkCall): Promise<void> {
     const mustReserve = request.tickets.some(({ version }) => version !== undefined);
     const state = mustReserve ? 'reserving' : 'applying';
-    const given = {
+    const bulkToInsert = {
       id,
       state,
       request: toBinary(UpdateTicketsRequestSchema, request),
       caller: JSON.stringify(caller),
       traceparent: traceparentOf(trace),
     } as const;
-    const bulk = await store.insert(given);
-    if (!bulk) return resume(id);
-    if (mustReserve) await whileHeld(bulk, () => reserve(bulk, request));
+    const bulk = await store.insert(bulkToInsert);
+    if (!bulk) return waitUntilApplied(id);
+    if (mustReserve) await whileRenewingLease(bulk, () => reserve(bulk, request));
     await apply(bulk);
   }
 
-  /** A request that came before, and whose process has died. */
-  async function resume(id: string): Promise<void> {
+  /** Waits until a recorded bulk is applied, and applies it here if its process has died. */
+  async function waitUntilApplied(id: string): Promise<void> {
     for (;;) {
       const bulk = await store.find(id);
-      if (!bulk) throw new DomainError('aborted', 'concurrent_change', 'The changes were given up.');
+      if (!bulk) {
+        throw new DomainError('aborted', 'concurrent_change', 'The changes were cancelled; nothing was changed.');
+      }
       if (bulk.state === 'applied') return;
       await finishIfAbandoned(id);
     }
   }
 
-  /** In the order of the ids, so that two bulks never wait for each other. */
+  /** Reserves the tickets in the order of their ids, so that two bulks never wait for each other. */
   async function reserve(bulk: Bulk, request: UpdateTicketsRequest): Promise<void> {
-    const wanted = [...request.tickets].sort((left, right) => (left.id ?? 0) - (right.id ?? 0));
-    for (const { id = 0, version } of wanted) {
+    const changes = [...request.tickets].sort((left, right) => (left.id ?? 0) - (right.id ?? 0));
+    for (const { id = 0, version } of changes) {
       for (;;) {
         const outcome = await context.reservations.reserve(id, version, bulk.id);
         if (outcome === 'reserved') break;
         if (outcome === 'moved_on') {
-          await giveUp(bulk);
-          throw staleVersion(`Ticket ${id} has moved on; nothing was changed.`);
+          await cancel(bulk);
+          throw staleVersion(`Ticket ${id} does not have the expected version; nothing was changed.`);
         }
         const other = (await context.tickets.find(id))?.reservedBy;
         if (other) await settle(other, id);
@@ -68,7 +70,8 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     }
   }
 
-  async function giveUp(bulk: Bulk): Promise<void> {
+  /** Releases the reservations of a bulk that is not applied, and removes it. */
+  async function cancel(bulk: Bulk): Promise<void> {
     const { tickets } = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     await context.reservations.release(
       tickets.map(({ id = 0 }) => id),
@@ -78,7 +81,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   }
 
   async function apply(bulk: Bulk): Promise<void> {
-    if (!(await store.startApplying(bulk))) return resume(bulk.id);
+    if (!(await store.startApplying(bulk))) return waitUntilApplied(bulk.id);
     const request = fromBinary(UpdateTicketsRequestSchema, bulk.request);
     const caller = JSON.parse(bulk.caller) as Caller;
     const patchRequest = {
@@ -87,18 +90,20 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       now: context.now(),
       includeInWorklog: request.includeInWorklog ?? true,
     };
-    await whileHeld(bulk, async () => {
-      const left = request.tickets.values();
-      const applyNext = async () => {
-        for (const change of left) {
+    await whileRenewingLease(bulk, async () => {
+      // One iterator for all workers: each takes the next change from it.
+      const remaining = request.tickets.values();
+      const applyRemaining = async () => {
+        for (const change of remaining) {
           const { patch, refreshMode } = readBulkElement(change);
           if (refreshMode !== undefined) continue;
           const options = { requestId: bulk.id, bulkId: bulk.id };
-          await applyPatch(whole, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
+          await applyPatch(fullContext, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
         }
       };
-      await Promise.all(Array.from({ length: atOnce }, applyNext));
-      // Before the tickets are let go: whoever took over afterwards would decide on what others have written since.
+      await Promise.all(Array.from({ length: concurrency }, applyRemaining));
+      // Finished before the tickets are released: a process that took the bulk over after the release would apply it to
+      // tickets that others have changed since.
       await store.finish(bulk);
       await context.reservations.release(
         request.tickets.map(({ id = 0 }) => id),
@@ -107,13 +112,13 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     });
   }
 
-  function whileHeld(bulk: Bulk, work: () => Promise<void>): Promise<void> {
-    return whileRenewing(() => store.renew(bulk), renewMs, work);
+  function whileRenewingLease(bulk: Bulk, work: () => Promise<void>): Promise<void> {
+    return whileRenewing(() => store.renew(bulk), renewEveryMs, work);
   }
 
   async function settle(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
-    // Given up while it was still reserving, or applied: what it has left reserved is free.
+    // The bulk was cancelled or applied, so a reservation that it has left can be released.
     if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);
     else await finishIfAbandoned(id);
   }
@@ -121,7 +126,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   async function finishIfAbandoned(id: string): Promise<void> {
     const bulk = await store.takeOver(id);
     if (!bulk) await setTimeout(waitMs);
-    else await (bulk.state === 'reserving' ? giveUp(bulk) : apply(bulk));
+    else await (bulk.state === 'reserving' ? cancel(bulk) : apply(bulk));
   }
 
   async function finishAbandoned(): Promise<void> {

@@ -11,7 +11,7 @@ import type { BulkStore } from '../store/bulk-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
 
-/** What the handlers of this service work with. */
+/** The stores and settings that the handlers of this service use, and what they share in this process. */
 export interface Context extends TicketStores {
   tags: TagStore;
   profiles: ProfileStore;
@@ -23,29 +23,33 @@ export interface Context extends TicketStores {
   tagIds: IdSequence;
   settings(): Promise<TicketSettings>;
   cursors: CursorCodec;
-  /** One change of a ticket at a time in this process; between processes its version decides. */
+  /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;
   /** Unix seconds. */
   now(): number;
   newEventId(): string;
 }
 
-/** The kind of a stored response's subject that is a ticket. */
+/** Refers to a ticket as the subject of a stored response, which may not be sent again after the ticket is deleted. */
 export const ticketSubject = (id: number): ResponseSubject => ({ kind: 'Ticket', id });
 
-/** Who sent a bulk, and in which trace. */
+/** The caller and the trace of the request for a bulk. */
 export type BulkCall = Pick<Call, 'caller' | 'trace'>;
 
-/** Bulks that are being carried out. */
+/** Carries out bulks, also those of processes that have died. */
 export interface Bulks {
   /**
-   * Records a bulk that has been checked, reserves its tickets if it names versions, and applies it.
+   * Records a validated bulk, reserves its tickets if it expects versions, and applies it. An id that is already recorded
+   * is that of a repeated request; its bulk is completed.
    *
-   * Errors: stale_version, and nothing is applied; concurrent_change, if another process has given it up.
+   * Errors: stale_version; concurrent_change, if another process has cancelled the bulk. Nothing is applied then.
    */
   run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
-  /** Waits a moment for a bulk that has reserved a ticket; one that nobody works on any more is finished here. */
+  /**
+   * Called when the ticket is reserved by a bulk: releases the reservation if the bulk has ended, finishes the bulk if its
+   * process has died, and waits a moment otherwise. The caller then tries again.
+   */
   settle(id: string, ticketId: number): Promise<void>;
-  /** Finishes the bulks that nobody works on any more. */
+  /** Finishes the bulks whose processes have died. */
   finishAbandoned(): Promise<void>;
 }

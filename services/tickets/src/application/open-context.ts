@@ -16,14 +16,14 @@ import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
 
-/** What of the kit the context is made from. */
+/** The parts of the kit from which the context is made. */
 export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'settings' | 'wakeRelay'> {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
-/** Opens the stores on the database of a kit. */
+/** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext({ config, database, settings, wakeRelay, runtime }: ContextParts): Context {
   const { connection } = database;
   const stores = openTicketStores(connection, wakeRelay);
@@ -42,7 +42,7 @@ export function openContext({ config, database, settings, wakeRelay, runtime }: 
     ticketIds: idSequence(connection, 'ticket'),
     tagIds: idSequence(connection, 'tag'),
     settings,
-    // All replicas share the signing key, so each reads the cursors of the others.
+    // Derived from the signing key, which all replicas share: each can read the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),

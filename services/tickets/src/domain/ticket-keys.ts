@@ -1,4 +1,3 @@
-import type { DescEnum } from '@bufbuild/protobuf';
 import {
   AiSupportLevelSchema,
   ChannelSchema,
@@ -7,16 +6,8 @@ import {
   SpamStatusSchema,
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { enumKey, rankKey } from '@ticketing/rest/enum-key.ts';
 import type { Condition, FilterKey } from '@ticketing/rest/filter.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
-
-function spelled(schema: DescEnum): FilterKey {
-  return { kind: 'enum', spellings: new Map([...spellingsOf(schema).values()].map((text) => [text, text])) };
-}
-
-function ranked(schema: DescEnum): FilterKey {
-  return { kind: 'enum', spellings: new Map([...spellingsOf(schema)].map(([number, text]) => [text, number])) };
-}
 
 const integer: FilterKey = { kind: 'integer' };
 const text: FilterKey = { kind: 'text' };
@@ -25,18 +16,18 @@ const time: FilterKey = { kind: 'time' };
 /** The keys by which tickets may be ordered and filtered. Source: specification, POST /ticket/search. */
 export const orderKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['t.id', integer],
-  ['t.channel', spelled(ChannelSchema)],
+  ['t.channel', enumKey(ChannelSchema)],
   ['t.subchannelId', integer],
   ['t.channelId', text],
-  ['t.direction', spelled(DirectionSchema)],
-  ['t.status', spelled(TicketStatusSchema)],
-  ['t.priority', ranked(PrioritySchema)],
+  ['t.direction', enumKey(DirectionSchema)],
+  ['t.status', enumKey(TicketStatusSchema)],
+  ['t.priority', rankKey(PrioritySchema)],
   ['t.agentId', integer],
   ['t.customerId', text],
   ['t.contractId', text],
   ['t.partnerId', integer],
   ['t.isCustomerActive', { kind: 'boolean' }],
-  ['t.aiSupportLevel', spelled(AiSupportLevelSchema)],
+  ['t.aiSupportLevel', enumKey(AiSupportLevelSchema)],
   ['i.aiAgentId', { kind: 'integer', isList: true }],
   ['t.createdAt', time],
   ['t.modifiedAt', time],
@@ -54,7 +45,7 @@ export const orderKeys: ReadonlyMap<string, FilterKey> = new Map([
 /** The keys by which tickets may be filtered. Source: decisions.md section 4. */
 export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ...orderKeys,
-  ['t.spamStatus', spelled(SpamStatusSchema)],
+  ['t.spamStatus', enumKey(SpamStatusSchema)],
   ['t.externalTicketId', text],
   ['t.subject', text],
   ['t.summary', text],

@@ -6,7 +6,7 @@ import { ticketCollection } from '../store/ticket-model.ts';
 import { tagChangedMessage } from './tag-changed.ts';
 import { ticketChangedMessage } from './ticket-changed.ts';
 
-/** What this service tells others. */
+/** Opens the outboxes of tickets and tags, from which the relay sends the events of this service. */
 export function openOutboxes({ connection }: Pick<Database, 'connection'>): Outbox[] {
   return [
     openOutbox(connection.collection(ticketCollection), {

@@ -26,7 +26,7 @@ const causes: Record<TicketEvent['cause'], ChangeCause> = {
   execution: ChangeCause.EXECUTION,
 };
 
-/** The message of an event of a ticket. Source: decisions.md section 12. */
+/** The message for the event that a ticket has changed. Source: decisions.md section 12. */
 export function ticketChangedMessage(ticketId: number, event: TicketEvent): OutgoingMessage {
   const { eventId, version, subchannelId, occurredAt, changes, actor, cause } = event;
   const value = create(TicketChangedSchema, {

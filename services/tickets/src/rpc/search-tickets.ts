@@ -1,4 +1,3 @@
-import { OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type {
   SearchTicketsRequest,
@@ -6,9 +5,9 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { readFilters } from '@ticketing/rest/filter.ts';
+import { readOrder } from '@ticketing/rest/read-order.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { allOf } from '@ticketing/store/field-query.ts';
-import type { Order } from '@ticketing/store/ordered-ranges.ts';
 import type { Context } from '../application/context.ts';
 import { compactTickets } from '../application/ticket-message.ts';
 import { filterKeys, orderKeys, requiresValue } from '../domain/ticket-keys.ts';
@@ -24,7 +23,7 @@ export async function searchTickets(
   request: SearchTicketsRequest,
 ): Promise<SearchTicketsResponse> {
   const conditions = readFilters(request.filters, filterKeys, 't.');
-  const order = orderOf(request);
+  const order = readOrder(request, orderKeys, { key: 't.id', prefix: 't.' });
   const isSkillScope = request.ticketScope === TicketScope.SKILLS;
   const { profileId, skills } = call.caller;
   const boundTo = [conditions, order, isSkillScope ? [profileId, skills] : null];
@@ -63,14 +62,4 @@ export async function searchTickets(
     limit,
     ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
   };
-}
-
-function orderOf(request: SearchTicketsRequest): Order {
-  const field = request.orderByField ?? 't.id';
-  const key = orderKeys.has(field) ? field : `t.${field}`;
-  if (!orderKeys.has(key)) {
-    const detail = `must be one of: ${[...orderKeys.keys()].join(', ')}`;
-    throw invalidInput([{ pointer: '#/orderByField', code: 'unknown_order', detail }]);
-  }
-  return { key, direction: request.orderByDirection === OrderByDirection.ASC ? 1 : -1 };
 }

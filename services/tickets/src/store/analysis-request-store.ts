@@ -1,17 +1,18 @@
 import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
-/** A request to analyse a ticket again. */
+/** A request for a new analysis of a ticket. */
 export interface AnalysisRequest {
   ticketId: number;
-  /** What to analyse: a refresh mode, as the specification spells it. */
+  /** What to analyse: the JSON spelling of a refresh mode. */
   mode: string;
 }
 
-/** The requests for analyses that were not made yet. Errors of every operation: store_unavailable. */
+/** The requests for analyses that are not made yet. Errors of every operation: store_unavailable. */
 export interface AnalysisRequestStore {
-  /** A request that is already there is not added a second time. */
+  /** Adds requests that were made at a time. A request with the same ticket and mode is not added twice. */
   add(requests: readonly AnalysisRequest[], at: Date): Promise<void>;
+  /** Removes the requests for a ticket. */
   forget(ticketId: number): Promise<void>;
 }
 
@@ -22,7 +23,7 @@ interface AnalysisRequestDocument {
   at: Date;
 }
 
-/** The model of the requests on a connection. */
+/** The mongoose model of the requests on a connection. */
 export function analysisRequestModel(connection: Connection): Model<AnalysisRequestDocument> {
   const schema = new Schema<AnalysisRequestDocument>(
     { _id: String, ticketId: Number, mode: String, at: Date },

@@ -3,38 +3,40 @@ import { serverTime } from '@ticketing/store/server-time.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 
-/** Changes of several tickets that have been checked, and are applied by whoever has claimed them. */
+/** A validated PATCH of several tickets. The process that has claimed it applies it. */
 export interface Bulk {
   id: string;
   /**
-   * Reserving: nothing is applied yet, and nothing will be unless all tickets are reserved. Applying: all of it will be
-   * applied.
+   * `reserving`: nothing is applied yet, and the bulk may still be cancelled. `applying`: every change will be applied, if
+   * necessary by another process. `applied`: every change is applied.
    */
   state: 'reserving' | 'applying' | 'applied';
-  /** The request, as a serialised message; empty once it is applied. */
+  /** The request, as a serialised message; empty when the bulk is applied. */
   request: Uint8Array;
-  /** Who sent it, as JSON. */
+  /** The caller of the request, as JSON. */
   caller: string;
   /** The trace of the request. */
   traceparent: string;
+  /** The holder of the lease. */
   owner: string;
 }
 
 /** The bulks of this service. Errors of every operation: store_unavailable. */
 export interface BulkStore {
-  /** Records a bulk and claims it. Returns undefined if the id is taken. */
+  /** Records a bulk and claims it. Returns undefined if the id is already recorded. */
   insert(bulk: Omit<Bulk, 'owner'>): Promise<Bulk | undefined>;
   find(id: string): Promise<Bulk | undefined>;
-  /** Claims a bulk that is not applied and that nobody works on. */
+  /** Claims a bulk that is not applied and whose lease has expired. Returns undefined if there is none. */
   takeOver(id: string): Promise<Bulk | undefined>;
-  /** Bulks that are not applied and that nobody works on. */
+  /** The ids of bulks that are not applied and whose lease has expired. */
   abandoned(): Promise<string[]>;
-  /** Goes from reserving to applying. Returns false if another has claimed it. */
+  /** Changes the state to `applying`. Returns false if another process has claimed the bulk. */
   startApplying(bulk: Claimed): Promise<boolean>;
+  /** Renews the lease. */
   renew(bulk: Claimed): Promise<void>;
-  /** Drops what the bulk asked for, keeps that it was applied, and releases it. */
+  /** Changes the state to `applied`, removes the request and the caller, and releases the lease. */
   finish(bulk: Claimed): Promise<void>;
-  /** Removes a bulk, unless another has claimed it. */
+  /** Removes a bulk, unless another process has claimed it. */
   remove(bulk: Claimed): Promise<void>;
   /** Removes bulks that were applied more than a day ago. */
   removeApplied(): Promise<void>;
@@ -46,7 +48,7 @@ interface BulkDocument extends Leased, Omit<Bulk, 'id' | 'owner' | 'request'> {
 }
 
 const durationMs = 10_000;
-const keptMs = 24 * 60 * 60 * 1000;
+const retentionMs = 24 * 60 * 60 * 1000;
 const maxAbandoned = 100;
 
 const collectionOf = (connection: Connection) =>
@@ -62,7 +64,7 @@ export async function buildBulkIndexes(connection: Connection): Promise<void> {
 export function bulkStore(connection: Connection): BulkStore {
   const bulks = collectionOf(connection);
   const leases = openLeases(bulks, { connection, durationMs });
-  const isOpen = { state: { $in: ['reserving' as const, 'applying' as const] } };
+  const isUnfinished = { state: { $in: ['reserving' as const, 'applying' as const] } };
   return {
     insert: (given) =>
       storeCall(async () => {
@@ -77,11 +79,11 @@ export function bulkStore(connection: Connection): BulkStore {
         }
       }),
     find: (id) => storeCall(async () => bulkOf(await bulks.findOne({ _id: id }))),
-    takeOver: (id) => storeCall(async () => bulkOf((await leases.claim({ _id: id, ...isOpen })) ?? null)),
+    takeOver: (id) => storeCall(async () => bulkOf((await leases.claim({ _id: id, ...isUnfinished })) ?? null)),
     abandoned: () =>
       storeCall(async () => {
         const found = await bulks
-          .find({ ...isOpen, ...leases.isFree() } as never, { projection: { _id: 1 }, limit: maxAbandoned })
+          .find({ ...isUnfinished, ...leases.isFree() } as never, { projection: { _id: 1 }, limit: maxAbandoned })
           .toArray();
         return found.map(({ _id }) => _id);
       }),
@@ -97,7 +99,7 @@ export function bulkStore(connection: Connection): BulkStore {
       await storeCall(() => bulks.deleteOne(leases.isHeld(bulk)));
     },
     async removeApplied() {
-      const before = new Date(serverTime(connection) - keptMs);
+      const before = new Date(serverTime(connection) - retentionMs);
       await storeCall(() => bulks.deleteMany({ state: 'applied', appliedAt: { $lt: before } }));
     },
   };

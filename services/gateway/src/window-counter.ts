@@ -1,4 +1,4 @@
-/** What a counted request may know of its window. */
+/** The count of a key in its current window. */
 export interface WindowCount {
   limit: number;
   remaining: number;
@@ -7,23 +7,23 @@ export interface WindowCount {
   isExceeded: boolean;
 }
 
-/** Counts by key in windows of one minute, each of which begins with the first count of its key. */
-export interface RequestWindow {
-  /** Counts one more. */
+/** Counts by key in windows of one minute. The window of a key begins when the key is first counted. */
+export interface WindowCounter {
+  /** Counts one more, and returns the new count. */
   count(key: string, limit: number): WindowCount;
-  /** Looks without counting. */
-  look(key: string, limit: number): WindowCount;
+  /** Returns the count without changing it. */
+  peek(key: string, limit: number): WindowCount;
 }
 
 const windowMs = 60_000;
 const maxKeys = 100_000;
 
-/** Makes a counter that forgets windows as they end, and the oldest ones beyond 100,000 keys. */
-export function requestWindow(now: () => number): RequestWindow {
-  // In the order of their start, as each key is set when its window begins.
+/** Makes a counter. It drops windows that have ended, and the oldest window if there are more than 100,000 keys. */
+export function windowCounter(now: () => number): WindowCounter {
+  // In the order of their start, because a key is inserted when its window begins.
   const windows = new Map<string, { startedAt: number; used: number }>();
 
-  const report = (window: { startedAt: number; used: number }, limit: number): WindowCount => ({
+  const countOf = (window: { startedAt: number; used: number }, limit: number): WindowCount => ({
     limit,
     remaining: Math.max(0, limit - window.used),
     resetSeconds: Math.max(1, Math.ceil((window.startedAt + windowMs - now()) / 1000)),
@@ -47,8 +47,8 @@ export function requestWindow(now: () => number): RequestWindow {
     count(key, limit) {
       const window = current(key) ?? begin(key);
       window.used += 1;
-      return report(window, limit);
+      return countOf(window, limit);
     },
-    look: (key, limit) => report(current(key) ?? { startedAt: now(), used: 0 }, limit),
+    peek: (key, limit) => countOf(current(key) ?? { startedAt: now(), used: 0 }, limit),
   };
 }

@@ -1,15 +1,15 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
-import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import { type Caller, isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
+import { concurrencyLimiter } from './concurrency-limiter.ts';
 import { type Credential, credentialOf } from './credential.ts';
-import { requireSameOrigin } from './cross-site.ts';
-import { inFlight } from './in-flight.ts';
 import { requestContextOf } from './request-context.ts';
-import { requestWindow, type WindowCount } from './request-window.ts';
+import { requireSameOrigin } from './same-origin.ts';
+import { type WindowCount, windowCounter } from './window-counter.ts';
 
-/** By what the gateway decides whom it lets in. */
+/** The rules and limits by which requests are admitted. */
 export interface AdmissionRules {
   verify: VerifyToken;
   sessionCookie: string;
@@ -19,56 +19,61 @@ export interface AdmissionRules {
   now: () => number;
 }
 
-/** How many requests of one caller may be under way: who sends slowly must not take the places of all others. */
+/** How many requests of one caller may be in flight, so that one that sends slowly does not use all connections. */
 const maxInFlightOfPeople = 32;
 const maxInFlightOfMachines = 512;
 
 /**
- * Makes the hook that every request but those of public pages passes: credential, rate limit, cross-site check. Counts
- * are those of this process.
+ * Makes the hook for every request except those of public pages: it checks the credential, the rate limit, the
+ * concurrency limit and the origin. The limits are counted in this process only.
  *
  * Errors: missing_token, invalid_token, issuer_unavailable, rate_limited, too_many_at_once, cross_site_request.
  * Source: decisions.md sections 3 and 13.
  */
-export function admitter(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const used = requestWindow(rules.now);
-  const verify = guardedVerifier(rules);
-  const underWay = inFlight();
+export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const used = windowCounter(rules.now);
+  const inFlight = concurrencyLimiter();
+  const verify = rateLimitedVerifier(rules);
   return async (request, reply) => {
-    const passage = requestContextOf(request);
+    const context = requestContextOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
     const { caller, expiresAt } = await verify(credential, request.ip);
-    passage.admission = { ...credential, caller, expiresAt };
+    context.admission = { ...credential, caller, expiresAt };
+    const key = callerKey(caller);
     const limit = caller.kind === 'service' ? 0 : rules.rateLimits[caller.kind];
-    const count = used.count(`${caller.kind} ${caller.profileId}`, limit);
+    const count = used.count(key, limit);
     reply.headers({
       'ratelimit-limit': count.limit,
       'ratelimit-remaining': count.remaining,
       'ratelimit-reset': count.resetSeconds,
     });
     if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
-    const leave = underWay.enter(
-      `${caller.kind} ${caller.profileId}`,
-      isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines,
-    );
-    if (!leave) throw tooManyAtOnce();
-    reply.raw.once('close', leave);
+    const end = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
+    if (!end) throw tooManyAtOnce();
+    reply.raw.once('close', end);
     if (credential.source === 'cookie') {
       const { method: verb, url, headers } = request;
-      requireSameOrigin({ verb, url, headers, route: passage.route }, rules.publicOrigin);
+      requireSameOrigin({ verb, url, headers, route: context.route }, rules.publicOrigin);
     }
   };
 }
 
-/** Verifies tokens, and stops doing so for an address that sends too many that do not hold. */
-function guardedVerifier(rules: AdmissionRules): (credential: Credential, address: string) => Promise<VerifiedToken> {
+/** The key under which the requests of a caller are counted. */
+function callerKey({ kind, profileId }: Caller): string {
+  return `${kind} ${profileId}`;
+}
+
+/** Verifies tokens, but none from an address that has sent too many invalid ones in the current minute. */
+function rateLimitedVerifier(
+  rules: AdmissionRules,
+): (credential: Credential, address: string) => Promise<VerifiedToken> {
   const { failedTokensPerMinute: limit } = rules;
-  const failed = requestWindow(rules.now);
+  const failed = windowCounter(rules.now);
   return async ({ token }, address) => {
     const key = addressKey(address);
-    const count = failed.look(key, limit);
+    const count = failed.peek(key, limit);
     if (limit > 0 && count.remaining === 0) {
-      throw rateLimited('This address has sent too many tokens that do not verify.', count);
+      throw rateLimited('This address has sent too many invalid tokens.', count);
     }
     try {
       return await rules.verify(token);
@@ -80,7 +85,7 @@ function guardedVerifier(rules: AdmissionRules): (credential: Credential, addres
 }
 
 function tooManyAtOnce(): DomainError {
-  const detail = 'This caller has too many requests under way.';
+  const detail = 'This caller has too many requests in flight.';
   return new DomainError('resource_exhausted', 'too_many_at_once', detail, { retryAfterSeconds: 1 });
 }
 

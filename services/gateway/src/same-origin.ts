@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { ContractRoute } from './route-table.ts';
 
-/** What is looked at of a request that a browser authorises by a cookie. */
+/** The parts of a request with a session cookie that decide whether its origin is checked. */
 export interface CookieRequest {
   verb: string;
   url: string;
@@ -11,8 +11,8 @@ export interface CookieRequest {
 }
 
 /**
- * Refuses a cookie request that another site could have made a browser send, where that matters: writes, reads with
- * `refresh`, and routes whose contract says so.
+ * Refuses a cookie request from another origin, to prevent cross-site request forgery. It checks writes, reads with
+ * `refresh`, and routes whose contract requires the check.
  *
  * Errors: cross_site_request.
  * Source: decisions.md section 3.
@@ -22,7 +22,7 @@ export function requireSameOrigin(request: CookieRequest, publicOrigin: string |
   throw new DomainError(
     'permission_denied',
     'cross_site_request',
-    'With a cookie, this request must come from a page of the same origin.',
+    'A request with a session cookie must come from a page of the same origin.',
   );
 }
 
@@ -32,7 +32,7 @@ function needsSameOrigin({ verb, url, route }: CookieRequest): boolean {
   return route?.isSameOriginOnly === true || asksForRefresh(url);
 }
 
-// Wider than the service's own reading of the query (`refresh=true`), which knows other spellings of a nested name.
+// Matches more than the services accept as `refresh=true`, because they also parse nested names such as `refresh[]`.
 function asksForRefresh(url: string): boolean {
   const queryStart = url.indexOf('?');
   if (queryStart < 0) return false;
@@ -46,6 +46,6 @@ function isSameOrigin({ headers }: CookieRequest, publicOrigin: string | undefin
   const { origin, host } = headers;
   if (origin === undefined) return false;
   if (publicOrigin !== undefined) return origin === publicOrigin;
-  // Who terminated TLS is not known here, so either scheme of the host will do.
+  // A proxy in front may have terminated TLS, so both schemes are accepted.
   return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
 }

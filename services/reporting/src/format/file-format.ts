@@ -17,10 +17,10 @@ export type Pages = AsyncIterable<readonly (readonly Cell[])[]>;
 /**
  * A file format that rows can be exported to.
  *
- * Shape: `write` pulls a page only while its reader asks for more, and closes `pages` when the reader stops early.
+ * Shape: `write` pulls a page only when its reader asks for more bytes, and closes `pages` when the reader stops early.
  * Errors: an error of `pages` ends the iteration.
  */
-export interface Format {
+export interface FileFormat {
   contentType: string;
   fileEnding: string;
   write(columns: readonly Column[], pages: Pages): AsyncIterable<Uint8Array>;

@@ -4,34 +4,34 @@ import { sessionPath } from './session-routes.ts';
 import { upstreams } from './upstreams.ts';
 
 const info = { title: 'Ticketing API', version: '1' };
-/** The statuses with which the gateway refuses a request by itself. */
-const refusals = ['401', '403', '429', '500', '503'];
+/** The error statuses with which the gateway itself responds on every path. */
+const errorStatuses = ['401', '403', '429', '500', '503'];
 
-/** The part of the API's description that is the gateway's own. */
+/** The OpenAPI document of the session endpoints, which the gateway serves itself. */
 export function sessionDocument(): OpenApiDocument {
-  const own = openApiDocument({ ...info, served: [] });
-  const { components, responses } = problems(['400', ...refusals]);
+  const document = openApiDocument({ ...info, served: [] });
+  const { components, responses } = problems(['400', ...errorStatuses]);
   const operation = (
-    about: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>,
+    description: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>,
     statuses: readonly string[],
   ): OpenApiOperation => ({
-    ...about,
+    ...description,
     tags: ['Session'],
     responses: { 200: success, ...pick(responses, (status) => statuses.includes(status)) },
   });
   const creation = {
     operationId: 'createSession',
-    summary: 'Sets the session cookie from a bearer token; the cookie lasts as long as the token.',
+    summary: 'Sets the session cookie from a bearer token; the cookie expires with the token.',
     security: [{ bearerAuth: [] }],
   };
-  own.tags.push({ name: 'Session', description: 'Keeps the token of a browser in a cookie.' });
-  own.components = { ...own.components, ...components };
-  own.paths[sessionPath] = {
-    // 400 is for a token that is too long for a cookie.
-    post: operation(creation, ['400', ...refusals]),
-    delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }, refusals),
+  document.tags.push({ name: 'Session', description: 'Stores the token of a browser in a cookie.' });
+  document.components = { ...document.components, ...components };
+  document.paths[sessionPath] = {
+    // 400 is the response to a token that is too long for a cookie.
+    post: operation(creation, ['400', ...errorStatuses]),
+    delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }, errorStatuses),
   };
-  return own;
+  return document;
 }
 
 const success: JsonObject = {
@@ -50,7 +50,7 @@ interface Problems {
   responses: Record<string, JsonObject>;
 }
 
-/** How problems are described: as the contracts have it, so that the parts of all services fit together. */
+/** Describes problem documents exactly as the services do, so that the documents can be merged. */
 function problems(statuses: readonly string[]): Problems {
   const served = upstreams.flatMap(({ contracts }) =>
     contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),

@@ -7,7 +7,7 @@ import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { openServer } from '@ticketing/service-kit/server/http-server.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
 import type { FastifyInstance } from 'fastify';
-import { admitter } from './admit.ts';
+import { admissionHook } from './admission-hook.ts';
 import type { ApiDescription } from './api-description.ts';
 import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
@@ -20,8 +20,8 @@ import { registerSessionRoutes } from './session-routes.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { upstreams } from './upstreams.ts';
 
-/** What the public face of the gateway is made of. */
-export interface WebParts {
+/** The parts that the public server of the gateway is made of. */
+export interface PublicServerParts {
   config: GatewayConfig;
   log: Logger;
   metrics: Metrics;
@@ -33,29 +33,32 @@ export interface WebParts {
   now: () => number;
 }
 
-/** Builds the public face: every request is admitted first, unless its page is public, also one to nowhere. */
-export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
+/**
+ * Builds the server that clients reach. Every request except those of public pages must be admitted first, even one whose
+ * path does not exist.
+ */
+export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
-  const web = openServer();
+  const server = openServer();
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
-  const admit = admitter({ ...config, verify: parts.verify, now: parts.now });
-  replyWithProblems(web, problems);
-  discardBodies(web);
-  measureRequests(web, parts.metrics);
-  web.addHook('onRequest', async (request, reply) => {
+  const admit = admissionHook({ ...config, verify: parts.verify, now: parts.now });
+  replyWithProblems(server, problems);
+  discardBodies(server);
+  measureRequests(server, parts.metrics);
+  server.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
     if (isPublic(request)) return;
     const route = routes.find(request.method, requestPath(request.url));
     if (route) requestContextOf(request).route = route;
     await admit(request, reply);
   });
-  registerProbes(web, parts.health);
-  registerSessionRoutes(web, config.sessionCookie);
-  await web.register((scope) => registerPublicPages(scope, parts.description));
+  registerProbes(server, parts.health);
+  registerSessionRoutes(server, config.sessionCookie);
+  await server.register((scope) => registerPublicPages(scope, parts.description));
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
-    await web.register((scope) =>
+    await server.register((scope) =>
       registerProxy(scope, {
         ...parts,
         ...problems,
@@ -66,22 +69,22 @@ export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
       }),
     );
   }
-  return web;
+  return server;
 }
 
 function problemContext(log: Logger): ProblemContext {
   return {
     traceIdOf: (request) => requestContextOf(request).trace.traceId,
-    // What a service has failed to answer is logged where it was called.
     onServerError: (error, status, request) => {
+      // The proxy logs failed calls to services, whose statuses are 502 to 504.
       if (status !== 500) return;
       log.error({ err: error.cause ?? error, traceId: requestContextOf(request).trace.traceId }, 'internal error');
     },
   };
 }
 
-/** The gateway reads no body of its own: Node lets go of one that nobody has read. */
-function discardBodies(web: FastifyInstance): void {
-  web.removeAllContentTypeParsers();
-  web.addContentTypeParser('*', (_request, _body, done) => done(null));
+/** Routes of the gateway itself read no body; Node discards a body that is not read. */
+function discardBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _body, done) => done(null));
 }

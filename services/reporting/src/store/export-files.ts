@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { type Connection, mongo } from 'mongoose';
+
+/** The files of exports, kept in GridFS, and which tickets are in them. */
+export interface ExportFiles {
+  openWrite(fileId: string, name: string): NodeJS.WritableStream;
+  openRead(fileId: string): NodeJS.ReadableStream;
+  /** Records that a file of an export contains tickets. */
+  addTickets(file: ExportFile, ticketIds: readonly number[]): Promise<void>;
+  /** The files that contain a ticket. */
+  withTicket(ticketId: number): Promise<ExportFile[]>;
+  /** Removes a file, finished or not, and what is recorded about it. */
+  remove(fileId: string): Promise<void>;
+  /** The ids of all files, finished or not. */
+  ids(): Promise<Set<string>>;
+}
+
+/** A file, and the export that it belongs to. */
+export interface ExportFile {
+  exportId: string;
+  fileId: string;
+}
+
+/** Some of the tickets in a file: those of one page of rows. */
+interface ExportTicketsDocument extends ExportFile {
+  _id: string;
+  ids: number[];
+}
+
+const chunkBytes = 256 * 1024;
+
+/** Opens the files on a connection. */
+export function openExportFiles(connection: Connection): ExportFiles {
+  const tickets = connection.collection('exportTickets') as unknown as mongo.Collection<ExportTicketsDocument>;
+  const chunks = connection.collection('exportFiles.chunks') as unknown as mongo.Collection<{ files_id: string }>;
+  const bucket = () => {
+    const { db } = connection;
+    if (!db) throw new mongo.MongoNotConnectedError('the database has not been reached');
+    return new mongo.GridFSBucket(db, { bucketName: 'exportFiles', chunkSizeBytes: chunkBytes });
+  };
+  return {
+    openWrite: (fileId, name) => bucket().openUploadStreamWithId(gridId(fileId), name),
+    openRead: (fileId) => bucket().openDownloadStream(gridId(fileId)),
+    async addTickets(file, ticketIds) {
+      await tickets.insertOne({ _id: randomUUID(), ...file, ids: [...ticketIds] });
+    },
+    withTicket: (ticketId) => tickets.find({ ids: ticketId }, { projection: { exportId: 1, fileId: 1 } }).toArray(),
+    async remove(fileId) {
+      // An unfinished file has only chunks. GridFS removes them before it reports that the file is missing.
+      await bucket().delete(gridId(fileId)).catch(ignoreMissing);
+      await tickets.deleteMany({ fileId });
+    },
+    ids: async () => new Set([...(await chunks.distinct('files_id')), ...(await tickets.distinct('fileId'))]),
+  };
+}
+
+function gridId(fileId: string): mongo.ObjectId {
+  return fileId as unknown as mongo.ObjectId;
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error) || !error.message.startsWith('File not found')) throw error;
+}

@@ -1,0 +1,81 @@
+import type { ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Leased } from '@ticketing/store/lease.ts';
+import { type Connection, mongo } from 'mongoose';
+
+/** An export that is made in the background, by the process that holds its lease. */
+export interface ExportJob {
+  id: string;
+  /** The kind and the profile of the caller who requested it. */
+  requestedBy: string;
+  /** The request, as a serialised message. */
+  request: Uint8Array;
+  format: ExportFormat;
+  status: ExportStatus;
+  /** How many rows are written. */
+  rows: number;
+  /** How many rows the file will have; null before the rows are counted. */
+  total: number | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+  /** The file that the current attempt writes, or the finished file. */
+  fileId: string | null;
+  fileBytes: number;
+  /** How many rows match, before limit and offset. */
+  matches: number | null;
+  /** Whether the file contains personal data. */
+  isPersonal: boolean;
+  /** How often a process has claimed it. */
+  attempts: number;
+  /** The holder of the lease. */
+  owner: string | null;
+}
+
+/** A stored export. */
+export interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request' | 'owner'> {
+  request: mongo.Binary;
+}
+
+/** The exports on a connection. */
+export function exportCollection(connection: Connection): mongo.Collection<ExportDocument> {
+  return connection.collection('exports') as unknown as mongo.Collection<ExportDocument>;
+}
+
+/** The document of a new export. */
+export function newExportDocument(
+  id: string,
+  status: ExportStatus,
+  { requestedBy, request, format }: Pick<ExportJob, 'requestedBy' | 'request' | 'format'>,
+): ExportDocument {
+  return {
+    _id: id,
+    requestedBy,
+    request: new mongo.Binary(request),
+    format,
+    status,
+    rows: 0,
+    total: null,
+    createdAt: new Date(),
+    finishedAt: null,
+    fileId: null,
+    fileBytes: 0,
+    matches: null,
+    isPersonal: true,
+    attempts: 0,
+    lease: null,
+  };
+}
+
+/** The export that a document describes. */
+export function jobOf({ _id, request, lease, ...rest }: ExportDocument): ExportJob {
+  return { ...rest, id: _id, request: new Uint8Array(request.buffer), owner: lease?.owner ?? null };
+}
+
+/** Builds the indexes of the exports and their files. */
+export async function buildExportIndexes(connection: Connection): Promise<void> {
+  await connection.collection('exports').createIndex({ status: 1, createdAt: 1 });
+  await connection.collection('exports').createIndex({ requestedBy: 1, status: 1 });
+  await connection.collection('exports').createIndex({ createdAt: 1 });
+  await connection.collection('exportTickets').createIndex({ fileId: 1 });
+  await connection.collection('exportTickets').createIndex({ ids: 1 });
+  await connection.collection('exportFiles.chunks').createIndex({ files_id: 1, n: 1 }, { unique: true });
+}
