@@ -58,7 +58,7 @@ export class WireConnection {
     const { requestId, moreToCome, legacy, response } = await this.#run(message);
     if (moreToCome) return; // the client asked for no reply
     this.#repliesSent = (this.#repliesSent + 1) & 0x7fffffff;
-    const header = replyHeader({ replyId: this.#repliesSent, requestId, legacy }, response.length);
+    const header = replyHeader({ replyId: this.#repliesSent, requestId, isLegacy: legacy }, response.length);
     await this.#send(header, response);
   }
 

@@ -77,13 +77,13 @@ describe('disallowExhaust', () => {
 
 describe('replyHeader', () => {
   it('frames an OP_MSG', () => {
-    const header = replyHeader({ replyId: 3, requestId: 9, legacy: false }, 100);
+    const header = replyHeader({ replyId: 3, requestId: 9, isLegacy: false }, 100);
     expect([0, 4, 8, 12, 16].map((at) => header.readInt32LE(at))).toEqual([121, 3, 9, 2013, 0]);
     expect(header.length).toBe(21);
   });
 
   it('frames an OP_REPLY with one document', () => {
-    const header = replyHeader({ replyId: 3, requestId: 9, legacy: true }, 100);
+    const header = replyHeader({ replyId: 3, requestId: 9, isLegacy: true }, 100);
     expect([0, 4, 8, 12, 32].map((at) => header.readInt32LE(at))).toEqual([136, 3, 9, 1, 1]);
     expect(header.length).toBe(36);
   });

@@ -55,16 +55,16 @@ export function disallowExhaust(message: Buffer): void {
 export interface ReplyHeader {
   readonly replyId: number;
   readonly requestId: number;
-  readonly legacy: boolean;
+  readonly isLegacy: boolean;
 }
 
 /** Writes what stands before the reply document on the wire. */
-export function replyHeader({ replyId, requestId, legacy }: ReplyHeader, documentBytes: number): Buffer {
-  const header = Buffer.alloc(headerBytes + (legacy ? 20 : 5));
+export function replyHeader({ replyId, requestId, isLegacy }: ReplyHeader, documentBytes: number): Buffer {
+  const header = Buffer.alloc(headerBytes + (isLegacy ? 20 : 5));
   header.writeInt32LE(header.length + documentBytes, 0);
   header.writeInt32LE(replyId, 4);
   header.writeInt32LE(requestId, 8);
-  header.writeInt32LE(legacy ? OP_REPLY : OP_MSG, 12);
-  if (legacy) header.writeInt32LE(1, 32); // one document returned
+  header.writeInt32LE(isLegacy ? OP_REPLY : OP_MSG, 12);
+  if (isLegacy) header.writeInt32LE(1, 32); // one document returned
   return header;
 }

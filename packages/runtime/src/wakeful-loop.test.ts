@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Found, startWakefulLoop } from './wakeful-loop.ts';
+import { startWakefulLoop, type WorkFound } from './wakeful-loop.ts';
 
 test('runs when it is woken, and again at once while there is more work', async () => {
   let runs = 0;
@@ -59,7 +59,7 @@ test('polls by itself, and runs again after a failure when the pause that onErro
 });
 
 test('stops in the middle of a run when that ends, and before the first if it may not begin', async () => {
-  const finish = Promise.withResolvers<Found>();
+  const finish = Promise.withResolvers<WorkFound>();
   let hasEnded = false;
   const loop = startWakefulLoop({ pollMs: { busy: 5, idle: 5 }, onError: () => 0, run: () => finish.promise });
   const stopped = loop.stop().then(() => {

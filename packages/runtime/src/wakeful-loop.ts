@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 /** How much work a run has found: more than it has done, as much as it has done, or nothing. */
-export type Found = 'more' | 'done' | 'nothing';
+export type WorkFound = 'more' | 'done' | 'nothing';
 
 /** What a loop does. */
 export interface WakefulLoopOptions {
@@ -12,7 +12,7 @@ export interface WakefulLoopOptions {
    */
   pollMs: { busy: number; idle: number };
   /** Does some of the work; the next run begins at once if there is more. */
-  run(signal: AbortSignal): Promise<Found>;
+  run(signal: AbortSignal): Promise<WorkFound>;
   /** Called with what a run fails with, and how often in a row it has; returns how long to wait before the next, in ms. */
   onError(error: unknown, failures: number): number;
   /** Resolves when the first run may start. */
@@ -35,7 +35,7 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
   let failures = 0;
   let waitMs = pollMs.busy;
 
-  async function runOnce(): Promise<Found> {
+  async function runOnce(): Promise<WorkFound> {
     try {
       const found = await run(stopping.signal);
       failures = 0;

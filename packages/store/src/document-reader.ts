@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { compileObject } from './compiled-object.ts';
+import { compileObject } from './compile-object.ts';
 
 /**
  * Compiles what reads documents as the server sent them (https://bsonspec.org), of which only some fields are wanted;

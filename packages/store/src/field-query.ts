@@ -4,7 +4,7 @@ import type { Condition, FilterKey, FilterValue } from '@ticketing/rest/filter.t
 export type Query = Record<string, unknown>;
 
 /** Matches nothing, on every server. */
-export const nothing: Query = { _id: { $in: [] } };
+export const matchNothing: Query = { _id: { $in: [] } };
 
 /**
  * Compiles a condition on a field of a document: times are kept as dates, lists as arrays.

@@ -41,7 +41,7 @@ export interface Range {
  * Lists the ranges behind a position, in order; each is read by one index. Behind a value come first those that
  * share it, by id, then all others.
  */
-export function rangesBehind(segments: readonly Segment[], order: Order, position: Position | undefined): Range[] {
+export function rangesAfter(segments: readonly Segment[], order: Order, position: Position | undefined): Range[] {
   const behind = order.direction === 1 ? '$gt' : '$lt';
   const sortOf = (field: string): Record<string, 1 | -1> =>
     field === '_id' ? { _id: order.direction } : { [field]: order.direction, _id: order.direction };

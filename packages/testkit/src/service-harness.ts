@@ -5,15 +5,15 @@ import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Given } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
 import { type CheckedFetch, checkedFetch } from './checked-fetch.ts';
 import { sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
-import { type BusPlace, type ServicePorts, serviceVariables } from './service-variables.ts';
+import { type BusAddress, type ServicePorts, serviceVariables } from './service-variables.ts';
 import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
 import { untilReady } from './until-ready.ts';
 
@@ -45,7 +45,7 @@ export interface HarnessRequest extends TestRequest {
 }
 
 /** How a service is started for a test. */
-export interface HarnessOptions<Settings> extends Given<Settings> {
+export interface HarnessOptions<Settings> extends KitOverrides<Settings> {
   /** Further variables, or others than the usual ones; without their prefix. */
   variables?: Record<string, string>;
   /** Where the services that it calls listen. */
@@ -76,7 +76,7 @@ export async function startServiceHarness<Settings>(
       calledPorts: () => ({ ...freePorts, ...options.calledPorts }),
       mongodbUri,
       database: name,
-      bus: testBus(name, mongodbUri, options.usesBus ?? false),
+      bus: testBusAddress(name, mongodbUri, options.usesBus ?? false),
     }),
     ...Object.fromEntries(given),
   };
@@ -133,7 +133,7 @@ export async function startServiceHarness<Settings>(
 }
 
 /** A bus of the test's own: on Kafka, if it is used and there are brokers, else in the store. */
-export function testBus(name: string, mongodbUri: string, usesBus: boolean): BusPlace {
+export function testBusAddress(name: string, mongodbUri: string, usesBus: boolean): BusAddress {
   const brokers = usesBus ? inject('kafkaBrokers') : [];
   if (brokers.length === 0) return { kind: 'log', mongodbUri, database: `${name}_events` };
   return { kind: 'kafka', brokers: brokers.join(), prefix: `${name}.` };

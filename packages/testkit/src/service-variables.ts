@@ -3,7 +3,7 @@ import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
 
 /** What the variables of a service follow from, in development and in tests. */
-export interface ServicePlace {
+export interface ServiceVariableInputs {
   keys: DevelopmentKeys;
   logLevel: string;
   ports: ServicePorts;
@@ -12,7 +12,7 @@ export interface ServicePlace {
   mongodbUri: string;
   /** The name of its database; that of its configuration's default if undefined. */
   database?: string | undefined;
-  bus: BusPlace;
+  bus: BusAddress;
 }
 
 /** The ports of a service; 0 takes a free one. */
@@ -23,14 +23,14 @@ export interface ServicePorts {
 }
 
 /** Which bus a system has. */
-export type BusPlace =
+export type BusAddress =
   | { kind: 'kafka'; brokers: string; prefix?: string | undefined }
   | { kind: 'log'; mongodbUri: string; database?: string | undefined };
 
 const host = '127.0.0.1';
 
 /** The variables with which a service of a system on this machine is configured. */
-export function serviceVariables(entry: ServiceEntry, place: ServicePlace): Record<string, string> {
+export function serviceVariables(entry: ServiceEntry, place: ServiceVariableInputs): Record<string, string> {
   const { keys, ports } = place;
   const hasRpc = entry.ports.grpc !== undefined;
   const called = entry.calls.map(serviceNamed).map(({ name }) => addressOf(name, place.calledPorts(name), hasRpc));
@@ -58,11 +58,11 @@ function addressOf(name: string, ports: ServicePorts, byRpc: boolean): [string, 
   return byRpc ? [`${prefix}_TARGET`, `${host}:${ports.grpc}`] : [`${prefix}_URL`, `http://${host}:${ports.http}`];
 }
 
-function storeVariables({ mongodbUri, database }: ServicePlace): Record<string, string> {
+function storeVariables({ mongodbUri, database }: ServiceVariableInputs): Record<string, string> {
   return { MONGODB_URI: mongodbUri, ...(database === undefined ? {} : { MONGODB_DATABASE: database }) };
 }
 
-function busVariables(bus: BusPlace): Record<string, string> {
+function busVariables(bus: BusAddress): Record<string, string> {
   if (bus.kind === 'kafka') {
     const { brokers, prefix } = bus;
     return { KAFKA_BROKERS: brokers, KAFKA_REPLICAS: '1', ...(prefix === undefined ? {} : { KAFKA_PREFIX: prefix }) };

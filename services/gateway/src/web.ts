@@ -4,7 +4,7 @@ import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.t
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { openServer } from '@ticketing/service-kit/server/http-server.ts';
+import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
 import type { FastifyInstance } from 'fastify';
 import { admitter } from './admit.ts';
@@ -36,7 +36,7 @@ export interface WebParts {
 /** Builds the public face: every request is admitted first, unless its page is public, also one to nowhere. */
 export async function openWeb(parts: WebParts): Promise<FastifyInstance> {
   const { config } = parts;
-  const web = openServer();
+  const web = createHttpServer();
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const admit = admitter({ ...config, verify: parts.verify, now: parts.now });

@@ -1,6 +1,6 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
-import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { openContext } from './application/context.ts';
 import { startExportWorker } from './application/export-worker.ts';

@@ -35,7 +35,7 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
     });
     const typ = protectedHeader.typ?.toLowerCase();
     if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
-    return { caller: callerOf(payload), expiresAt: payload.exp ?? 0 };
+    return { caller: callerOfAccessToken(payload), expiresAt: payload.exp ?? 0 };
   });
 }
 
@@ -83,18 +83,18 @@ export function invalidToken(problem: string, cause?: unknown): DomainError {
   return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
 }
 
-function callerOf(payload: JWTPayload): Caller {
+function callerOfAccessToken(payload: JWTPayload): Caller {
   const now = Date.now() / 1000;
   if (payload.iat !== undefined && !(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
     throw invalidToken('was issued in the future');
   }
   const scopes = Array.isArray(payload.scope) ? payload.scope : String(payload.scope ?? '').split(' ');
   if (!scopes.includes('api')) throw invalidToken('lacks the scope api');
-  return profileOf(payload);
+  return callerOfClaims(payload);
 }
 
 /** The caller that claims describe. Errors: invalid_token. */
-export function profileOf(payload: JWTPayload): Caller {
+export function callerOfClaims(payload: JWTPayload): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
   if (kind === undefined) throw invalidToken('names no kind of profile');
   if (!/^[1-9]\d{0,9}$/.test(payload.sub ?? '') || Number(payload.sub) > 0x7fff_ffff) {

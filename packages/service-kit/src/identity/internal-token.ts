@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { cachedVerifier, invalidToken, profileOf, type VerifyToken } from './access-token.ts';
+import { cachedVerifier, callerOfClaims, invalidToken, type VerifyToken } from './access-token.ts';
 import { type Caller, serviceCaller } from './caller.ts';
 import type { KeySource } from './key-source.ts';
 
@@ -67,14 +67,14 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
     });
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
-    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : callerOf(payload.caller);
+    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller);
     return { caller, expiresAt: payload.exp ?? 0 };
   }, maxTokenBytes);
 }
 
 /** The caller that another service has verified. Its own claims are checked anew: it may run another version. */
-function callerOf(value: unknown): Caller {
+function forwardedCaller(value: unknown): Caller {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
   const { profileId, ...claims } = value as Record<string, unknown>;
-  return profileOf({ ...claims, sub: String(profileId) });
+  return callerOfClaims({ ...claims, sub: String(profileId) });
 }

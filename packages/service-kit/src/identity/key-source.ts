@@ -24,7 +24,7 @@ export function secretKeySource(secret: string): KeySource {
 
 /** The public keys of a JWKS file. Errors: a file that is not one, or that holds no key. */
 export function fileKeySource(path: string): KeySource {
-  const keys = createLocalJWKSet(demandKeys(JSON.parse(readFileSync(path, 'utf8'))));
+  const keys = createLocalJWKSet(requirePublicKeys(JSON.parse(readFileSync(path, 'utf8'))));
   return { algorithms: asymmetric, key: keys, check: async () => undefined, close: () => undefined };
 }
 
@@ -48,7 +48,7 @@ export function urlKeySource(url: string, logger: Logger, now: () => number = Da
     try {
       const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchTimeoutMs) });
       if (!response.ok) throw new Error(`The issuer answered ${response.status}.`);
-      keys = createLocalJWKSet(demandKeys(await response.json()));
+      keys = createLocalJWKSet(requirePublicKeys(await response.json()));
     } catch (error) {
       logger.warn({ err: error, url }, 'the keys of the issuer could not be fetched');
     }
@@ -90,7 +90,7 @@ export function urlKeySource(url: string, logger: Logger, now: () => number = Da
   };
 }
 
-function demandKeys(json: unknown): JSONWebKeySet {
+function requirePublicKeys(json: unknown): JSONWebKeySet {
   const keys = (json as Partial<JSONWebKeySet> | null)?.keys;
   if (!Array.isArray(keys) || keys.length === 0) throw new Error('This is not a key set, or an empty one.');
   const secret = keys.find((key) => key.kty === 'oct' || 'd' in key);

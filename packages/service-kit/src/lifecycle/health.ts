@@ -37,7 +37,7 @@ export function watchHealth(checks: Record<string, Check>): Health {
   };
   const checkAll = async () => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await answers(check)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
     );
     settle(() => {
       state = Object.fromEntries(results);
@@ -69,7 +69,7 @@ export function watchHealth(checks: Record<string, Check>): Health {
   };
 }
 
-async function answers(check: Check): Promise<'up' | 'down'> {
+async function stateOf(check: Check): Promise<'up' | 'down'> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('no answer')), checkTimeoutMs);

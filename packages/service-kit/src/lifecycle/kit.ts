@@ -7,8 +7,8 @@ import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { type IssuerIdentity, openIssuer } from '../identity/identity.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
+import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { type Health, watchHealth } from './health.ts';
 
@@ -20,7 +20,7 @@ export interface Kit<Own, Settings> {
   runtime: Runtime;
   /** The database of the service. Errors: throws if its entry says that it has none. */
   database: Database;
-  issuer: IssuerIdentity;
+  issuer: Issuer;
   tokens: InternalTokens;
   health: Health;
   /** What the settings say now. */
@@ -46,7 +46,7 @@ export interface ClientOptions {
 }
 
 /** What tests give in place of the defaults. */
-export interface Given<Settings> {
+export interface KitOverrides<Settings> {
   runtime?: Runtime;
   settings?: () => Promise<Settings>;
 }

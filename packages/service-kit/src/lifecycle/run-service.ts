@@ -1,4 +1,4 @@
-import type { RunningService, Service } from './service.ts';
+import type { RunningService, Service } from './compose-service.ts';
 
 /** Longer than any request lasts; a stop that takes longer is stuck. */
 const graceMs = 45_000;

@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 export interface Metrics {
   registry: Registry;
   /** Counts a request that was answered. */
-  observeRequest(request: { face: 'rest' | 'rpc' | 'proxy'; route: string; status: string; seconds: number }): void;
+  observeRequest(request: { api: 'rest' | 'rpc' | 'proxy'; route: string; status: string; seconds: number }): void;
 }
 
 /** Makes the metrics of a service: those of the process (event-loop delay, memory) and of its requests. */
@@ -27,9 +27,9 @@ export function createMetrics(service: string): Metrics {
   });
   return {
     registry,
-    observeRequest({ face, route, status, seconds }) {
-      duration.observe({ face, route }, seconds);
-      answers.inc({ face, route, status });
+    observeRequest({ api, route, status, seconds }) {
+      duration.observe({ face: api, route }, seconds);
+      answers.inc({ face: api, route, status });
     },
   };
 }

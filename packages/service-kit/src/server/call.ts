@@ -11,7 +11,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
@@ -67,7 +67,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
 }
 
 /** What the RPC faces need to authorise, check and report a call. */
-export interface CallOptions {
+export interface RpcOptions {
   authenticator: Authenticator;
   log: Logger;
   metrics: Metrics;
@@ -80,7 +80,7 @@ export interface CallOptions {
  *
  * The standard services (`grpc.health`, `grpc.reflection`) pass without a credential.
  */
-export function callInterceptor(options: CallOptions): Interceptor {
+export function rpcInterceptor(options: RpcOptions): Interceptor {
   return (next) => async (request) => {
     if (request.service.typeName.startsWith('grpc.')) return next(request);
     const startedAt = performance.now();
@@ -95,7 +95,7 @@ export function callInterceptor(options: CallOptions): Interceptor {
       const caller = await options.authenticator.rpc(request.header.get('authorization') ?? undefined);
       checkAccess(request.method, caller);
       options.onCaller?.(caller);
-      if (!request.stream) demandValid(request.method, request.message);
+      if (!request.stream) requireValid(request.method, request.message);
       const { signal } = ending;
       request.contextValues.set(callKey, {
         caller,
@@ -116,7 +116,7 @@ export function callInterceptor(options: CallOptions): Interceptor {
     } finally {
       clearTimeout(timer);
       const seconds = (performance.now() - startedAt) / 1000;
-      options.metrics.observeRequest({ face: 'rpc', route: request.method.toString(), status, seconds });
+      options.metrics.observeRequest({ api: 'rpc', route: request.method.toString(), status, seconds });
     }
   };
 }
@@ -141,7 +141,7 @@ export function reportServerError(error: DomainError, status: number, log: Logge
   else log.warn(fields, error.message);
 }
 
-function demandValid(method: DescMethod, message: Message): void {
+function requireValid(method: DescMethod, message: Message): void {
   const violations = messageValidator(method.input)(message);
   if (violations.length > 0) throw invalidInput(violations);
 }
@@ -153,7 +153,7 @@ async function* partsOf(
   handle: () => AsyncIterable<Message>,
 ): AsyncGenerator<Message> {
   try {
-    demandValid(method, request);
+    requireValid(method, request);
     yield* handle();
   } catch (thrown) {
     const error = toDomainError(thrown);
@@ -163,7 +163,7 @@ async function* partsOf(
 }
 
 /** Routes the RPCs of services to their handlers. */
-export function callRoutes(served: readonly ServiceImplementation<Call>[]): (router: ConnectRouter) => void {
+export function rpcRoutes(served: readonly ServiceImplementation<Call>[]): (router: ConnectRouter) => void {
   return (router) => {
     for (const { handlers, streams } of served) {
       for (const [method, handler] of streams) {

@@ -10,7 +10,7 @@ export interface Ports {
 }
 
 /** Servers that listen together and stop together. */
-export interface HttpServer {
+export interface ListeningServers {
   /** The ports that were taken. */
   ports: Ports;
   /**
@@ -24,7 +24,7 @@ const maxHeaderBytes = 16 * 1024;
 const maxConnectionAgeMs = 300_000;
 
 /** A Fastify server with the limits that all servers of the system share. It never reads a body by itself. */
-export function openServer(options: { http2?: boolean } = {}): FastifyInstance {
+export function createHttpServer(options: { http2?: boolean } = {}): FastifyInstance {
   const shared = {
     logger: false as const,
     requestTimeout: 30_000,
@@ -72,7 +72,7 @@ export async function listenOn(
   host: string,
   servers: Partial<Record<keyof Ports, FastifyInstance>>,
   ports: Ports,
-): Promise<HttpServer> {
+): Promise<ListeningServers> {
   const apps = Object.values(servers);
   const taken: Ports = { ...ports };
   try {

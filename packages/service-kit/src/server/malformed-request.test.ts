@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HttpServer, listenOn, openServer } from './http-server.ts';
+import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 
-let server: HttpServer;
+let server: ListeningServers;
 
 beforeAll(async () => {
-  const app = openServer();
+  const app = createHttpServer();
   app.get('/*', async () => 'ok');
   server = await listenOn('127.0.0.1', { http: app }, { http: 0, grpc: 0, internal: 0 });
 });

@@ -36,8 +36,8 @@ test('other verbs are refused with those that are allowed', async () => {
 });
 
 test('/metrics counts requests by route pattern and status, and tells of the process', async () => {
-  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
-  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
+  metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
+  metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
   const { headers, body } = await app.inject('/metrics');
   expect(headers['content-type']).toContain('text/plain');
   const labels = 'face="rest",route="/ticket/:ticketId"';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Health } from '../lifecycle/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { reportServerError } from './call.ts';
-import { openServer } from './http-server.ts';
+import { createHttpServer } from './http-server.ts';
 
 /** Registers `/healthz` (the process answers) and `/readyz` (its dependencies do, and it is not stopping). */
 export function registerProbes(app: FastifyInstance, health: Health): void {
@@ -23,7 +23,7 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
 
 /** The server of the internal port: `/metrics` for Prometheus, and the probes. */
 export function internalServer(health: Health, metrics: Metrics, log: Logger): FastifyInstance {
-  const app = openServer();
+  const app = createHttpServer();
   replyWithProblems(app, {
     traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
     onServerError: (error, status) => reportServerError(error, status, log),

@@ -6,7 +6,7 @@ import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { toProblem } from '@ticketing/rest/problem.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 
 /**
  * Refuses RPCs over HTTP/1.1 that nobody may make before their messages are read: the interceptors of Connect run behind

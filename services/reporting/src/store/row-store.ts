@@ -1,5 +1,5 @@
 import type { Query } from '@ticketing/store/field-query.ts';
-import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
+import { type Order, rangesAfter, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
 import { duplicatesIn, isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
@@ -260,7 +260,7 @@ function computed(now: number): Query {
 async function* pagesOf(collection: mongo.Collection<RowDocument>, request: RowRequest): AsyncGenerator<RowDocument[]> {
   const field = request.order.key === 'id' ? '_id' : request.order.key;
   const base = matching(request, field);
-  const ranges = rangesBehind(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
+  const ranges = rangesAfter(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
   let { offset } = request;
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   for (const range of ranges) {

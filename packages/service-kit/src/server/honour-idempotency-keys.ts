@@ -16,7 +16,7 @@ import type { IdempotentRequest } from './idempotent-request.ts';
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
  * Source: decisions.md section 5.
  */
-export function idempotent(
+export function honourIdempotencyKeys(
   served: readonly ServiceImplementation<Call>[],
   store: RequestRecords,
 ): ServiceImplementation<Call>[] {

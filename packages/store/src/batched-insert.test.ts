@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Collection, mongo } from 'mongoose';
 import { expect, test } from 'vitest';
-import { gatheredInsert } from './gathered-insert.ts';
+import { batchedInsert } from './batched-insert.ts';
 
 /** A collection in memory that knows the commands it was sent. */
 function collectionStub(failure?: Error, firstFailure?: Error) {
@@ -31,7 +31,7 @@ function collectionStub(failure?: Error, firstFailure?: Error) {
       }
     },
   };
-  return { commands, ids, insert: gatheredInsert(stub as unknown as Collection) };
+  return { commands, ids, insert: batchedInsert(stub as unknown as Collection) };
 }
 
 test('what waits for a command is written together by the next', async () => {

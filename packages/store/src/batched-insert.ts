@@ -11,7 +11,7 @@ interface Waiting {
  * Makes an insert that callers share: those who call while one is on its way are written together by the next, so that
  * under load one command, one journal write and one answer serve many. Answers false if the key of a document is taken.
  */
-export function gatheredInsert(collection: Collection): (document: object) => Promise<boolean> {
+export function batchedInsert(collection: Collection): (document: object) => Promise<boolean> {
   let waiting: Waiting[] = [];
   let isRunning = false;
 

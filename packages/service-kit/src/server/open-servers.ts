@@ -6,19 +6,19 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
-import { openAuthenticator } from '../identity/identity.ts';
+import { openAuthenticator } from '../identity/issuer.ts';
 import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { type Call, callInterceptor, callRoutes, reportServerError, restCall, traceOf } from './call.ts';
+import { type Call, reportServerError, restCall, rpcInterceptor, rpcRoutes, traceOf } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
-import { ageConnections, type HttpServer, listenOn, openServer } from './http-server.ts';
-import { idempotent } from './idempotency.ts';
+import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
+import { ageConnections, createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { rejectBeforeBody } from './reject-before-body.ts';
 
@@ -44,12 +44,12 @@ export async function openServers(
   entry: ServiceEntry,
   { config, log, metrics, health, issuer }: Kit<unknown, unknown>,
   composition: Composition,
-): Promise<HttpServer> {
+): Promise<ListeningServers> {
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
   const { implementations = [], idempotency, onCaller } = composition;
-  const recorded = idempotency ? idempotent(implementations, idempotency) : implementations;
+  const recorded = idempotency ? honourIdempotencyKeys(implementations, idempotency) : implementations;
   const served = config.roles.includes('api') ? announceDeprecation(recorded) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
@@ -59,7 +59,7 @@ export async function openServers(
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
-  const web = openServer();
+  const web = createHttpServer();
   const contracts = parts.implementations.map(({ service }) => service);
   rejectBeforeBody(web, contracts, parts.authenticator);
   registerProbes(web, parts.health);
@@ -70,19 +70,19 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
     rejectOtherMethods(scope, '/openapi.json', ['GET']);
     await registerRest(scope, parts);
   });
-  await web.register(fastifyConnectPlugin, { routes: callRoutes(parts.implementations), ...connectOptions(parts) });
+  await web.register(fastifyConnectPlugin, { routes: rpcRoutes(parts.implementations), ...connectOptions(parts) });
   return web;
 }
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   const contracts = parts.implementations.map(({ service }) => service);
-  const grpc = openServer({ http2: true });
+  const grpc = createHttpServer({ http2: true });
   await grpc.register(fastifyConnectPlugin, {
     ...connectOptions(parts),
     connect: false,
     grpcWeb: false,
     routes: (router) => {
-      callRoutes(parts.implementations)(router);
+      rpcRoutes(parts.implementations)(router);
       healthRoutes(parts.health, contracts)(router);
       reflectionRoutes(contracts)(router);
     },
@@ -93,7 +93,7 @@ async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
 
 function connectOptions(parts: ServerParts) {
   return {
-    interceptors: [callInterceptor(parts)],
+    interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
@@ -115,7 +115,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
   });
   scope.addHook('onResponse', async (request, reply) => {
     options.metrics.observeRequest({
-      face: 'rest',
+      api: 'rest',
       route: `${request.method} ${request.routeOptions.url ?? 'unmatched'}`,
       status: String(reply.statusCode),
       seconds: reply.elapsedTime / 1000,

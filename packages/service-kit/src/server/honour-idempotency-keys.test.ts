@@ -12,7 +12,7 @@ import type { ClaimedRequest, IdempotencyClaim, IdempotencyStore } from '@ticket
 import { describe, expect, test } from 'vitest';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
-import { idempotent } from './idempotency.ts';
+import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 
 interface Kept {
   fingerprint: string;
@@ -87,7 +87,7 @@ async function createTag(
   caller = serviceCaller('x'),
   before: () => void = () => undefined,
 ): Promise<{ id: number; isReplayed: boolean }> {
-  const [served] = idempotent(
+  const [served] = honourIdempotencyKeys(
     [
       implement(TagService, {
         createTag: async (call: Call, request) => {

@@ -7,12 +7,12 @@ import type { Database } from '@ticketing/store/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { readServiceConfig } from '../config/service-config.ts';
 import type { Ports } from '../server/http-server.ts';
-import { openServers } from '../server/service-server.ts';
-import { startBackground } from './background.ts';
+import { openServers } from '../server/open-servers.ts';
 import type { Composition } from './composition.ts';
-import { type Given, type Kit, openKit } from './kit.ts';
+import { type Kit, type KitOverrides, openKit } from './kit.ts';
 import { type OperationRequest, operate } from './operate.ts';
-import { setUpService } from './set-up.ts';
+import { setUpService } from './set-up-service.ts';
+import { startBackground } from './start-background.ts';
 
 /** What is particular to a service; the rest follows from its entry in the description of the system. */
 export interface ServiceDefinition<Own, Settings> {
@@ -38,7 +38,7 @@ export interface Service<Settings = unknown> {
    */
   setUp(environment?: Environment): Promise<void>;
   /** Errors: a ConfigError; a key file that is not usable; a port that is taken. */
-  start(environment?: Environment, given?: Given<Settings>): Promise<RunningService>;
+  start(environment?: Environment, given?: KitOverrides<Settings>): Promise<RunningService>;
   /** Does what an operator asks for, beside the running processes. Returns how much is left to be done. */
   operate(request: OperationRequest, print: Print, environment?: Environment): Promise<number>;
 }
@@ -60,7 +60,10 @@ export function composeService<Own = unknown, Settings = unknown>(
   const configOf = (environment: Environment) => readServiceConfig(entry, environment, readOwn);
   const defaults = async () => definition.settings as Settings;
 
-  async function start(environment: Environment = process.env, given: Given<Settings> = {}): Promise<RunningService> {
+  async function start(
+    environment: Environment = process.env,
+    given: KitOverrides<Settings> = {},
+  ): Promise<RunningService> {
     const config = configOf(environment);
     const log = createLogger(entry.name, config.logLevel);
     let relay: Relay | undefined;
