@@ -37,7 +37,7 @@ export const service = composeService({
         { role: 'scheduler', start: () => startExportWorker(context, kit.database.opened) },
       ],
       operations: rowOperations(context),
-      pending: [{ what: 'tags do not show in all rows yet', count: () => context.tagRefreshes.left() }],
+      pending: [{ description: 'tags do not show in all rows yet', count: () => context.tagRefreshes.left() }],
     };
   },
 });

@@ -1,36 +1,40 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { decodeProtectedHeader } from 'jose';
-import { invalidToken, type VerifyToken } from './access-token.ts';
+import { invalidToken } from './access-token.ts';
 import type { Caller } from './caller.ts';
-import { internalTokenType } from './internal-token.ts';
+import { internalTokenType, internalTokenVerifier } from './internal-token.ts';
+import type { Issuer } from './issuer.ts';
+import { fileKeySource } from './key-source.ts';
 
-/** Who may be believed at a face of a service. */
+/** Verifies the `Authorization` header of a request and returns its caller. */
 export interface Authenticator {
-  /** At the REST face: internal tokens only. */
+  /** For the REST API: internal tokens only. */
   rest(authorization: string | undefined): Promise<Caller>;
-  /** At the RPC face: internal tokens, and bearer tokens of the issuer. */
+  /** For the RPC API: internal tokens, and access tokens of the issuer. */
   rpc(authorization: string | undefined): Promise<Caller>;
 }
 
 /**
- * Joins the verifiers of a service.
+ * Opens the authenticator of a service, which accepts access tokens of the issuer and internal tokens minted for the
+ * service.
  *
- * Errors: missing_token, invalid_token, issuer_unavailable.
+ * Errors: a file of internal keys that is not usable. Of both methods: missing_token, invalid_token, issuer_unavailable.
  * Source: decisions.md section 3.
  */
-export function authenticator(verify: { internal: VerifyToken; issuer: VerifyToken }): Authenticator {
+export function openAuthenticator(service: string, issuer: Issuer, internalJwksFile: string): Authenticator {
+  const verifyInternal = internalTokenVerifier(fileKeySource(internalJwksFile), service);
   return {
     async rest(authorization) {
-      return (await verify.internal(bearerToken(authorization))).caller;
+      return (await verifyInternal(bearerToken(authorization))).caller;
     },
     async rpc(authorization) {
       const token = bearerToken(authorization);
-      return (await (isInternal(token) ? verify.internal(token) : verify.issuer(token))).caller;
+      return (await (isInternal(token) ? verifyInternal(token) : issuer.verify(token))).caller;
     },
   };
 }
 
-/** The token of an `Authorization: Bearer` header. Errors: missing_token. */
+/** The token of an `Authorization: Bearer` header. Errors: missing_token, invalid_token. */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw new DomainError('unauthenticated', 'missing_token', 'This needs a bearer token.');

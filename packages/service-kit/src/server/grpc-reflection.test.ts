@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Asks over one stream by the client of grpc-js, and answers all answers. */
+/** Sends requests over one stream with the client of grpc-js, and returns all responses. */
 function askAll<I extends DescMessage, O extends DescMessage>(
   path: string,
   input: I,
@@ -64,11 +64,11 @@ async function ask(...questions: Question[]): Promise<v1.ServerReflectionRespons
 
 async function filesOf(question: Question) {
   const [answer] = await ask(question);
-  if (answer?.case !== 'fileDescriptorResponse') throw new Error(`answered ${answer?.case}`);
+  if (answer?.case !== 'fileDescriptorResponse') throw new Error(`the response is ${answer?.case}`);
   return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
-test('lists the services and itself', async () => {
+test('lists the services, and the reflection services', async () => {
   expect(await ask({ case: 'listServices', value: '' })).toMatchObject([
     {
       case: 'listServicesResponse',
@@ -83,10 +83,10 @@ test('lists the services and itself', async () => {
   ]);
 });
 
-test('answers a file with all that it imports, so that a client can rebuild the service with its options', async () => {
+test('returns a file with all that it imports, so that a client can rebuild the service with its options', async () => {
   const file = await filesOf({ case: 'fileContainingSymbol', value: TagService.typeName });
   expect(file[0]?.name).toBe('ticketing/tickets/v1/tag_service.proto');
-  // A registry wants each file after what it imports: the reverse of the answer.
+  // A registry needs each file after its imports: the reverse of the order in the response.
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.toReversed() }));
   const method = registry.getService(TagService.typeName)?.method.getTag;
   expect(method && getOption(method, rest).path).toBe('/tag/{id}');
@@ -99,7 +99,7 @@ test.each([
   ['an enum', 'ticketing.tickets.v1.TagType', 'ticketing/tickets/v1/tag.proto'],
   ['an extension', 'ticketing.api.v1.rest', 'ticketing/api/v1/options.proto'],
   ['a nested type', 'google.protobuf.FieldOptions.CType', 'google/protobuf/descriptor.proto'],
-])('finds the file of %s', async (_, symbol, name) => {
+])('finds the file that declares %s', async (_, symbol, name) => {
   const [first] = await filesOf({ case: 'fileContainingSymbol', value: symbol });
   expect(first?.name).toBe(name);
 });
@@ -109,10 +109,10 @@ test('finds a file by its name', async () => {
   expect(first?.messageType.map(({ name }) => name)).toEqual(['Tag', 'TagDetection']);
 });
 
-describe('of the extensions of a message', () => {
+describe('for the extensions of a message', () => {
   const containingType = 'google.protobuf.MethodOptions';
 
-  test('tells the numbers', async () => {
+  test('returns their numbers', async () => {
     const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: containingType });
     expect(answer).toMatchObject({
       case: 'allExtensionNumbersResponse',
@@ -120,19 +120,19 @@ describe('of the extensions of a message', () => {
     });
   });
 
-  test('tells that a message has none', async () => {
+  test('returns an empty list if there are none', async () => {
     const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: 'ticketing.tickets.v1.Tag' });
     expect(answer).toMatchObject({ case: 'allExtensionNumbersResponse', value: { extensionNumber: [] } });
   });
 
-  test('finds the file of one', async () => {
+  test('finds the file that declares one', async () => {
     const value = { containingType, extensionNumber: rest.number };
     const [first] = await filesOf({ case: 'fileContainingExtension', value });
     expect(first?.name).toBe('ticketing/api/v1/options.proto');
   });
 });
 
-test('answers what it can not find with an error and goes on', async () => {
+test('returns an error for what it cannot find, and the stream goes on', async () => {
   const answers = await ask(
     { case: 'fileByFilename', value: 'nothing.proto' },
     { case: 'fileContainingSymbol', value: 'ticketing.Nothing' },
@@ -146,7 +146,7 @@ test('answers what it can not find with an error and goes on', async () => {
   expect(codes).toEqual([NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND, INVALID_ARGUMENT, 'listServicesResponse']);
 });
 
-test('speaks v1alpha too, and repeats the request', async () => {
+test('supports v1alpha too, and includes the request in its response', async () => {
   const path = '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo';
   const request = create(v1alpha.ServerReflectionRequestSchema, {
     host: 'tickets',

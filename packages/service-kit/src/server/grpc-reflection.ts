@@ -11,7 +11,7 @@ import {
   ServerReflection as AlphaServerReflection,
 } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
 
-// The two versions of the protocol have the same messages under different names; these shapes fit both.
+// The two versions of the protocol have the same messages under different names; these types fit both.
 type Question = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
 type Answer =
   | { case: 'fileDescriptorResponse'; value: { fileDescriptorProto: Uint8Array[] } }
@@ -23,11 +23,12 @@ type Answer =
  * Serves the standard reflection protocol of gRPC, v1 and v1alpha, so that tools such as grpcurl can list, describe and
  * call the services without their proto files.
  *
- * Lists the services given and itself. A file is answered with all that it imports, each file before its own imports.
- * Errors: NOT_FOUND and INVALID_ARGUMENT, as answers; the stream goes on.
+ * Lists the given services and itself. The response for a file has all files that it imports too, each before its own
+ * imports.
+ * Errors: NOT_FOUND and INVALID_ARGUMENT, as messages of the stream, which stays open.
  */
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
-  const answer = answerer([...services, ServerReflection, AlphaServerReflection]);
+  const answer = reflectionOf([...services, ServerReflection, AlphaServerReflection]);
   return (router) => {
     router.service(ServerReflection, {
       async *serverReflectionInfo(requests) {
@@ -46,7 +47,7 @@ export function reflectionRoutes(services: readonly DescService[]): (router: Con
   };
 }
 
-function answerer(services: readonly DescService[]): (question: Question) => Answer {
+function reflectionOf(services: readonly DescService[]): (question: Question) => Answer {
   const { files, symbols, extensions } = indexFiles(services.map((service) => service.file));
   return (question) => {
     switch (question.case) {
@@ -56,33 +57,33 @@ function answerer(services: readonly DescService[]): (question: Question) => Ans
           value: { service: services.map(({ typeName }) => ({ name: typeName })) },
         };
       case 'fileByFilename':
-        return answerFile(files.get(question.value));
+        return fileAnswer(files.get(question.value));
       case 'fileContainingSymbol':
-        return answerFile(symbols.get(question.value));
+        return fileAnswer(symbols.get(question.value));
       case 'fileContainingExtension':
-        return answerFile(extensions.get(question.value.containingType)?.get(question.value.extensionNumber));
+        return fileAnswer(extensions.get(question.value.containingType)?.get(question.value.extensionNumber));
       case 'allExtensionNumbersOfType': {
-        if (!symbols.has(question.value)) return answerError(Code.NotFound, 'there is no such message');
+        if (!symbols.has(question.value)) return errorAnswer(Code.NotFound, 'there is no such message');
         const extensionNumber = [...(extensions.get(question.value)?.keys() ?? [])];
         return { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value, extensionNumber } };
       }
       default:
-        return answerError(Code.InvalidArgument, 'the request has no question that this server knows');
+        return errorAnswer(Code.InvalidArgument, 'the kind of request is unknown');
     }
   };
 }
 
-function answerFile(file: DescFile | undefined): Answer {
-  if (file === undefined) return answerError(Code.NotFound, 'no file has what was asked for');
+function fileAnswer(file: DescFile | undefined): Answer {
+  if (file === undefined) return errorAnswer(Code.NotFound, 'no file contains what the request names');
   const fileDescriptorProto = withImports([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
 }
 
-function answerError(errorCode: Code, errorMessage: string): Answer {
+function errorAnswer(errorCode: Code, errorMessage: string): Answer {
   return { case: 'errorResponse', value: { errorCode, errorMessage } };
 }
 
-/** Answers the files and all that they import, each before its own imports. */
+/** The files and all that they import, each before its own imports. */
 function withImports(roots: readonly DescFile[]): DescFile[] {
   const found = new Set<DescFile>();
   function visit(file: DescFile): void {

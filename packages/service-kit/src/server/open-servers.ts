@@ -6,21 +6,24 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
+import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
-import { openAuthenticator } from '../identity/issuer.ts';
 import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { type Call, reportServerError, restCall, rpcInterceptor, rpcRoutes, traceOf } from './call.ts';
+import type { Call } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 import { ageConnections, createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { rejectBeforeBody } from './reject-before-body.ts';
+import { reportServerError } from './report-server-error.ts';
+import { restCall, traceOf } from './rest-call.ts';
+import { rpcInterceptor } from './rpc-interceptor.ts';
+import { rpcRoutes } from './rpc-routes.ts';
 
 /** What the servers of a service are made from. */
 interface ServerParts {
@@ -36,9 +39,10 @@ const maxTimeoutMs = 30_000;
 
 /**
  * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
- * reflection) and the internal one (metrics), all from its contracts; or its own HTTP server and the internal one.
+ * reflection) and the internal one (metrics). The first two are made from its contracts; a service that brings an HTTP
+ * server of its own has that one instead.
  *
- * Errors: throws if a method declares no access rule; a port that is taken.
+ * Errors: a method without an access rule; a port that is taken.
  */
 export async function openServers(
   entry: ServiceEntry,
@@ -49,8 +53,8 @@ export async function openServers(
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
   const { implementations = [], idempotency, onCaller } = composition;
-  const recorded = idempotency ? honourIdempotencyKeys(implementations, idempotency) : implementations;
-  const served = config.roles.includes('api') ? announceDeprecation(recorded) : [];
+  const idempotent = idempotency ? honourIdempotencyKeys(implementations, idempotency) : implementations;
+  const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
   const parts: ServerParts = { log, metrics, authenticator, health, implementations: served, onCaller };
