@@ -46,9 +46,7 @@ export function urlKeySource(url: string, logger: Logger, now: () => number = Da
   const load = async () => {
     lastTryAt = now();
     try {
-      const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchTimeoutMs) });
-      if (!response.ok) throw new Error(`The issuer responded with ${response.status}.`);
-      keys = createLocalJWKSet(requirePublicKeys(await response.json()));
+      keys = createLocalJWKSet(await fetchKeys(url));
     } catch (error) {
       logger.warn({ err: error, url }, 'the keys of the issuer could not be fetched');
     }
@@ -88,6 +86,12 @@ export function urlKeySource(url: string, logger: Logger, now: () => number = Da
     },
     close: () => clearInterval(timer),
   };
+}
+
+async function fetchKeys(url: string): Promise<JSONWebKeySet> {
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchTimeoutMs) });
+  if (!response.ok) throw new Error(`The issuer responded with ${response.status}.`);
+  return requirePublicKeys(await response.json());
 }
 
 function requirePublicKeys(json: unknown): JSONWebKeySet {

@@ -63,10 +63,7 @@ export function composeService<Own = unknown, Settings = unknown>(
   const configOf = (environment: Environment) => readServiceConfig(entry, environment, readOwn);
   const defaults = async () => definition.settings as Settings;
 
-  async function start(
-    environment: Environment = process.env,
-    overrides: KitOverrides<Settings> = {},
-  ): Promise<RunningService> {
+  const start: Service<Settings>['start'] = async (environment = process.env, overrides = {}) => {
     const config = configOf(environment);
     const log = createLogger(entry.name, config.logLevel);
     let relay: Relay | undefined;
@@ -92,7 +89,7 @@ export function composeService<Own = unknown, Settings = unknown>(
       await opened.disposeAsync();
       throw error;
     }
-  }
+  };
 
   return {
     name: entry.name,
