@@ -13,7 +13,7 @@ export interface WakefulLoopOptions {
   pollMs: { busy: number; idle: number };
   /** Does some of the work; the next run begins at once if there is more. */
   run(signal: AbortSignal): Promise<WorkFound>;
-  /** Called with the error of a run and the number of failures before it in a row. Returns the pause before the next run, in ms. */
+  /** Called when a run fails, with the number of failures in a row before it. Returns how long to pause then, in ms. */
   onError(error: unknown, failures: number): number;
   /** Resolves when the first run may start. */
   after?: Promise<unknown>;

@@ -13,7 +13,7 @@ export interface ResponseSubject {
 
 /** A request that this process has claimed, with the numbers that were reserved for it by name. */
 export interface ClaimedRequest extends Claimed {
-  /** The id with which documents that the request changes are marked. A key that is used again after a day gets another. */
+  /** Marks the documents that the request changes. A key that is used again after a day gets another one. */
   requestId: string;
   reserved: Readonly<Record<string, number>>;
 }
