@@ -9,7 +9,7 @@ interface GroupDocument {
   members?: Record<string, Date>;
 }
 
-/** The place of a member among the living members of its group: the `index` of `count`. */
+/** The position of a member among the living members of its group: the `index` of `count`. */
 export interface MemberPosition {
   index: number;
   count: number;

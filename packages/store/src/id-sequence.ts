@@ -89,7 +89,7 @@ function reservedIds(now: () => number) {
       ids.push(id);
       lastTaken = 0;
     },
-    /** How many ids are likely to be used in the next moment: as many as since the last count. Counts anew. */
+    /** How many ids are likely to be used in the next moment: as many as since the last call. Starts a new count. */
     expectedUse(): number {
       const expected = now() - countedSince > 2 * reservationMs ? 0 : used;
       countedSince = now();

@@ -13,7 +13,7 @@ export interface LeaseGroupOptions<Part extends Leased> {
   collection: string;
   group: string;
   parts: readonly string[];
-  /** The fields of a part's document beside its lease when it is created. */
+  /** The fields of a part's document, besides its lease, when it is created. */
   initial: Omit<Part, keyof Leased>;
   /** Works on a part until `signal` aborts, and resolves when nothing of that work is in progress any more. */
   work(part: string, held: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;

@@ -68,7 +68,10 @@ export async function startServiceHarness<Settings>(
   const identity = testIdentity();
   const mongodbUri = inject('mongodbUri');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const given = Object.entries(options.variables ?? {}).map(([key, value]) => [variableOf(entry.name, key), value]);
+  const ownVariables = Object.entries(options.variables ?? {}).map(([key, value]) => [
+    variableOf(entry.name, key),
+    value,
+  ]);
   const environment = {
     ...serviceVariables(entry, {
       keys: identity.keys,
@@ -79,7 +82,7 @@ export async function startServiceHarness<Settings>(
       database: name,
       bus: testBusAddress(name, mongodbUri, options.usesBus ?? false),
     }),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(ownVariables),
   };
   await service.setUp(environment);
   const startInstance = async (variables: Record<string, string> = {}) => {

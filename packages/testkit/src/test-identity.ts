@@ -47,7 +47,7 @@ const ordinaryUser: TokenClaims = {
 };
 
 /** A verified caller, by default an ordinary user with id 7. */
-export function testCaller(given: Partial<Caller> = {}): Caller {
+export function testCaller(changes: Partial<Caller> = {}): Caller {
   return {
     kind: 'user',
     profileId: 7,
@@ -60,6 +60,6 @@ export function testCaller(given: Partial<Caller> = {}): Caller {
     permissions: [],
     teams: [],
     skills: { tagIds: [], excludedTagIds: [], restricted: false },
-    ...given,
+    ...changes,
   };
 }

@@ -21,8 +21,8 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
  * Makes clients of another service. A client for a call acts on behalf of its caller, belongs to its trace, and is aborted
  * with it. A client without a call acts on behalf of the calling service, with a trace of its own.
  *
- * Errors: those of the called service, as ConnectError. One that a handler does not catch becomes an error of the handler's
- * own service, which says that a dependency is unavailable, was too slow, or has failed.
+ * Errors: those of the called service, as ConnectError. If a handler does not catch one, its own response is an error for
+ * a dependency that is unavailable, was too slow, or has failed.
  * Source: decisions.md section 3; architecture.md section 5, services calling services.
  */
 export function serviceClient<Service extends DescService>(
@@ -31,14 +31,14 @@ export function serviceClient<Service extends DescService>(
 ): (call?: OnBehalfOf) => Client<Service> {
   return (call) => {
     const trace = call?.trace ?? continueTrace(undefined);
-    const headersOf = async (given: HeadersInit | undefined) => {
-      const headers = new Headers(given);
+    const headersOf = async (init: HeadersInit | undefined) => {
+      const headers = new Headers(init);
       headers.set('authorization', `Bearer ${await tokens.mint(audience, call?.caller)}`);
       headers.set('traceparent', traceparentOf(trace));
       return headers;
     };
-    const signalOf = (given: AbortSignal | undefined) =>
-      given && call ? AbortSignal.any([given, call.signal]) : (given ?? call?.signal);
+    const signalOf = (signal: AbortSignal | undefined) =>
+      signal && call ? AbortSignal.any([signal, call.signal]) : (signal ?? call?.signal);
     return createClient(service, {
       unary: async (method, signal, timeoutMs, header, message, values) =>
         transport.unary(method, signalOf(signal), timeoutMs, await headersOf(header), message, values),

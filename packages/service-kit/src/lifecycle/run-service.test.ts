@@ -54,7 +54,7 @@ test('the service stops when its parent process has ended', async () => {
   await line('running');
   child.disconnect();
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(printed.out).toContain('the parent process is gone');
+  expect(printed.out).toContain('the parent process has exited');
   expect(printed.out).toContain('stopped');
 });
 

@@ -33,7 +33,7 @@ async function keepRunning(running: RunningService): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.once('disconnect', () => stop('the parent process is gone'));
+  process.once('disconnect', () => stop('the parent process has exited'));
   // The parent may have ended while the service was starting.
-  if (process.connected === false) await stop('the parent process is gone');
+  if (process.connected === false) await stop('the parent process has exited');
 }

@@ -20,7 +20,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reflectionRoutes } from './grpc-reflection.ts';
 
-type Question = NonNullable<MessageInitShape<typeof v1.ServerReflectionRequestSchema>['messageRequest']>;
+type RequestContent = NonNullable<MessageInitShape<typeof v1.ServerReflectionRequestSchema>['messageRequest']>;
 
 const server = fastify({ http2: true });
 let client: Client;
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** Sends requests over one stream with the client of grpc-js, and returns all responses. */
-function askAll<I extends DescMessage, O extends DescMessage>(
+function sendAll<I extends DescMessage, O extends DescMessage>(
   path: string,
   input: I,
   output: O,
@@ -55,21 +55,21 @@ function askAll<I extends DescMessage, O extends DescMessage>(
   return stream.toArray() as Promise<MessageShape<O>[]>;
 }
 
-async function ask(...questions: Question[]): Promise<v1.ServerReflectionResponse['messageResponse'][]> {
-  const requests = questions.map((messageRequest) => ({ messageRequest }));
+async function send(...contents: RequestContent[]): Promise<v1.ServerReflectionResponse['messageResponse'][]> {
+  const requests = contents.map((messageRequest) => ({ messageRequest }));
   const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-  const answers = await askAll(path, v1.ServerReflectionRequestSchema, v1.ServerReflectionResponseSchema, requests);
-  return answers.map(({ messageResponse }) => messageResponse);
+  const responses = await sendAll(path, v1.ServerReflectionRequestSchema, v1.ServerReflectionResponseSchema, requests);
+  return responses.map(({ messageResponse }) => messageResponse);
 }
 
-async function filesOf(question: Question) {
-  const [answer] = await ask(question);
-  if (answer?.case !== 'fileDescriptorResponse') throw new Error(`the response is ${answer?.case}`);
-  return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+async function filesOf(content: RequestContent) {
+  const [response] = await send(content);
+  if (response?.case !== 'fileDescriptorResponse') throw new Error(`the response is ${response?.case}`);
+  return response.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
 test('lists the services, and the reflection services', async () => {
-  expect(await ask({ case: 'listServices', value: '' })).toMatchObject([
+  expect(await send({ case: 'listServices', value: '' })).toMatchObject([
     {
       case: 'listServicesResponse',
       value: {
@@ -113,16 +113,16 @@ describe('for the extensions of a message', () => {
   const containingType = 'google.protobuf.MethodOptions';
 
   test('returns their numbers', async () => {
-    const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: containingType });
-    expect(answer).toMatchObject({
+    const [response] = await send({ case: 'allExtensionNumbersOfType', value: containingType });
+    expect(response).toMatchObject({
       case: 'allExtensionNumbersResponse',
       value: { baseTypeName: containingType, extensionNumber: expect.arrayContaining([rest.number]) },
     });
   });
 
   test('returns an empty list if there are none', async () => {
-    const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: 'ticketing.tickets.v1.Tag' });
-    expect(answer).toMatchObject({ case: 'allExtensionNumbersResponse', value: { extensionNumber: [] } });
+    const [response] = await send({ case: 'allExtensionNumbersOfType', value: 'ticketing.tickets.v1.Tag' });
+    expect(response).toMatchObject({ case: 'allExtensionNumbersResponse', value: { extensionNumber: [] } });
   });
 
   test('finds the file that declares one', async () => {
@@ -132,8 +132,8 @@ describe('for the extensions of a message', () => {
   });
 });
 
-test('returns an error for what it cannot find, and the stream goes on', async () => {
-  const answers = await ask(
+test('returns an error for what it cannot find, and the stream stays open', async () => {
+  const responses = await send(
     { case: 'fileByFilename', value: 'nothing.proto' },
     { case: 'fileContainingSymbol', value: 'ticketing.Nothing' },
     { case: 'fileContainingExtension', value: { containingType: 'google.protobuf.MethodOptions', extensionNumber: 1 } },
@@ -141,7 +141,9 @@ test('returns an error for what it cannot find, and the stream goes on', async (
     { case: undefined },
     { case: 'listServices', value: '' },
   );
-  const codes = answers.map((answer) => (answer.case === 'errorResponse' ? answer.value.errorCode : answer.case));
+  const codes = responses.map((response) =>
+    response.case === 'errorResponse' ? response.value.errorCode : response.case,
+  );
   const { NOT_FOUND, INVALID_ARGUMENT } = status;
   expect(codes).toEqual([NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND, INVALID_ARGUMENT, 'listServicesResponse']);
 });
@@ -152,9 +154,12 @@ test('supports v1alpha too, and includes the request in its response', async () 
     host: 'tickets',
     messageRequest: { case: 'fileContainingSymbol', value: TagService.typeName },
   });
-  const [answer] = await askAll(path, v1alpha.ServerReflectionRequestSchema, v1alpha.ServerReflectionResponseSchema, [
-    request,
-  ]);
-  expect(answer).toMatchObject({ validHost: 'tickets', messageResponse: { case: 'fileDescriptorResponse' } });
-  expect(answer?.originalRequest).toEqual(request);
+  const [response] = await sendAll(
+    path,
+    v1alpha.ServerReflectionRequestSchema,
+    v1alpha.ServerReflectionResponseSchema,
+    [request],
+  );
+  expect(response).toMatchObject({ validHost: 'tickets', messageResponse: { case: 'fileDescriptorResponse' } });
+  expect(response?.originalRequest).toEqual(request);
 });

@@ -12,8 +12,8 @@ import {
 } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
 
 // The two versions of the protocol have the same messages under different names; these types fit both.
-type Question = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
-type Answer =
+type RequestContent = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
+type ResponseContent =
   | { case: 'fileDescriptorResponse'; value: { fileDescriptorProto: Uint8Array[] } }
   | { case: 'allExtensionNumbersResponse'; value: { baseTypeName: string; extensionNumber: number[] } }
   | { case: 'listServicesResponse'; value: { service: { name: string }[] } }
@@ -28,58 +28,58 @@ type Answer =
  * Errors: NOT_FOUND and INVALID_ARGUMENT, as messages of the stream, which stays open.
  */
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
-  const answer = reflectionOf([...services, ServerReflection, AlphaServerReflection]);
+  const respond = responder([...services, ServerReflection, AlphaServerReflection]);
   return (router) => {
     router.service(ServerReflection, {
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
         }
       },
     });
     router.service(AlphaServerReflection, {
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
         }
       },
     });
   };
 }
 
-function reflectionOf(services: readonly DescService[]): (question: Question) => Answer {
+function responder(services: readonly DescService[]): (request: RequestContent) => ResponseContent {
   const { files, symbols, extensions } = indexFiles(services.map((service) => service.file));
-  return (question) => {
-    switch (question.case) {
+  return (request) => {
+    switch (request.case) {
       case 'listServices':
         return {
           case: 'listServicesResponse',
           value: { service: services.map(({ typeName }) => ({ name: typeName })) },
         };
       case 'fileByFilename':
-        return fileAnswer(files.get(question.value));
+        return fileResponse(files.get(request.value));
       case 'fileContainingSymbol':
-        return fileAnswer(symbols.get(question.value));
+        return fileResponse(symbols.get(request.value));
       case 'fileContainingExtension':
-        return fileAnswer(extensions.get(question.value.containingType)?.get(question.value.extensionNumber));
+        return fileResponse(extensions.get(request.value.containingType)?.get(request.value.extensionNumber));
       case 'allExtensionNumbersOfType': {
-        if (!symbols.has(question.value)) return errorAnswer(Code.NotFound, 'there is no such message');
-        const extensionNumber = [...(extensions.get(question.value)?.keys() ?? [])];
-        return { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value, extensionNumber } };
+        if (!symbols.has(request.value)) return errorResponse(Code.NotFound, 'there is no such message');
+        const extensionNumber = [...(extensions.get(request.value)?.keys() ?? [])];
+        return { case: 'allExtensionNumbersResponse', value: { baseTypeName: request.value, extensionNumber } };
       }
       default:
-        return errorAnswer(Code.InvalidArgument, 'the kind of request is unknown');
+        return errorResponse(Code.InvalidArgument, 'the kind of request is unknown');
     }
   };
 }
 
-function fileAnswer(file: DescFile | undefined): Answer {
-  if (file === undefined) return errorAnswer(Code.NotFound, 'no file contains what the request names');
+function fileResponse(file: DescFile | undefined): ResponseContent {
+  if (file === undefined) return errorResponse(Code.NotFound, 'no file contains what the request names');
   const fileDescriptorProto = withImports([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
 }
 
-function errorAnswer(errorCode: Code, errorMessage: string): Answer {
+function errorResponse(errorCode: Code, errorMessage: string): ResponseContent {
   return { case: 'errorResponse', value: { errorCode, errorMessage } };
 }
 

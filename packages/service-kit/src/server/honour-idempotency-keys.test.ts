@@ -49,33 +49,33 @@ class FakeService {
     claim: (id, fingerprint) => this.step((): IdempotencyClaim => this.#claim(id, fingerprint)),
     reserve: (claim, name, proposed) =>
       this.step(() => {
-        const kept = this.#claimedRecord(claim);
-        if (!kept) throw new Error('the claim does not hold');
-        kept.reserved[name] ??= proposed;
-        return kept.reserved[name] as number;
+        const record = this.#claimedRecord(claim);
+        if (!record) throw new Error('the claim does not hold');
+        record.reserved[name] ??= proposed;
+        return record.reserved[name] as number;
       }),
     complete: (claim, response) =>
       this.step(() => {
-        const kept = this.#claimedRecord(claim);
-        if (kept) kept.response = response;
+        const record = this.#claimedRecord(claim);
+        if (record) record.response = response;
       }),
     release: (claim) => this.step(() => void (this.#claimedRecord(claim) && this.recordsById.delete(claim.id))),
   };
 
   #claim(id: string, fingerprint: string): IdempotencyClaim {
-    const kept = this.recordsById.get(id);
-    if (kept?.response) return { state: 'done', fingerprint: kept.fingerprint, response: kept.response };
-    if (kept && (!this.isLeaseExpired || kept.fingerprint !== fingerprint)) {
-      return { state: 'running', fingerprint: kept.fingerprint };
+    const record = this.recordsById.get(id);
+    if (record?.response) return { state: 'done', fingerprint: record.fingerprint, response: record.response };
+    if (record && (!this.isLeaseExpired || record.fingerprint !== fingerprint)) {
+      return { state: 'running', fingerprint: record.fingerprint };
     }
     const owner = String(this.#claims++);
-    this.recordsById.set(id, { fingerprint, reserved: {}, ...kept, owner });
-    return { state: 'claimed', claim: { id, requestId: `request ${id}`, owner, reserved: { ...kept?.reserved } } };
+    this.recordsById.set(id, { fingerprint, reserved: {}, ...record, owner });
+    return { state: 'claimed', claim: { id, requestId: `request ${id}`, owner, reserved: { ...record?.reserved } } };
   }
 
   #claimedRecord({ id, owner }: ClaimedRequest): StoredRecord | undefined {
-    const kept = this.recordsById.get(id);
-    return kept?.owner === owner ? kept : undefined;
+    const record = this.recordsById.get(id);
+    return record?.owner === owner ? record : undefined;
   }
 }
 
