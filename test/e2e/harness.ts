@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
-import { testBus } from '@ticketing/testkit/service-harness.ts';
+import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
@@ -43,7 +43,7 @@ export async function startSystem(): Promise<System> {
       calledPorts: portsOf,
       mongodbUri,
       database: `${name}_${service.name}`,
-      bus: testBus(name, mongodbUri, true),
+      bus: testBusAddress(name, mongodbUri, true),
     });
     Object.assign(environment, variables);
     await service.setUp(variables);

@@ -1,7 +1,7 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
-import { type BusPlace, serviceVariables } from '@ticketing/testkit/service-variables.ts';
+import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { portsOf, type SystemPorts } from './ports.ts';
 
 /** What the variables of a development system follow from. */
@@ -18,7 +18,7 @@ const addresses = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
 /** The variables of all services; one that is given already wins, but for the addresses of the services. */
 export function systemEnvironment(layout: SystemLayout, given: Environment): Environment {
   const { ports, mongodbUri } = layout;
-  const bus: BusPlace = given.KAFKA_BROKERS
+  const bus: BusAddress = given.KAFKA_BROKERS
     ? { kind: 'kafka', brokers: given.KAFKA_BROKERS }
     : { kind: 'log', mongodbUri };
   const own = services.flatMap((entry) => {

@@ -1,7 +1,7 @@
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operate.ts';
-import type { Service } from '@ticketing/service-kit/lifecycle/service.ts';
 import { services } from '@ticketing/system/services.ts';
 
 /** Loads every service of the system, in the order of its description. */

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import type { Service } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { services } from '@ticketing/system/services.ts';
 import { currentBuild, programIn } from './build.ts';
 import { runChild, superviseChild } from './child-service.ts';

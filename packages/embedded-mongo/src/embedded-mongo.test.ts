@@ -48,7 +48,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     return connectTo(mongo, maxPoolSize).db('shop').collection<Thing>('things');
   }
 
-  it('keeps what was written over a stop and a new start', async () => {
+  it('still has its documents after a stop and a new start', async () => {
     const first = await start('kept');
     expect(first.uri).toMatch(/^mongodb:\/\/127\.0\.0\.1:\d+\/\?directConnection=true&w=1&journal=true$/);
     await connectThings(first).insertOne({ _id: 1, text: 'ünï' }, durable);
@@ -57,7 +57,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     expect(await connectThings(await start('kept')).findOne({ _id: 1 })).toEqual({ _id: 1, text: 'ünï' });
   });
 
-  it('serves what the stores use: unique index, upsert, pipeline update, $facet, $lookup, cursor', async () => {
+  it('supports what the stores use: unique index, upsert, pipeline update, $facet, $lookup, cursor', async () => {
     const things = connectThings(await start('used'));
     await things.insertMany(Array.from({ length: 500 }, (_, index) => ({ _id: index, text: `t${index % 5}` })));
     await things.createIndex({ count: 1 }, { unique: true, partialFilterExpression: { count: { $gt: 0 } } });
@@ -75,13 +75,13 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     expect(await things.find().batchSize(50).toArray()).toHaveLength(501);
   });
 
-  it('writes without a reply when the client wants none', async () => {
+  it('executes unacknowledged writes', async () => {
     const things = connectThings(await start('unacknowledged'), 1);
     await things.insertOne({ _id: 1 }, { writeConcern: { w: 0 } });
     await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1));
   });
 
-  it('takes documents of 15 MB, also several in one message', async () => {
+  it('accepts documents of 15 MB, and several of them in one message', async () => {
     const things = connectThings(await start('large'));
     await things.insertOne({ _id: 0, bytes: Buffer.alloc(15_000_000, 9) }, durable);
     await things.insertMany([1, 2, 3].map((_id) => ({ _id, bytes: Buffer.alloc(15_000_000, _id) })));
@@ -89,7 +89,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     expect(found?.bytes?.equals(Buffer.alloc(15_000_000, 3))).toBe(true);
   });
 
-  it('answers 100 connections at once, each with its own answer', async () => {
+  it('serves 100 connections at once, each with its own replies', async () => {
     const things = connectThings(await start('parallel'), 100);
     await things.insertMany(Array.from({ length: 100 }, (_, _id) => ({ _id, count: 0 })));
     const rounds = Array.from({ length: 1_000 }, (_, turn) =>
@@ -99,7 +99,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     expect(await things.countDocuments({ count: 10 })).toBe(100);
   });
 
-  it('closes the connection of a bad frame and serves the others on', async () => {
+  it('closes a connection that sends a malformed frame, and no other', async () => {
     const mongo = await start('bad-frame');
     const things = connectThings(mongo, 1);
     await things.insertOne({ _id: 1 });
@@ -112,33 +112,33 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     expect(await things.countDocuments()).toBe(1);
   });
 
-  it('says in one sentence that the directory is in use', async () => {
+  it('reports in one sentence that the directory is in use', async () => {
     await start('in-use');
     await expect(start('in-use')).rejects.toThrow(
       new Error(`The data directory ${join(scratch, 'in-use')} is in use by another process.`),
     );
   });
 
-  it('says in one sentence that the directory cannot be one', async () => {
+  it('reports in one sentence that the path is not a directory', async () => {
     await writeFile(join(scratch, 'a-file'), '');
     await expect(start('a-file')).rejects.toThrow(/^The embedded MongoDB cannot open [^\n]+\.$/);
   });
 
-  it('says in one sentence that the port is taken', async () => {
+  it('reports in one sentence that the port is taken', async () => {
     const port = Number(new URL((await start('port-a')).uri).port);
     await expect(start('port-b', { port })).rejects.toThrow(
       new Error(`The embedded MongoDB cannot listen on port ${port} of 127.0.0.1.`),
     );
   });
 
-  it('sets the cache to the size that is asked for', async () => {
+  it('sets the cache to the requested size', async () => {
     const mongo = await start('cache', { cacheSizeMb: 33 });
     const { wiredTiger } = await connectTo(mongo).db('admin').command({ serverStatus: 1 });
     expect(wiredTiger.cache['maximum bytes configured']).toBe(33 * 1024 * 1024);
     await expect(start('cache-too-small', { cacheSizeMb: 1 })).rejects.toThrow('--cache-mb takes a whole number');
   });
 
-  it('stops, and frees the directory, when the process that started it is killed', async () => {
+  it('exits, and releases the directory, when the process that started it is killed', async () => {
     const dataDir = join(scratch, 'orphan');
     const script = `import { startEmbeddedMongo } from ${JSON.stringify(new URL('./embedded-mongo.ts', import.meta.url).href)};
       console.log((await startEmbeddedMongo({ dataDir: ${JSON.stringify(dataDir)} })).uri);`;

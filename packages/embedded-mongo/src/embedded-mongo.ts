@@ -1,33 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
+/** How the embedded MongoDB is started. */
 export interface EmbeddedMongoOptions {
-  /** Made if it does not exist; one process at a time. */
+  /** Created if it does not exist. Only one process can use it at a time. */
   readonly dataDir: string;
-  /** Any free one by default. */
+  /** By default any free port. */
   readonly port?: number;
-  /** WiredTiger's cache, which grows to this size with use. */
+  /** The size to which WiredTiger's cache may grow. */
   readonly cacheSizeMb?: number;
-  /** Recovery after a crash happens within this time. */
+  /** How long the start may take, including recovery after a crash. */
   readonly startTimeoutMs?: number;
-  /** After this time `stop` kills, which loses no write that was acknowledged with `journal: true`. */
+  /** After this time `stop` kills the process. No write that was acknowledged with `journal: true` is lost. */
   readonly stopTimeoutMs?: number;
 }
 
+/** A running embedded MongoDB. */
 export interface EmbeddedMongo {
   readonly uri: string;
   readonly pid: number;
-  /** The exit code of the host, null if a signal ended it; never rejects. */
+  /** Resolves with the exit code of the process, or null if a signal ended it. Never rejects. */
   readonly exited: Promise<number | null>;
-  /** Finishes what is in flight, closes the directory, and resolves when the process is gone. */
+  /** Finishes requests in flight, closes the directory, and resolves when the process has exited. */
   stop(): Promise<void>;
 }
 
 /**
- * Read by the host's libraries before its first line runs, so they are set here.
+ * Environment variables of the host process. Its libraries read them before its first line runs, so they are set here.
  *
- * Without a fixed mmap threshold glibc raises it to the largest block that was freed, and after a few large documents
- * keeps some 200 MB that nobody uses. The engine has its own threads; more arenas and Tokio workers give no speed.
+ * If the mmap threshold is not fixed, glibc raises it to the size of the largest freed block, and after a few large
+ * documents keeps some 200 MB of unused memory. More arenas and Tokio workers do not make the engine faster.
  */
 const memorySavers = {
   MALLOC_ARENA_MAX: '2',
@@ -37,9 +39,10 @@ const memorySavers = {
 };
 
 /**
- * Starts MongoDB's engine on a directory, in a process of its own that ends with this one.
+ * Starts MongoDB's engine on a directory, in a process of its own that exits when this process does.
  *
- * Errors: the host's one sentence (directory in use, platform unsupported, package absent, port taken).
+ * Errors: one sentence for the person who starts the system: directory in use, platform unsupported, package not
+ * installed, port taken.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
   const host = spawnHost(options);
@@ -49,7 +52,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   });
   const stop = () => stopHost(host, exited, options.stopTimeoutMs ?? 10_000);
   try {
-    const { uri, pid } = await readiness(host, options.startTimeoutMs ?? 60_000);
+    const { uri, pid } = await waitUntilReady(host, options.startTimeoutMs ?? 60_000);
     return { uri, pid, exited, stop };
   } catch (error) {
     await stop();
@@ -62,15 +65,15 @@ function spawnHost({ dataDir, port = 0, cacheSizeMb }: EmbeddedMongoOptions): Ch
   const cacheArguments = cacheSizeMb === undefined ? [] : ['--cache-mb', String(cacheSizeMb)];
   return spawn(process.execPath, [entry, '--data', dataDir, '--port', String(port), ...cacheArguments], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Its own process group: Ctrl-C in a terminal is for the services, which still write while they stop.
+    // In a process group of its own, so that Ctrl-C in a terminal stops only the services, which write while they stop.
     detached: true,
     env: { ...memorySavers, ...process.env },
   });
 }
 
-function readiness(host: ChildProcess, timeoutMs: number): Promise<{ uri: string; pid: number }> {
+function waitUntilReady(host: ChildProcess, timeoutMs: number): Promise<{ uri: string; pid: number }> {
   return new Promise((resolve, reject) => {
-    let complaint = '';
+    let errorText = '';
     let isReady = false;
     const timer = setTimeout(
       () => reject(new Error(`The embedded MongoDB was not ready within ${timeoutMs} ms.`)),
@@ -78,21 +81,21 @@ function readiness(host: ChildProcess, timeoutMs: number): Promise<{ uri: string
     );
     host.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (isReady) process.stderr.write(text);
-      else complaint = (complaint + text).slice(-4_000);
+      else errorText = (errorText + text).slice(-4_000);
     });
     host.stdout?.setEncoding('utf8').once('data', (line: string) => {
       clearTimeout(timer);
       isReady = true;
-      resolve(JSON.parse(line)); // written at once, and far shorter than a pipe's buffer: never split
+      resolve(JSON.parse(line)); // one write, shorter than a pipe's buffer, arrives in one chunk
     });
     host.once('error', (cause) => {
       clearTimeout(timer);
       reject(new Error('The embedded MongoDB could not be started.', { cause }));
     });
-    // `close` comes after the last byte of stderr, `exit` may come before it.
+    // `close` is emitted after the last byte of stderr, `exit` may be emitted before it.
     host.once('close', (code, signal) => {
       clearTimeout(timer);
-      reject(new Error(complaint.trim() || `The embedded MongoDB ended at once (${signal ?? `exit code ${code}`}).`));
+      reject(new Error(errorText.trim() || `The embedded MongoDB ended at once (${signal ?? `exit code ${code}`}).`));
     });
   });
 }

@@ -22,7 +22,7 @@ describe.skipIf(platform.os !== 'linux' || unsupportedReason(platform))('patchFo
   });
   afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-  it('makes binaries that this system loads', async () => {
+  it('makes binaries that this system can load', async () => {
     const patched = patchForOlderGlibc(addon, join(scratch, 'loads'));
     const script = `console.log(typeof require(${JSON.stringify(patched)}).Engine.open)`;
     expect((await run(process.execPath, ['-e', script])).stdout).toBe('function\n');
@@ -47,7 +47,7 @@ describe.skipIf(platform.os !== 'linux' || unsupportedReason(platform))('patchFo
     expect(await Promise.all((await readdir(dirname(addon))).sort().map(sizeAndName))).toEqual(originals);
   });
 
-  it('gives the same whole folder to several processes that make it at once, and leaves no other behind', async () => {
+  it('creates one complete folder if several processes call it at once, and leaves no other behind', async () => {
     const targetDir = join(scratch, 'at-once', 'engine');
     const module = JSON.stringify(new URL('./glibc-patch.ts', import.meta.url).href);
     const script = `import { patchForOlderGlibc } from ${module};

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 
 const engineFile = 'libembedded_mongodb_native.so';
 const newestVersion = 'GLIBC_2.38';
-/** The first version that a library ever had on the architecture: every glibc still exports it. */
+/** The oldest symbol version of glibc for each architecture. Every glibc still exports it. */
 const baseVersions = new Map([
   ['x64', 'GLIBC_2.2.5'],
   ['arm64', 'GLIBC_2.17'],
@@ -28,10 +28,10 @@ const [SECTION_HEADER_BYTES, SYMBOL_BYTES] = [64, 24];
 const VER_FLG_WEAK = 2;
 
 /**
- * Makes a copy of the addon, and of the engine beside it, that glibc 2.36 and 2.37 can load.
+ * Copies the addon and the engine library beside it, and patches the copies so that glibc 2.36 and 2.37 can load them.
  *
- * Shape: the path of the copied addon in `targetDir`, which is made as a whole or not at all, by any number of
- * processes at once, and is taken as it is if it exists.
+ * Shape: the path of the copied addon in `targetDir`. The folder is created completely or not at all, even if several
+ * processes do so at once; an existing one is used as it is.
  * Source: the published binaries were linked on glibc 2.38 and so ask for `__isoc23_strtol` and its like and for a
  * newer `fmod`; the functions of the same name that every glibc has serve as well.
  */
@@ -48,7 +48,7 @@ export function patchForOlderGlibc(addonPath: string, targetDir: string, arch: s
     renameSync(scratchDir, targetDir);
   } catch (error) {
     rmSync(scratchDir, { recursive: true, force: true });
-    if (!existsSync(patchedAddon)) throw error; // otherwise another process was faster
+    if (!existsSync(patchedAddon)) throw error; // otherwise another process has created it
   }
   return patchedAddon;
 }
@@ -56,42 +56,42 @@ export function patchForOlderGlibc(addonPath: string, targetDir: string, arch: s
 function patchFile(path: string, baseVersion: string): void {
   const file = openSync(path, 'r+');
   try {
-    const { symbols, names, versions, needs } = readSections(file);
-    const replacements = weakenNeeds(needs.bytes, names.bytes, baseVersion);
+    const { symbols, names, versions, requirements } = readSections(file);
+    const replacements = weakenRequirements(requirements.bytes, names.bytes, baseVersion);
     for (let index = 0; index < symbols.bytes.length / SYMBOL_BYTES; index += 1) {
       const replacement = replacements.get(versions.bytes.readUInt16LE(index * 2));
       if (replacement === undefined) continue;
       versions.bytes.writeUInt16LE(replacement, index * 2);
-      // A name may start anywhere in the string table, also inside another: `strtol` is in `__isoc23_strtol`.
+      // A name may start inside another name of the string table: `strtol` is the end of `__isoc23_strtol`.
       const nameAt = symbols.bytes.readUInt32LE(index * SYMBOL_BYTES);
       const isC23 = textAt(names.bytes, nameAt).startsWith(c23Prefix);
       symbols.bytes.writeUInt32LE(nameAt + (isC23 ? c23Prefix.length : 0), index * SYMBOL_BYTES);
     }
-    for (const { bytes, offset } of [symbols, versions, needs]) writeSync(file, bytes, 0, bytes.length, offset);
-    fsyncSync(file); // a rename may reach the disk before the data does, and the copy is never checked again
+    for (const { bytes, offset } of [symbols, versions, requirements]) writeSync(file, bytes, 0, bytes.length, offset);
+    fsyncSync(file); // a rename may reach the disk before the data does, and an existing copy is not checked again
   } finally {
     closeSync(file);
   }
 }
 
-/** Marks each library's need of the newest version weak; answers which version index takes the place of which. */
-function weakenNeeds(needs: Buffer, names: Buffer, baseVersion: string): Map<number, number> {
+/** Marks the newest version that each library requires as weak. Returns which version index replaces which. */
+function weakenRequirements(requirements: Buffer, names: Buffer, baseVersion: string): Map<number, number> {
   const replacements = new Map<number, number>();
   for (let library = 0, step = -1; step !== 0; library += step) {
     const indexes = new Map<string, number>();
-    let entry = library + needs.readUInt32LE(library + 8);
-    for (let left = needs.readUInt16LE(library + 2); left > 0; left -= 1) {
-      const version = textAt(names, needs.readUInt32LE(entry + 8));
-      indexes.set(version, needs.readUInt16LE(entry + 6));
-      if (version === newestVersion) needs.writeUInt16LE(VER_FLG_WEAK, entry + 4);
-      entry += needs.readUInt32LE(entry + 12);
+    let entry = library + requirements.readUInt32LE(library + 8);
+    for (let left = requirements.readUInt16LE(library + 2); left > 0; left -= 1) {
+      const version = textAt(names, requirements.readUInt32LE(entry + 8));
+      indexes.set(version, requirements.readUInt16LE(entry + 6));
+      if (version === newestVersion) requirements.writeUInt16LE(VER_FLG_WEAK, entry + 4);
+      entry += requirements.readUInt32LE(entry + 12);
     }
     const [newest, base] = [indexes.get(newestVersion), indexes.get(baseVersion)];
     if (newest !== undefined) {
       if (base === undefined) throw new Error(`The engine's binaries name no version ${baseVersion}.`);
       replacements.set(newest, base);
     }
-    step = needs.readUInt32LE(library + 12);
+    step = requirements.readUInt32LE(library + 12);
   }
   return replacements;
 }
@@ -117,7 +117,7 @@ function readSections(file: number) {
     symbols: section(symbolHeader),
     names: section(headers.readUInt32LE(symbolHeader + 40) * SECTION_HEADER_BYTES),
     versions: section(headerOf(SHT_GNU_VERSYM)),
-    needs: section(headerOf(SHT_GNU_VERNEED)),
+    requirements: section(headerOf(SHT_GNU_VERNEED)),
   };
 }
 

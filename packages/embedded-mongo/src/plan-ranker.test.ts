@@ -8,7 +8,7 @@ import { currentPlatform, unsupportedReason } from './platform.ts';
 
 const isUnsupported = unsupportedReason(currentPlatform()) !== undefined;
 
-test.skipIf(isUnsupported)('answers a query whose plans all find nothing in their trial', async () => {
+test.skipIf(isUnsupported)('executes a query whose candidate plans all find nothing in their trial', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'plan-ranker-'));
   const server = await startEmbeddedMongo({ dataDir });
   const client = await new MongoClient(server.uri).connect();

@@ -6,7 +6,7 @@ describe('unsupportedReason', () => {
     { os: 'linux', arch: 'x64', glibc: '2.36' },
     { os: 'linux', arch: 'arm64', glibc: '2.41' },
     { os: 'darwin', arch: 'arm64', glibc: undefined },
-  ])('has nothing against $os $arch with glibc $glibc', (platform) => {
+  ])('is undefined for $os $arch with glibc $glibc', (platform) => {
     expect(unsupportedReason(platform)).toBeUndefined();
   });
 
@@ -16,7 +16,7 @@ describe('unsupportedReason', () => {
     { os: 'linux', arch: 'x64', glibc: undefined },
     { os: 'linux', arch: 'riscv64', glibc: '2.41' },
     { os: 'linux', arch: 'x64', glibc: '2.35' },
-  ])('asks for MONGODB_URI on $os $arch with glibc $glibc', (platform) => {
+  ])('recommends MONGODB_URI on $os $arch with glibc $glibc', (platform) => {
     expect(unsupportedReason(platform)).toMatch(/^The embedded MongoDB [^\n]*: set MONGODB_URI to a MongoDB server\.$/);
   });
 });
@@ -28,7 +28,7 @@ describe('needsGlibcPatch', () => {
     ['2.38', false],
     ['2.41', false],
     [undefined, false],
-  ])('glibc %s: %s', (glibc, expected) => {
+  ])('for glibc %s is %s', (glibc, expected) => {
     expect(needsGlibcPatch({ os: 'linux', arch: 'x64', glibc })).toBe(expected);
   });
 });

@@ -1,34 +1,37 @@
-/** What decides whether the engine's binaries run here; `glibc` is undefined on systems without it. */
+/** The properties of a system that decide whether the engine's binaries run on it. */
 export interface Platform {
   readonly os: string;
   readonly arch: string;
+  /** The version of glibc; undefined on systems without it. */
   readonly glibc: string | undefined;
 }
 
-const oldestGlibc = 36;
-const nativeGlibc = 38;
+/** Minor versions of glibc 2: the oldest for which the binaries can be patched, and the one that needs no patch. */
+const oldestGlibcMinor = 36;
+const nativeGlibcMinor = 38;
 
+/** The platform of this process. */
 export function currentPlatform(): Platform {
   return { os: process.platform, arch: process.arch, glibc: process.platform === 'linux' ? glibcVersion() : undefined };
 }
 
-/** Says in one sentence why the engine cannot run on a platform, or undefined if it can. */
+/** The reason, in one sentence, why the engine cannot run on a platform; undefined if it can. */
 export function unsupportedReason({ os, arch, glibc }: Platform): string | undefined {
-  const binariesExist =
+  const hasBinaries =
     (os === 'linux' && (arch === 'x64' || arch === 'arm64') && glibc !== undefined) ||
     (os === 'darwin' && arch === 'arm64');
-  if (!binariesExist) {
+  if (!hasBinaries) {
     return `The embedded MongoDB does not exist for ${os} ${arch}${os === 'linux' && !glibc ? ' without glibc' : ''}: set MONGODB_URI to a MongoDB server.`;
   }
-  if (glibc !== undefined && glibcMinor(glibc) < oldestGlibc) {
-    return `The embedded MongoDB needs glibc 2.${oldestGlibc} or newer and this system has ${glibc}: set MONGODB_URI to a MongoDB server.`;
+  if (glibc !== undefined && glibcMinor(glibc) < oldestGlibcMinor) {
+    return `The embedded MongoDB needs glibc 2.${oldestGlibcMinor} or newer and this system has ${glibc}: set MONGODB_URI to a MongoDB server.`;
   }
   return undefined;
 }
 
-/** Says whether the binaries must be patched before the dynamic loader of this platform takes them. */
+/** Whether the binaries must be patched so that the dynamic loader of a platform accepts them. */
 export function needsGlibcPatch({ glibc }: Platform): boolean {
-  return glibc !== undefined && glibcMinor(glibc) < nativeGlibc;
+  return glibc !== undefined && glibcMinor(glibc) < nativeGlibcMinor;
 }
 
 function glibcMinor(version: string): number {

@@ -20,7 +20,7 @@ describe('succeeded', () => {
     [{ was: 'x', ok: new BSON.Double(1) }, true],
     [{ ok: new BSON.Double(0), errmsg: 'no' }, false],
     [{}, false],
-  ])('%j: %s', (reply, expected) => {
+  ])('of the reply %j is %s', (reply, expected) => {
     expect(succeeded(Buffer.from(BSON.serialize(reply)))).toBe(expected);
   });
 });

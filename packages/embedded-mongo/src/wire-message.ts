@@ -7,10 +7,10 @@ const OP_MSG = 2013;
 const EXHAUST_ALLOWED = 1 << 16;
 
 /**
- * Cuts a stream of bytes into wire messages.
+ * Splits a stream of bytes into wire messages.
  *
  * Shape: a message that came in one chunk is a view of that chunk; any other is copied once.
- * Errors: throws on a length that no message can have. Bytes of a message that never ends are dropped.
+ * Errors: a length that no message can have. An incomplete message at the end of the stream is dropped.
  */
 export async function* wireMessages(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let parts: Buffer[] = [];
@@ -33,7 +33,7 @@ export async function* wireMessages(chunks: AsyncIterable<Buffer>): AsyncGenerat
   }
 }
 
-/** How many bytes must be there before one can go on: the length itself, then the message. */
+/** How many bytes are needed next: 4 for the length of a message, then the whole message. */
 function nextLength(bytes: Buffer): number {
   if (bytes.length < 4) return 4;
   const length = bytes.readInt32LE(0);
@@ -42,29 +42,29 @@ function nextLength(bytes: Buffer): number {
 }
 
 /**
- * Clears the flag by which a client allows several replies to one request, in place.
+ * Clears, in place, the flag by which a client allows several replies to one request.
  *
- * A server may always send a single one; the engine refuses every flag that it does not know.
+ * A server may always send a single reply, and the engine refuses flags that it does not know.
  */
 export function disallowExhaust(message: Buffer): void {
   if (message.length < headerBytes + 4 || message.readInt32LE(12) !== OP_MSG) return;
   message.writeInt32LE(message.readInt32LE(16) & ~EXHAUST_ALLOWED, 16);
 }
 
-/** What a reply answers: the request's id, and whether it came as an OP_QUERY, as a connection's first one may. */
+/** The ids of a reply and of its request, and whether the request was an OP_QUERY, as the first of a connection may be. */
 export interface ReplyHeader {
   readonly replyId: number;
   readonly requestId: number;
-  readonly legacy: boolean;
+  readonly isLegacy: boolean;
 }
 
-/** Writes what stands before the reply document on the wire. */
-export function replyHeader({ replyId, requestId, legacy }: ReplyHeader, documentBytes: number): Buffer {
-  const header = Buffer.alloc(headerBytes + (legacy ? 20 : 5));
+/** Makes the bytes that precede the document of a reply on the wire. */
+export function replyHeader({ replyId, requestId, isLegacy }: ReplyHeader, documentBytes: number): Buffer {
+  const header = Buffer.alloc(headerBytes + (isLegacy ? 20 : 5));
   header.writeInt32LE(header.length + documentBytes, 0);
   header.writeInt32LE(replyId, 4);
   header.writeInt32LE(requestId, 8);
-  header.writeInt32LE(legacy ? OP_REPLY : OP_MSG, 12);
-  if (legacy) header.writeInt32LE(1, 32); // one document returned
+  header.writeInt32LE(isLegacy ? OP_REPLY : OP_MSG, 12);
+  if (isLegacy) header.writeInt32LE(1, 32); // one document returned
   return header;
 }

@@ -9,7 +9,7 @@ let server: WireServer;
 
 afterEach(() => server.close());
 
-/** Answers with the request's own bytes behind the header; `gate` holds the answer back. */
+/** Replies with the body of the request, once `gate` resolves. */
 function echo({ gate = Promise.resolve(), moreToCome = false } = {}): RunMessage {
   return async (message) => {
     if (message.readInt32LE(4) === 666) throw new Error('unreadable');
@@ -31,21 +31,21 @@ async function dial(): Promise<Socket> {
   return socket;
 }
 
-function answeredIds(bytes: Buffer): number[] {
+function repliedIds(bytes: Buffer): number[] {
   const ids: number[] = [];
   for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) ids.push(bytes.readInt32LE(at + 8));
   return ids;
 }
 
 describe('listen', () => {
-  it('answers pipelined messages in their order', async () => {
+  it('replies to pipelined messages in their order', async () => {
     server = await listen(echo(), 0);
     const socket = await dial();
     socket.end(Buffer.concat([request(1), request(2), request(3)]));
-    expect(answeredIds(await buffer(socket))).toEqual([1, 2, 3]);
+    expect(repliedIds(await buffer(socket))).toEqual([1, 2, 3]);
   });
 
-  it('sends a reply of any size whole', async () => {
+  it('sends a large reply completely', async () => {
     server = await listen(echo(), 0);
     const socket = await dial();
     const body = Buffer.alloc(20_000_000, 5);
@@ -55,7 +55,7 @@ describe('listen', () => {
     expect(reply.subarray(21).equals(body)).toBe(true);
   });
 
-  it('sends nothing where no reply is wanted', async () => {
+  it('sends nothing if the client wants no reply', async () => {
     server = await listen(echo({ moreToCome: true }), 0);
     const socket = await dial();
     socket.end(Buffer.concat([request(1), request(2)]));
@@ -65,7 +65,7 @@ describe('listen', () => {
   it.each([
     ['has an impossible length', Buffer.from([3, 0, 0, 0, 0, 0, 0, 0])],
     ['is larger than 48 MB', Buffer.from([0, 0, 0, 4])],
-    ['the engine cannot read', request(666)],
+    ['cannot be read by the engine', request(666)],
   ])('closes only the connection whose message %s', async (_, bad) => {
     server = await listen(echo(), 0);
     const [good, broken] = [await dial(), await dial()];
@@ -74,10 +74,10 @@ describe('listen', () => {
     broken.resume();
     await once(broken, 'close');
     good.end(request(2));
-    expect(answeredIds(await buffer(good))).toEqual([2]);
+    expect(repliedIds(await buffer(good))).toEqual([2]);
   });
 
-  it('on close, answers what is in flight, ends idle connections and accepts no more', async () => {
+  it('on close, replies to messages in flight, closes idle connections and accepts no more', async () => {
     const gate = Promise.withResolvers<void>();
     const received = Promise.withResolvers<void>();
     const run = echo({ gate: gate.promise });
@@ -92,7 +92,7 @@ describe('listen', () => {
     expect((await buffer(idle)).length).toBe(0);
     await expect(dial()).rejects.toThrow('ECONNREFUSED');
     gate.resolve();
-    expect(answeredIds(await buffer(busy))).toEqual([7]);
+    expect(repliedIds(await buffer(busy))).toEqual([7]);
     await closed;
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileFunction } from './compile-function.ts';
 
-test('a compiled function uses the values that it was given, and nothing of its surroundings', () => {
+test('a compiled function can use the given values, but no local variables', () => {
   const add = compileFunction<(number: number) => number>('(number) => number + step', { step: 3 });
   expect(add(4)).toBe(7);
   const local = 1;

@@ -43,7 +43,7 @@ describe('a variable', () => {
     });
   });
 
-  it('that is empty or missing has its default', () => {
+  it('has its default if it is empty or missing', () => {
     const config = read({ TICKETING_TICKETS_NAME: ' ', TICKETING_TICKETS_COUNT: '' }, (from) => ({
       name: from.optionalText('NAME'),
       text: from.text('TEXT', { default: 'x' }),
@@ -56,7 +56,7 @@ describe('a variable', () => {
   });
 
   it.each(['1.5', '1e3', '0x10', '10', '-1', 'one', '99999999999999999999'])(
-    '`%s` is no integer from 0 to 9',
+    '`%s` is not an integer from 0 to 9',
     (text) => {
       const problems = problemsOf({ TICKETING_TICKETS_N: text }, (from) =>
         from.integer('N', { default: 0, min: 0, max: 9 }),
@@ -65,13 +65,13 @@ describe('a variable', () => {
     },
   );
 
-  it.each(['tickets', 'ftp://a', '//a', 'http//a'])('`%s` is no http URL', (text) => {
+  it.each(['tickets', 'ftp://a', '//a', 'http//a'])('`%s` is not an http URL', (text) => {
     expect(problemsOf({ TICKETING_TICKETS_U: text }, (from) => from.url('U', ['http:']))).toHaveLength(1);
   });
 });
 
-describe('an environment that is not usable', () => {
-  it('is refused with all its problems at once', () => {
+describe('an environment', () => {
+  it('is refused with an error that lists all its problems', () => {
     const environment = {
       TICKETING_TICKETS_WORD: 'c',
       TICKETING_TICKETS_ROLES: 'api,cook',
@@ -93,7 +93,7 @@ describe('an environment that is not usable', () => {
     ]);
   });
 
-  it('is one with a variable of no service', () => {
+  it('is refused if a variable belongs to no service', () => {
     const problems = problemsOf({ TICKETING_TICKET_NAME: 'x', TICKETING_: 'y' }, () => undefined);
     expect(problems).toEqual([
       'TICKETING_TICKET_NAME is not a variable of this system',
@@ -101,7 +101,7 @@ describe('an environment that is not usable', () => {
     ]);
   });
 
-  it('is not one with variables of other services, of tests and of other programs', () => {
+  it('may have variables of other services, of tests and of other programs', () => {
     const environment = { TICKETING_GATEWAY_ODD: '1', TICKETING_TEST_KAFKA_IMAGE: 'x', PATH: '/bin', TICKETINGS: '1' };
     expect(problemsOf(environment, () => undefined)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The environment is not what a service needs; the message lists every problem. */
+/** The error for an environment that does not fit a service. Its message lists every problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -12,14 +12,14 @@ export class ConfigError extends Error {
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whose variables are read, and the names of all services: a variable of any other name is a mistake. */
+/** The service whose variables are read, and the names of all services: a variable of any other service is a mistake. */
 export interface ConfigScope {
   service: string;
   services: readonly string[];
 }
 
 /**
- * Reads the variables `TICKETING_<SERVICE>_<NAME>` of one service; `read` names each with its type, default and bounds.
+ * Reads the variables `TICKETING_<SERVICE>_<NAME>` of one service; `read` declares each with its type, default and bounds.
  *
  * Errors: a ConfigError with every missing, malformed and unknown variable at once.
  */
@@ -35,7 +35,7 @@ export function readConfig<Config>(
   return config;
 }
 
-/** Reads single variables and collects the problems that it finds. Made by `readConfig`. */
+/** Reads single variables and collects the problems that it finds. `readConfig` makes it. */
 export class ConfigReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
@@ -46,7 +46,7 @@ export class ConfigReader {
   constructor(environment: Environment, { service, services }: ConfigScope) {
     this.#environment = environment;
     this.#prefix = `TICKETING_${service.toUpperCase()}_`;
-    // Variables of tests are nobody's.
+    // `TICKETING_TEST_…` are variables of the tests.
     this.#known = [...services, 'test'].map((name) => name.toUpperCase());
   }
 
@@ -117,12 +117,12 @@ export class ConfigReader {
     return text;
   }
 
-  /** Adds a problem with several variables, for example two that exclude each other. */
+  /** Adds a problem that concerns several variables, for example two that exclude each other. */
   refuse(problem: string): void {
     this.problems.push(problem);
   }
 
-  /** Problems: variables with this prefix that were not asked for, and variables with the prefix of no context. */
+  /** The problems with variables of this service that were not read, and with variables that belong to no service. */
   undeclared(): string[] {
     return Object.keys(this.#environment)
       .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))

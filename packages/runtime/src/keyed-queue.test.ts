@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyedQueue } from './keyed-queue.ts';
 
-test('runs the work of a key one after the other, in the order it came', async () => {
+test('runs the work of a key one after the other, in the order of the calls', async () => {
   const queue = keyedQueue<number>();
   const seen: string[] = [];
   const work = (name: string) => async () => {

@@ -4,7 +4,7 @@ export interface KeyedQueue<Key> {
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes an empty queue. It uses no memory for keys without work. */
+/** Makes an empty queue. Keys without work use no memory. */
 export function keyedQueue<Key>(): KeyedQueue<Key> {
   const tails = new Map<Key, Promise<unknown>>();
   return {

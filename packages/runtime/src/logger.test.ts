@@ -6,7 +6,7 @@ const names = [
   ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 
-test('logs an error with its causes, and none of its other properties', () => {
+test('logs an error with its causes, but none of its other properties', () => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
   const state: Record<string, unknown> = { subject: 'geheim' };

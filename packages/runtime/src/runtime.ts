@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What a process takes from its surroundings that no input decides: the time, and chance. Tests give their own. */
+/** The sources of time and randomness of a process. Tests replace them. */
 export interface Runtime {
   /** Unix milliseconds. */
   now(): number;
@@ -10,7 +10,7 @@ export interface Runtime {
 /** The clock and the randomness of the operating system. */
 export const systemRuntime: Runtime = { now: () => Date.now(), randomBytes };
 
-/** Unix seconds. */
+/** The current time in Unix seconds. */
 export function secondsNow(runtime: Runtime): number {
   return Math.floor(runtime.now() / 1000);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sharedRead } from './shared-read.ts';
 
-test('callers that come while a read is running share the next one', async () => {
+test('calls during a read share the next read', async () => {
   const reads: ((value: number) => void)[] = [];
   const read = sharedRead(() => new Promise<number>((resolve) => reads.push(resolve)));
   const first = read();

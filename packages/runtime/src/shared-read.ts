@@ -1,8 +1,7 @@
 /**
- * Makes a read that concurrent callers share, so that many callers cost few reads. A caller that comes while a read is
- * running gets the result of the next read, and so sees everything that was written before its call. If the running
- * read fails, the callers that wait for the next one get the same error: they have waited as long as a read of their
- * own takes.
+ * Makes a read that concurrent callers share, so that many calls cost few reads. A call during a read gets the result of
+ * the next read, and so sees everything that was written before the call. If the running read fails, the callers that
+ * wait for the next one get the same error, because they have already waited as long as a read takes.
  */
 export function sharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> | undefined;

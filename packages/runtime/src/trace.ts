@@ -20,7 +20,7 @@ export function traceparentOf(trace: Trace): string {
   return `00-${trace.traceId}-${trace.spanId}-01`;
 }
 
-// Random bytes are generated in blocks: a call costs far more than the bytes.
+// Random bytes are generated in blocks, because a call costs far more than the bytes themselves.
 let block = Buffer.alloc(0);
 
 function randomHex(bytes: number): string {

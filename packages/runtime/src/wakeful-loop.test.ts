@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Found, startWakefulLoop } from './wakeful-loop.ts';
+import { startWakefulLoop, type WorkFound } from './wakeful-loop.ts';
 
 test('runs when it is woken, and again at once while there is more work', async () => {
   let runs = 0;
@@ -38,7 +38,7 @@ test('a wake in the middle of a run is not missed', async () => {
   await loop.stop();
 });
 
-test('polls by itself, and runs again after a failure when the pause that onError returned is over', async () => {
+test('runs without a wake too, and after a failure once the pause that onError returns is over', async () => {
   const failures: number[] = [];
   let runs = 0;
   const loop = startWakefulLoop({
@@ -58,8 +58,8 @@ test('polls by itself, and runs again after a failure when the pause that onErro
   await loop.stop();
 });
 
-test('stops in the middle of a run when that ends, and before the first if it may not begin', async () => {
-  const finish = Promise.withResolvers<Found>();
+test('a stop waits for the current run; before the first run it is immediate', async () => {
+  const finish = Promise.withResolvers<WorkFound>();
   let hasEnded = false;
   const loop = startWakefulLoop({ pollMs: { busy: 5, idle: 5 }, onError: () => 0, run: () => finish.promise });
   const stopped = loop.stop().then(() => {

@@ -1,19 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-/** How much work a run has found: more than it has done, as much as it has done, or nothing. */
-export type Found = 'more' | 'done' | 'nothing';
+/** What a run has found: more work than it has done, only the work that it has done, or no work. */
+export type WorkFound = 'more' | 'done' | 'nothing';
 
 /** What a loop does. */
 export interface WakefulLoopOptions {
   /**
-   * How long it waits before it looks for work that nobody wakes it for: `busy` after a run with work, then twice as long
-   * after each run without, up to `idle`.
+   * How long the loop waits for a wake before it runs anyway: `busy` after a run that found work, then twice as long after
+   * each run that found none, up to `idle`.
    */
   pollMs: { busy: number; idle: number };
   /** Does some of the work; the next run begins at once if there is more. */
-  run(signal: AbortSignal): Promise<Found>;
-  /** Called with what a run fails with, and how often in a row it has; returns how long to wait before the next, in ms. */
+  run(signal: AbortSignal): Promise<WorkFound>;
+  /** Called when a run fails, with the number of failures in a row before it. Returns how long to pause then, in ms. */
   onError(error: unknown, failures: number): number;
   /** Resolves when the first run may start. */
   after?: Promise<unknown>;
@@ -21,13 +21,13 @@ export interface WakefulLoopOptions {
 
 /** A running loop. */
 export interface WakefulLoop {
-  /** Says that there is work: a run begins at once, or after the one that is under way. */
+  /** Signals that there is work: a run begins at once, or after the one that is in progress. */
   wake(): void;
   /** Starts no further run, and resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
-/** Does work whenever it is woken, and now and then by itself, one run after the other. */
+/** Starts a loop that runs when it is woken, and also by itself after a while. Runs never overlap. */
 export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOptions): WakefulLoop {
   const stopping = new AbortController();
   const wakes = new EventEmitter();
@@ -35,7 +35,7 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
   let failures = 0;
   let waitMs = pollMs.busy;
 
-  async function runOnce(): Promise<Found> {
+  async function runOnce(): Promise<WorkFound> {
     try {
       const found = await run(stopping.signal);
       failures = 0;
@@ -48,22 +48,12 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
     }
   }
 
-  async function wakeOrTimeout(): Promise<void> {
-    const done = new AbortController();
-    const signal = AbortSignal.any([done.signal, stopping.signal]);
-    const either = [once(wakes, 'wake', { signal }), setTimeout(waitMs, undefined, { signal })];
-    const settled = Promise.allSettled(either);
-    await Promise.race(either).catch(() => undefined);
-    done.abort();
-    await settled;
-  }
-
   async function loop(): Promise<void> {
     if (after) await Promise.race([after, aborted(stopping.signal)]);
     while (!stopping.signal.aborted) {
-      const counted = wakeCount;
+      const wakesBefore = wakeCount;
       const found = await runOnce();
-      if (found !== 'more' && counted === wakeCount) await wakeOrTimeout();
+      if (found !== 'more' && wakesBefore === wakeCount) await wakeOrTimeout(wakes, waitMs, stopping.signal);
     }
   }
 
@@ -79,6 +69,17 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
       await ended;
     },
   };
+}
+
+/** Resolves at the next wake, after `waitMs`, or when the signal aborts, and leaves no timer and no listener behind. */
+async function wakeOrTimeout(wakes: EventEmitter, waitMs: number, stopping: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, stopping]);
+  const either = [once(wakes, 'wake', { signal }), setTimeout(waitMs, undefined, { signal })];
+  const settled = Promise.allSettled(either);
+  await Promise.race(either).catch(() => undefined);
+  done.abort();
+  await settled;
 }
 
 /** Resolves when a signal is aborted. */

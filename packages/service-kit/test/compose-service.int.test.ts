@@ -7,7 +7,7 @@ import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, expect, inject, test } from 'vitest';
-import { composeService } from '../src/lifecycle/service.ts';
+import { composeService } from '../src/lifecycle/compose-service.ts';
 
 const identity = testIdentity();
 afterAll(() => identity.remove());

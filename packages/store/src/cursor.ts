@@ -1,13 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
-/** What a cursor carries from page to page. Times in Unix seconds. */
+/** The state that a cursor carries from page to page. Units: times in Unix seconds. */
 export interface CursorState {
-  /** When the first page was read: what depends on the time stays the same on all pages. */
+  /** When the first page was read. All pages use this time, so that conditions on the time do not change between them. */
   now: number;
   total: number;
-  /** How many matches lie before the next page. */
+  /** How many matches come before the next page. */
   offset: number;
+  /** The segment, the value and the id of the last item of the page, as in `Position`. */
   segment: number;
   value: unknown;
   id: number;
@@ -16,12 +17,12 @@ export interface CursorState {
 /** Writes and reads cursors. */
 export interface CursorCodec {
   write(state: CursorState, boundTo: unknown): string;
-  /** Errors: invalid_cursor if it was not made here, or for other filters, order or scope. */
+  /** Errors: invalid_cursor if it was not written by this codec, or is bound to something else. */
   read(cursor: string, boundTo: unknown): CursorState;
 }
 
 /**
- * Makes opaque cursors, signed with `key` together with what they are bound to.
+ * Makes a codec for opaque cursors. Each is signed with `key`, together with what it is bound to: filters, order, scope.
  *
  * Source: decisions.md section 4.
  */
@@ -35,7 +36,7 @@ export function cursorCodec(key: Buffer): CursorCodec {
     },
     read(cursor, boundTo) {
       const [payload = '', signature = '', ...rest] = cursor.split('.');
-      // As texts: one signature has several base64 spellings, and decoding passes over what is not base64.
+      // The texts are compared, not the decoded bytes: several texts of base64 decode to the same bytes.
       const given = Buffer.from(signature);
       const expected = Buffer.from(sign(payload, boundTo));
       if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) {

@@ -2,29 +2,30 @@ import type { Connection, mongo } from 'mongoose';
 import { type Leased, openLeases } from './lease.ts';
 import { storeCall } from './store-error.ts';
 
-/** Work that one of the replicas of a service does once a day. Errors of every operation: store_unavailable. */
+/** A job that one of the replicas of a service runs once a day. Errors of every operation: store_unavailable. */
 export interface DailyJob {
-  /** Claims the work of a day (`2026-01-31`); undefined if another replica does it, or it has been done. */
+  /** Claims the run of a day (`2026-01-31`); undefined if another replica has claimed it, or it has been finished. */
   claim(day: string): Promise<DailyRun | undefined>;
 }
 
-/** The work of a day, claimed for 5 minutes at a time. */
+/** A claimed run. The claim expires 5 minutes after it was made or renewed. */
 export interface DailyRun {
-  /** Says that the work goes on; returns false if another has claimed it meanwhile. */
+  /** Renews the claim. Returns false if another replica has claimed the run in the meantime. */
   renew(): Promise<boolean>;
+  /** Records that the job is done for this day. */
   finish(): Promise<void>;
-  /** Lets another begin at once. */
+  /** Gives the claim up, so that another replica can claim the run at once. */
   release(): Promise<void>;
 }
 
 interface JobDocument extends Leased {
-  /** The last day whose work was done. */
+  /** The last day for which the job was finished. */
   doneDay?: string;
 }
 
 const durationMs = 5 * 60_000;
 
-/** Opens a job by its name. */
+/** Opens the job with a name. Units: `now` in Unix milliseconds, by the clock of the database server. */
 export function openDailyJob(connection: Connection, name: string, now?: () => number): DailyJob {
   const jobs = connection.collection('dailyJobs') as unknown as mongo.Collection<JobDocument>;
   const leases = openLeases(jobs, { connection, durationMs, ...(now ? { now } : {}) });

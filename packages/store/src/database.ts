@@ -3,9 +3,9 @@ import mongoose, { type Connection, type ConnectOptions as ConnectionOptions } f
 import { followServerTime } from './server-time.ts';
 import { isSetUp } from './store-format.ts';
 
-/** A database of this service. */
+/** The database of a service. */
 export interface Database {
-  /** The same for all who open the same database by the same URI. */
+  /** Equal for all connections to the same database by the same URI. */
   id: string;
   connection: Connection;
   /** Resolves when the database has been reached for the first time, and is set up. */
@@ -17,19 +17,19 @@ export interface Database {
 
 /** How a database is opened. */
 export interface OpenOptions {
-  /** Whether it is opened to be set up; else it counts as opened only when it is. */
+  /** Whether this process sets the database up; otherwise it counts as opened only when another process has. */
   isSetUpHere?: boolean;
 }
 
 const retryMs = 500;
 const heartbeatMs = 500;
-/** A heartbeat that is older than this does not show that the server responds. */
+/** How old the last heartbeat may be to show that the server responds. */
 const freshMs = 3 * heartbeatMs;
 
 /**
- * Opens a database; what is written is acknowledged by a majority and in its journal, unless the URI says otherwise (a
- * single server has no majority to ask). Does not wait for the server: it keeps trying, reports once why it has to, and
- * operations fail within 2 seconds while there is none.
+ * Opens a database. Writes are acknowledged by a majority and journaled, unless the URI sets `w` (a single server has no
+ * majority). Does not wait for the server: it keeps trying to connect and reports the first failure, and operations fail
+ * within 2 seconds while no server can be reached.
  */
 export function openDatabase(
   uri: string,
@@ -68,8 +68,8 @@ interface ConnectOptions {
 }
 
 /**
- * Connects; mongoose gives up when the first attempt fails, so it is repeated. From then on the driver reconnects by itself.
- * Returns how to stop following the server's clock.
+ * Connects. mongoose gives up when the first attempt fails, so attempts are repeated; later the driver reconnects by
+ * itself. Returns a function that stops following the server's clock.
  */
 async function connect(
   connection: Connection,
@@ -80,7 +80,7 @@ async function connect(
   while (!closing.aborted) {
     try {
       await connection.openUri(uri, { dbName: name, ...connectionOptions(uri) });
-      noteHeartbeats(connection, state);
+      recordHeartbeats(connection, state);
       const stopFollowing = await followServerTime(connection);
       while (!isSetUpHere && !closing.aborted && !(await isSetUp(connection))) await pause(closing);
       state.isOpened = true;
@@ -103,8 +103,8 @@ function connectionOptions(uri: string): ConnectionOptions {
     bufferCommands: false,
     serverSelectionTimeoutMS: 1500,
     connectTimeoutMS: 1500,
-    // A server that falls silent without closing its connections is noticed by its missing heartbeat, within 2 s. One
-    // connection asks; the driver's streaming protocol would need two, and send as much again.
+    // A server that stops responding without closing its connections is noticed by its missing heartbeat, within 2 s.
+    // Polling needs one connection; the driver's streaming protocol would need two, and twice the messages.
     heartbeatFrequencyMS: heartbeatMs,
     serverMonitoringMode: 'poll',
     maxPoolSize: 50,
@@ -115,8 +115,8 @@ function connectionOptions(uri: string): ConnectionOptions {
   };
 }
 
-/** A server that responds to heartbeats need not be asked again whether it does. */
-function noteHeartbeats(connection: Connection, state: ConnectOptions['state']): void {
+/** Records when the server last responded to a heartbeat, so that `check` seldom needs a request of its own. */
+function recordHeartbeats(connection: Connection, state: ConnectOptions['state']): void {
   const client = connection.getClient();
   client.on('serverHeartbeatSucceeded', ({ reply }) => {
     if (reply.isWritablePrimary !== false) state.respondedAt = performance.now();

@@ -1,18 +1,18 @@
 import { mongo } from 'mongoose';
-import { compileObject } from './compiled-object.ts';
+import { compileObject } from './compile-object.ts';
 
 /**
- * Compiles what reads documents as the server sent them (https://bsonspec.org), of which only some fields are wanted;
- * those that a document does not have are undefined. Names are of ASCII.
+ * Compiles a function that reads only some fields of documents in BSON (https://bsonspec.org). A field that a document
+ * does not have is undefined. The names must be ASCII.
  *
- * The driver makes a string of each name in each document, and grows an object by one property after the other: twice
- * the time, and several times the garbage, of all the rest of a list (docs/decisions/0018).
+ * The driver makes a string of each name in each document, and adds the properties to an object one by one. On lists that
+ * took twice the time, and made several times the garbage, of everything else (docs/decisions/0018).
  */
 export function documentReader<Document>(names: readonly string[]): (bytes: Uint8Array) => Document {
-  const known = new Map(names.map((name, place) => [hashOf(name), { name, place }]));
+  const known = new Map(names.map((name, index) => [hashOf(name), { name, index }]));
   if (known.size < names.length) throw new Error('two names have the same hash');
   const makeDocument = compileObject<Document>(
-    names.map((name, place) => [name, { input: 'first', name: String(place) }]),
+    names.map((name, index) => [name, { input: 'first', name: String(index) }]),
   );
   return (bytes) => {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -26,7 +26,7 @@ export function documentReader<Document>(names: readonly string[]): (bytes: Uint
         end += 1;
       }
       const field = known.get(hash);
-      if (field && isSpelled(field.name, buffer, nameAt, end)) values[field.place] = readValue(buffer, at, end + 1);
+      if (field && hasName(field.name, buffer, nameAt, end)) values[field.index] = readValue(buffer, at, end + 1);
       at = end + 1 + sizeOf(buffer, at, end + 1);
     }
     return makeDocument(values);
@@ -53,7 +53,7 @@ function hashOf(name: string): number {
   return Buffer.from(name).reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0);
 }
 
-function isSpelled(name: string, buffer: Buffer, start: number, end: number): boolean {
+function hasName(name: string, buffer: Buffer, start: number, end: number): boolean {
   if (name.length !== end - start) return false;
   for (let index = 0; index < name.length; index++) {
     if (name.charCodeAt(index) !== buffer[start + index]) return false;
@@ -61,7 +61,7 @@ function isSpelled(name: string, buffer: Buffer, start: number, end: number): bo
   return true;
 }
 
-/** The size of the value at `at`, in bytes; its element begins with its type at `start`. */
+/** The size in bytes of the value at `at`, whose type is at `start`. */
 function sizeOf(buffer: Buffer, start: number, at: number): number {
   switch (buffer[start]) {
     case type.null:
@@ -122,7 +122,7 @@ function readItems(buffer: Buffer, start: number): unknown[] {
   return items;
 }
 
-/** Reads any other value as the only one of a document. */
+/** Reads a value of any other type with the driver: as the only field of a document. */
 function readByDriver(buffer: Buffer, start: number, at: number): unknown {
   const size = sizeOf(buffer, start, at);
   const document = Buffer.alloc(4 + 2 + size + 1);

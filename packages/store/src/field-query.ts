@@ -1,40 +1,40 @@
 import type { Condition, FilterKey, FilterValue } from '@ticketing/rest/filter.ts';
 
-/** A MongoDB query made of literal operators; values that come from a request are never objects. */
+/** A MongoDB query. Its operators are written in our code: values that come from a request are never objects. */
 export type Query = Record<string, unknown>;
 
-/** Matches nothing, on every server. */
-export const nothing: Query = { _id: { $in: [] } };
+/** Matches no document, on every server. */
+export const matchNothing: Query = { _id: { $in: [] } };
 
 /**
- * Compiles a condition on a field of a document: times are kept as dates, lists as arrays.
+ * Compiles a condition to a query on a field of a document, in which times are stored as dates and lists as arrays.
  *
  * Source: decisions.md section 4 (NULL, lists).
  */
 export function fieldQuery(field: string, condition: Condition, key: FilterKey): Query {
-  const kept = (value: FilterValue) => (key.kind === 'time' ? new Date(Number(value) * 1000) : value);
+  const stored = (value: FilterValue) => (key.kind === 'time' ? new Date(Number(value) * 1000) : value);
   switch (condition.operator) {
     case '<':
-      return { [field]: { $lt: kept(condition.value) } };
+      return { [field]: { $lt: stored(condition.value) } };
     case '<=':
-      return { [field]: { $lte: kept(condition.value) } };
+      return { [field]: { $lte: stored(condition.value) } };
     case '>':
-      return { [field]: { $gt: kept(condition.value) } };
+      return { [field]: { $gt: stored(condition.value) } };
     case '>=':
-      return { [field]: { $gte: kept(condition.value) } };
+      return { [field]: { $gte: stored(condition.value) } };
     case 'between': {
-      const range = { $gte: kept(condition.from), $lte: kept(condition.to) };
+      const range = { $gte: stored(condition.from), $lte: stored(condition.to) };
       return { [field]: key.isList ? { $elemMatch: range } : range };
     }
     case 'like':
       return { [field]: { $regex: likePattern(condition.pattern), $options: 'is' } };
     case 'in': {
-      const values = condition.values.map(kept);
+      const values = condition.values.map(stored);
       if (key.isList && condition.orUnset) return { $or: [{ [field]: { $in: values } }, { [field]: { $size: 0 } }] };
       return { [field]: { $in: condition.orUnset ? [...values, null] : values } };
     }
     case 'notIn': {
-      const values = condition.values.map(kept);
+      const values = condition.values.map(stored);
       if (key.isList && !condition.orUnset) return { [field]: { $nin: values, $not: { $size: 0 } } };
       return { [field]: { $nin: condition.orUnset ? values : [...values, null] } };
     }
@@ -42,8 +42,8 @@ export function fieldQuery(field: string, condition: Condition, key: FilterKey):
 }
 
 /**
- * The regular expression of a `like` pattern. Each part between two `%` is looked for once, from left to right (atomic
- * groups), so that hostile text costs linear time.
+ * The regular expression for a `like` pattern. Each part between two `%` is searched for once, from left to right, by an
+ * atomic group, so that no text takes more than linear time.
  */
 export function likePattern(pattern: string): string {
   const parts = pattern.split('%').map(escapePattern);
@@ -55,11 +55,11 @@ export function likePattern(pattern: string): string {
 }
 
 function escapePattern(part: string): string {
-  // A pattern of MongoDB ends at a NUL character.
+  // MongoDB ends a pattern at a NUL character.
   return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\0', '\\x00');
 }
 
-/** A query that matches where all of several do. */
+/** Combines queries into one that matches where all of them do. */
 export function allOf(queries: readonly Query[]): Query {
   const [only] = queries;
   if (queries.length <= 1) return only ?? {};

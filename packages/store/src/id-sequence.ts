@@ -1,12 +1,12 @@
 import type { Connection, mongo } from 'mongoose';
 import { retryUpsert, storeCall } from './store-error.ts';
 
-/** Hands out ids that are never used again; gaps are possible. */
+/** Hands out ids that are never used again; gaps are possible. Errors: store_unavailable. */
 export interface IdSequence {
   next(): Promise<number>;
   /**
-   * Takes back an id that was given to nothing. It is given again only at once and if none above it was given since, so
-   * that ids rise with time in this process; else it stays a gap.
+   * Returns an id that was not used. It is handed out again only if it was the last one and its reservation is still
+   * valid, so that the ids of this process rise with time; otherwise it stays a gap.
    */
   release(id: number): void;
 }
@@ -16,68 +16,85 @@ interface CounterDocument {
   value: number;
 }
 
-/** For how long ids that were reserved for requests to come are given to them. Units: ms. */
-const reservedForMs = 100;
+/** How long ids that were reserved in advance are handed out. */
+const reservationMs = 100;
 
 /**
- * Opens a sequence. One write reserves ids for all who wait, and for as many as the last moment's rate promises; without
- * such a rate nothing is left over, so that ids rise with time over all instances and gaps are few.
+ * Opens a sequence. One write reserves ids for all callers that wait, and in advance for as many as were used since the
+ * last write if that was a moment ago. Under low load nothing is reserved in advance, so that gaps are few and the ids of
+ * all instances rise with time.
  */
 export function idSequence(connection: Connection, name: string, now: () => number = Date.now): IdSequence {
   const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  const reserved = reservedIds(now);
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
-  let running = false;
-  let spare: number[] = [];
-  let spareUntil = 0;
-  let usedSince = 0;
-  let used = 0;
-  let lastTaken = 0;
+  let isReserving = false;
 
   async function reserve(): Promise<void> {
-    running = true;
+    isReserving = true;
     while (waiting.length > 0) {
-      const expected = now() - usedSince > 2 * reservedForMs ? 0 : used;
-      const count = Math.max(waiting.length, expected);
-      usedSince = now();
-      used = 0;
+      const count = Math.max(waiting.length, reserved.expectedUse());
       try {
-        const last = await advance(counters, name, count);
-        spare = Array.from({ length: count }, (_, index) => last - index);
-        spareUntil = now() + reservedForMs;
+        reserved.fill(await advance(counters, name, count), count);
         const batch = waiting;
         waiting = batch.splice(count);
-        for (const { resolve } of batch) resolve(take() as number);
+        for (const { resolve } of batch) resolve(reserved.take() as number);
       } catch (error) {
         const batch = waiting;
         waiting = [];
         for (const { reject } of batch) reject(error);
       }
     }
-    running = false;
-  }
-
-  function take(): number | undefined {
-    used += 1;
-    const id = spare.pop();
-    lastTaken = id ?? lastTaken;
-    return id;
+    isReserving = false;
   }
 
   return {
     next: () =>
       new Promise((resolve, reject) => {
-        const id = now() < spareUntil ? take() : undefined;
+        const id = reserved.isValid() ? reserved.take() : undefined;
         if (id !== undefined) {
           resolve(id);
           return;
         }
         waiting.push({ resolve, reject });
-        if (!running) void reserve();
+        if (!isReserving) void reserve();
       }),
-    release(id) {
-      if (id !== lastTaken || now() >= spareUntil) return;
-      spare.push(id);
+    release: reserved.release,
+  };
+}
+
+/** The ids that one write has reserved, and how many were used since. */
+function reservedIds(now: () => number) {
+  let ids: number[] = [];
+  let validUntil = 0;
+  let countedSince = 0;
+  let used = 0;
+  let lastTaken = 0;
+  const isValid = () => now() < validUntil;
+
+  return {
+    isValid,
+    take(): number | undefined {
+      used += 1;
+      const id = ids.pop();
+      lastTaken = id ?? lastTaken;
+      return id;
+    },
+    fill(last: number, count: number): void {
+      ids = Array.from({ length: count }, (_, index) => last - index);
+      validUntil = now() + reservationMs;
+    },
+    release(id: number): void {
+      if (id !== lastTaken || !isValid()) return;
+      ids.push(id);
       lastTaken = 0;
+    },
+    /** How many ids are likely to be used in the next moment: as many as since the last call. Starts a new count. */
+    expectedUse(): number {
+      const expected = now() - countedSince > 2 * reservationMs ? 0 : used;
+      countedSince = now();
+      used = 0;
+      return expected;
     },
   };
 }

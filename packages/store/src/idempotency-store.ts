@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
-import { type Claimed, type Leased, openLeases } from './lease.ts';
+import { type Claimed, type Leased, type Leases, openLeases } from './lease.ts';
 import { serverTime } from './server-time.ts';
 import { isDuplicateKey, storeCall } from './store-error.ts';
 
-/** What a stored response tells of, for example `{ kind: 'Ticket', id: 12 }`: it is erased with it. */
+/** Something that a stored response describes, for example `{ kind: 'Ticket', id: 12 }`. Both are erased together. */
 export interface ResponseSubject {
-  /** As it is called in "Ticket not found". */
+  /** The name that error messages use, as in "Ticket not found". */
   kind: string;
   id: number;
 }
 
-/** A request that this process has claimed, with the numbers that are reserved for it. */
+/** A request that this process has claimed, with the numbers that were reserved for it by name. */
 export interface ClaimedRequest extends Claimed {
-  /** Marks what the request writes: another, when the key is used again after its time. */
+  /** Marks the documents that the request changes. A key that is used again after a day gets another one. */
   requestId: string;
   reserved: Readonly<Record<string, number>>;
 }
 
-/** What a claim has found. */
+/** The result of a claim: the claimed request, or the state of a request that cannot be claimed. */
 export type IdempotencyClaim =
   | { state: 'claimed'; claim: ClaimedRequest }
   | { state: 'running'; fingerprint: string }
@@ -26,20 +26,20 @@ export type IdempotencyClaim =
   | { state: 'done'; fingerprint: string; response: Uint8Array };
 
 /**
- * The requests with a key that a service has processed. Every operation is one step that a crash does not divide.
+ * The requests with an idempotency key that a service has processed. A crash leaves no operation half done.
  *
  * Errors of every operation: store_unavailable.
  */
 export interface IdempotencyStore {
-  /** Claims a request: a new one, or one left by a process whose lease has expired. Else returns what is known of it. */
+  /** Claims a request that is new, or whose lease has expired. Otherwise returns the state of the known request. */
   claim(id: string, fingerprint: string): Promise<IdempotencyClaim>;
-  /** Records a number under a name unless there is one; returns the one that is recorded. */
+  /** Records a number under a name, unless one is recorded already. Returns the recorded number. */
   reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
   /** Records the response, if the claim still holds. */
   complete(claim: ClaimedRequest, response: Uint8Array, subjects: readonly ResponseSubject[]): Promise<void>;
   /** Forgets a request that has changed nothing, if the claim still holds. */
   release(claim: ClaimedRequest): Promise<void>;
-  /** Erases the responses that tell of something. */
+  /** Erases the responses that describe something. */
   eraseAbout(subject: ResponseSubject): Promise<void>;
   removeExpired(): Promise<void>;
 }
@@ -50,12 +50,12 @@ interface IdempotencyDocument extends Leased {
   state: 'running' | 'done' | 'erased';
   reserved: Record<string, number>;
   response: mongo.Binary | null;
-  /** What the response tells of, as `kind/id`; of an erased one, what it told of. */
+  /** What the response describes, as `kind/id`. It stays when the response is erased. */
   subjects: readonly string[];
   expiresAt: Date;
 }
 
-/** Which of the things that a response tells of are erased. */
+/** Returns those of the subjects of a response that have been erased. */
 export type FindErased = (subjects: readonly ResponseSubject[]) => Promise<readonly ResponseSubject[]>;
 
 const durationMs = 10_000;
@@ -64,7 +64,7 @@ const keptMs = 24 * 60 * 60 * 1000;
 const collectionOf = (connection: Connection) =>
   connection.collection('idempotencyKeys') as unknown as mongo.Collection<IdempotencyDocument>;
 
-/** Builds the indexes of a service's requests. */
+/** Creates the indexes of the stored requests. */
 export async function buildIdempotencyIndexes(connection: Connection): Promise<void> {
   await collectionOf(connection).createIndex({ subjects: 1 });
   await collectionOf(connection).createIndex({ expiresAt: 1 });
@@ -76,79 +76,92 @@ export function openIdempotencyStore(
   findErased: FindErased,
   now: () => number = () => serverTime(connection),
 ): IdempotencyStore {
-  const records = collectionOf(connection);
-  const leases = openLeases(records, { connection, durationMs, now });
-  const isMine = (claim: ClaimedRequest) => ({ ...leases.isHeld(claim), state: 'running' as const });
-
-  async function insert(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
-    const lease = leases.begin();
-    const requestId = randomUUID();
-    try {
-      await records.insertOne({
-        _id: id,
-        lease,
-        requestId,
-        fingerprint,
-        state: 'running',
-        reserved: {},
-        response: null,
-        subjects: [],
-        expiresAt: new Date(now() + keptMs),
-      });
-      return { id, owner: lease.owner, requestId, reserved: {} };
-    } catch (error) {
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async function takeOver(id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
-    const abandoned = await leases.claim({ _id: id, fingerprint, state: 'running' });
-    if (!abandoned) return undefined;
-    const { lease, requestId, reserved } = abandoned;
-    return { id, owner: lease.owner, requestId, reserved };
-  }
-
-  async function eraseAbout(subject: ResponseSubject): Promise<void> {
-    const name = nameOf(subject);
-    const erased = { $set: { state: 'erased' as const, response: null, subjects: [name] } };
-    await storeCall(() => records.updateMany({ subjects: name, state: { $ne: 'erased' } }, erased));
-  }
+  const collection = collectionOf(connection);
+  const records: Records = { collection, leases: openLeases(collection, { connection, durationMs, now }), now };
+  const isMine = (claim: ClaimedRequest) => ({ ...records.leases.isHeld(claim), state: 'running' as const });
 
   return {
-    claim: (id, fingerprint) =>
-      storeCall(async () => {
-        for (;;) {
-          const claim = (await insert(id, fingerprint)) ?? (await takeOver(id, fingerprint));
-          if (claim) return { state: 'claimed', claim };
-          const known = await records.findOne({ _id: id });
-          if (known && known.expiresAt.getTime() <= now()) {
-            await records.deleteOne({ _id: id, expiresAt: known.expiresAt });
-          } else if (known) return describe(known);
-        }
-      }),
+    claim: (id, fingerprint) => storeCall(() => claimRequest(records, id, fingerprint)),
     reserve: (claim, name, proposed) =>
       storeCall(async () => {
         const field = `reserved.${name}`;
-        await records.updateOne({ ...isMine(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
-        const kept = (await records.findOne({ _id: claim.id }))?.reserved[name];
-        if (kept === undefined) throw new Error('the request was claimed by another');
-        return kept;
+        await collection.updateOne({ ...isMine(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
+        const recorded = (await collection.findOne({ _id: claim.id }))?.reserved[name];
+        if (recorded === undefined) throw new Error('another process has claimed the request');
+        return recorded;
       }),
     async complete(claim, response, subjects) {
       const done = { state: 'done' as const, response: new mongo.Binary(response), subjects: subjects.map(nameOf) };
-      await storeCall(() => records.updateOne(isMine(claim), { $set: done }));
-      // An erasure that came before this response was stored did not find it.
-      for (const subject of await findErased(subjects)) await eraseAbout(subject);
+      await storeCall(() => collection.updateOne(isMine(claim), { $set: done }));
+      // An erasure that ran before this response was stored has not found it.
+      for (const subject of await findErased(subjects)) await eraseAbout(collection, subject);
     },
     async release(claim) {
-      await storeCall(() => records.deleteOne(isMine(claim)));
+      await storeCall(() => collection.deleteOne(isMine(claim)));
     },
-    eraseAbout,
+    eraseAbout: (subject) => eraseAbout(collection, subject),
     async removeExpired() {
-      await storeCall(() => records.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
+      await storeCall(() => collection.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
     },
   };
+}
+
+/** The stored requests, and what a claim of one needs. */
+interface Records {
+  collection: mongo.Collection<IdempotencyDocument>;
+  leases: Leases<IdempotencyDocument>;
+  now(): number;
+}
+
+async function claimRequest(records: Records, id: string, fingerprint: string): Promise<IdempotencyClaim> {
+  const { collection, now } = records;
+  for (;;) {
+    const claimed = (await insert(records, id, fingerprint)) ?? (await takeOver(records, id, fingerprint));
+    if (claimed) return { state: 'claimed', claim: claimed };
+    const known = await collection.findOne({ _id: id });
+    if (known && known.expiresAt.getTime() <= now()) {
+      await collection.deleteOne({ _id: id, expiresAt: known.expiresAt });
+    } else if (known) return describe(known);
+  }
+}
+
+async function insert(
+  { collection, leases, now }: Records,
+  id: string,
+  fingerprint: string,
+): Promise<ClaimedRequest | undefined> {
+  const lease = leases.begin();
+  const requestId = randomUUID();
+  try {
+    await collection.insertOne({
+      _id: id,
+      lease,
+      requestId,
+      fingerprint,
+      state: 'running',
+      reserved: {},
+      response: null,
+      subjects: [],
+      expiresAt: new Date(now() + keptMs),
+    });
+    return { id, owner: lease.owner, requestId, reserved: {} };
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined;
+    throw error;
+  }
+}
+
+async function takeOver({ leases }: Records, id: string, fingerprint: string): Promise<ClaimedRequest | undefined> {
+  const abandoned = await leases.claim({ _id: id, fingerprint, state: 'running' });
+  if (!abandoned) return undefined;
+  const { lease, requestId, reserved } = abandoned;
+  return { id, owner: lease.owner, requestId, reserved };
+}
+
+async function eraseAbout(collection: mongo.Collection<IdempotencyDocument>, subject: ResponseSubject): Promise<void> {
+  const name = nameOf(subject);
+  const erased = { $set: { state: 'erased' as const, response: null, subjects: [name] } };
+  await storeCall(() => collection.updateMany({ subjects: name, state: { $ne: 'erased' } }, erased));
 }
 
 function nameOf({ kind, id }: ResponseSubject): string {

@@ -1,96 +1,116 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
-import type { mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { Database } from './database.ts';
 import type { Query } from './field-query.ts';
+import { openMembership } from './group-membership.ts';
 import { type Lease, type Leased, openLeases } from './lease.ts';
-import { serverTime } from './server-time.ts';
-import { retryUpsert } from './store-error.ts';
 
-/** The members of a group, and until when each is taken for alive. */
-interface GroupDocument {
-  _id: string;
-  members?: Record<string, Date>;
-}
-
-/** What a group shares, and how a member does its part. */
+/** The parts that a group shares, and the work on a part. */
 export interface LeaseGroupOptions<Part extends Leased> {
-  /** The collection of the parts; that of the groups stands beside it. */
+  /** The collection of the parts. The members are kept in a collection of the same name with the suffix `Groups`. */
   collection: string;
   group: string;
   parts: readonly string[];
-  /** What the document of a part holds beside its lease when it is made. */
+  /** The fields of a part's document, besides its lease, when it is created. */
   initial: Omit<Part, keyof Leased>;
-  /** Begins a part; `signal` aborts when it goes to another. Resolves when nothing of it is being done any more. */
+  /** Works on a part until `signal` aborts, and resolves when nothing of that work is in progress any more. */
   work(part: string, held: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;
   onError(error: unknown): void;
 }
 
-/** A member of a group, at work. */
+/** A member of a group that claims its share of the parts and works on them. */
 export interface LeaseGroupMember {
   /** The parts that this member holds. */
   held(): string[];
-  /** Resolves when all parts are released. */
+  /** Stops the work, and resolves when all parts are released. */
   stop(): Promise<void>;
 }
 
 const durationMs = 9_000;
-/** How often a member that holds its share renews its leases. */
+/** How often a member that holds exactly its share renews its leases. */
 const renewMs = 3_000;
-/** How often one that waits for parts which others still hold looks again. */
+/** How often a member tries again to claim parts that others still hold. */
 const waitMs = 500;
 
 /**
  * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which one
- * member claims and renews while it works on it. A member that dies or stops renewing loses its parts to others, and may not
- * know it yet: what it writes at the end of a part is guarded by its ownership, or bears being done twice.
+ * member claims and renews while it works on it. A member that crashes or stops renewing loses its parts to others. It may
+ * not have noticed yet, so what it writes at the end of a part must check its ownership, or be harmless when done twice.
  *
- * A group in which nothing changes costs two operations every 3 seconds and member.
+ * A member of a group in which nothing changes makes two store operations every 3 seconds.
  */
 export function joinLeaseGroup<Part extends Leased>(
   { connection, opened }: Pick<Database, 'connection' | 'opened'>,
   options: LeaseGroupOptions<Part>,
 ): LeaseGroupMember {
-  const { group } = options;
-  const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
-  const groups = connection.collection(`${options.collection}Groups`) as unknown as mongo.Collection<GroupDocument>;
-  const leases = openLeases(parts, { connection, durationMs });
   const owner = randomUUID();
   const stopping = new AbortController();
+  const held = heldParts(connection, owner, options);
+  const groups = `${options.collection}Groups`;
+  const membership = openMembership(connection, {
+    collection: groups,
+    group: options.group,
+    member: owner,
+    durationMs,
+  });
+
+  /** Returns whether this member now holds exactly its share. */
+  async function renew(): Promise<boolean> {
+    const { index, count } = await membership.renew();
+    const share = new Set(options.parts.filter((_, part) => part % count === index));
+    const renewed = await held.renew();
+    held.stopOthersThan(new Set([...share].filter((part) => renewed.has(part))));
+    for (const part of share) await held.claim(part);
+    return held.names().length === share.size;
+  }
+
+  async function run(): Promise<void> {
+    await Promise.race([opened, aborted(stopping.signal)]);
+    await renewUntilAborted(stopping.signal, renew, options.onError);
+    await held.stop();
+    // If this fails, the membership expires.
+    await membership.leave().catch(() => undefined);
+  }
+
+  const ended = run();
+  return {
+    held: held.names,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** Renews at an interval, which is shorter while the member does not hold exactly its share. */
+async function renewUntilAborted(
+  signal: AbortSignal,
+  renew: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  let hasFailed = false;
+  while (!signal.aborted) {
+    let holdsShare = false;
+    try {
+      holdsShare = await renew();
+      hasFailed = false;
+    } catch (error) {
+      // A failure that lasts is reported once.
+      if (!hasFailed) onError(error);
+      hasFailed = true;
+    }
+    await setTimeout(holdsShare ? renewMs : waitMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The parts that a member holds, each with the work on it. */
+function heldParts<Part extends Leased>(connection: Connection, owner: string, options: LeaseGroupOptions<Part>) {
+  const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
+  const leases = openLeases(parts, { connection, durationMs });
   const held = new Map<string, { stop: AbortController; ended: Promise<void> }>();
-  const idOf = (part: string) => `${group}/${part}`;
-  let expired: string[] = [];
-
-  /** Says that this member lives, and returns the parts that fall to it when all who live share them evenly. */
-  async function share(): Promise<Set<string>> {
-    const now = serverTime(connection);
-    const change: Query = {
-      $set: { [`members.${owner}`]: new Date(now + durationMs) },
-      ...(expired.length > 0 ? { $unset: Object.fromEntries(expired.map((id) => [`members.${id}`, 1])) } : {}),
-    };
-    const document = await retryUpsert(() =>
-      groups.findOneAndUpdate({ _id: group }, change, { upsert: true, returnDocument: 'after' }),
-    );
-    const members = Object.entries(document?.members ?? {});
-    expired = members.filter(([, until]) => until.getTime() < now - durationMs).map(([id]) => id);
-    const living = members.filter(([, until]) => until.getTime() >= now).map(([id]) => id);
-    living.sort();
-    const mine = living.indexOf(owner);
-    return new Set(options.parts.filter((_, index) => index % living.length === mine));
-  }
-
-  /** Renews the leases that are held, and returns the parts that still are. */
-  async function renewHeld(): Promise<Set<string>> {
-    const heldParts = [...held.keys()];
-    if (heldParts.length === 0) return new Set();
-    const isMine: Query = { _id: { $in: heldParts.map(idOf) }, 'lease.owner': owner };
-    const change: Query = { $set: { lease: leases.begin(owner) } };
-    const { matchedCount } = await parts.updateMany(isMine as never, change as never);
-    if (matchedCount === heldParts.length) return new Set(heldParts);
-    const found = await parts.find(isMine as never, { projection: { _id: 1 } }).toArray();
-    return new Set(found.map(({ _id }) => String(_id).slice(group.length + 1)));
-  }
+  const idOf = (part: string) => `${options.group}/${part}`;
 
   function begin(part: string, document: Part & { lease: Lease }): void {
     const stop = new AbortController();
@@ -103,51 +123,32 @@ export function joinLeaseGroup<Part extends Leased>(
     held.set(part, { stop, ended });
   }
 
-  /** Returns whether this member holds all that falls to it, and nothing else. */
-  async function renew(): Promise<boolean> {
-    const wanted = await share();
-    const kept = await renewHeld();
-    for (const [part, { stop }] of held) if (!wanted.has(part) || !kept.has(part)) stop.abort();
-    for (const part of wanted) {
-      if (held.has(part)) continue;
+  return {
+    names: () => [...held.keys()],
+    /** Renews the leases of all held parts, and returns the parts that this member still owns. */
+    async renew(): Promise<Set<string>> {
+      const names = [...held.keys()];
+      if (names.length === 0) return new Set();
+      const isMine: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
+      const change: Query = { $set: { lease: leases.begin(owner) } };
+      const { matchedCount } = await parts.updateMany(isMine as never, change as never);
+      if (matchedCount === names.length) return new Set(names);
+      const found = await parts.find(isMine as never, { projection: { _id: 1 } }).toArray();
+      return new Set(found.map(({ _id }) => String(_id).slice(options.group.length + 1)));
+    },
+    /** Claims a part and begins to work on it, unless this or another member holds it. */
+    async claim(part: string): Promise<void> {
+      if (held.has(part)) return;
       const document = await leases.claim({ _id: idOf(part) }, { owner, setOnInsert: options.initial as Query });
       if (document) begin(part, document);
-    }
-    return held.size === wanted.size;
-  }
-
-  async function leave(): Promise<void> {
-    await groups.updateOne({ _id: group }, { $unset: { [`members.${owner}`]: 1 } });
-  }
-
-  async function run(): Promise<void> {
-    let hasFailed = false;
-    await Promise.race([opened, aborted(stopping.signal)]);
-    while (!stopping.signal.aborted) {
-      let isSettled = false;
-      try {
-        isSettled = await renew();
-        hasFailed = false;
-      } catch (error) {
-        // Reported once, however long it lasts.
-        if (!hasFailed) options.onError(error);
-        hasFailed = true;
-      }
-      const pauseMs = isSettled ? renewMs : waitMs;
-      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-    for (const { stop } of held.values()) stop.abort();
-    await Promise.all([...held.values()].map(({ ended }) => ended));
-    // If this fails, the others find out when its time is over.
-    await leave().catch(() => undefined);
-  }
-
-  const ended = run();
-  return {
-    held: () => [...held.keys()],
-    async stop() {
-      stopping.abort();
-      await ended;
+    },
+    /** Stops the work on all parts but these. Each part is released when its work has ended. */
+    stopOthersThan(kept: ReadonlySet<string>): void {
+      for (const [part, { stop }] of held) if (!kept.has(part)) stop.abort();
+    },
+    async stop(): Promise<void> {
+      for (const { stop } of held.values()) stop.abort();
+      await Promise.all([...held.values()].map(({ ended }) => ended));
     },
   };
 }

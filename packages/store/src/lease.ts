@@ -4,55 +4,55 @@ import type { Query } from './field-query.ts';
 import { serverTime } from './server-time.ts';
 import { isDuplicateKey } from './store-error.ts';
 
-/** Who works on a document, and until when nobody else may, by the clock of the database server. */
+/** Which process works on a document, and until when no other may, by the clock of the database server. */
 export interface Lease {
   owner: string;
   expiresAt: Date;
 }
 
-/** A document that one process at a time works on; nobody does where the lease is missing, null or has expired. */
+/** A document on which one process works at a time; none does if its lease is missing, null or expired. */
 export interface Leased {
   _id: string;
   lease?: Lease | null;
 }
 
-/** A document that was claimed, and by whom. */
+/** The id of a claimed document, and the owner of its lease. */
 export interface Claimed {
   id: string;
   owner: string;
 }
 
-/** What a claim changes beside the lease. */
+/** Options of a claim: what it changes besides the lease, and which document it prefers. */
 export interface ClaimOptions {
   set?: Query;
   increment?: Query;
-  /** What a document that is made by the claim holds, under the `_id` of the filter; without it none is made. */
+  /** The fields, beside the `_id` of the filter, of a document that is created if none matches; if undefined, none is created. */
   setOnInsert?: Query;
   sort?: Record<string, 1 | -1>;
-  /** The claiming member of a group, if one owner holds many documents; else every claim has an owner of its own. */
+  /** The owner of the lease. By default every claim has a new one; a member of a group uses one for all its claims. */
   owner?: string;
 }
 
 /** The leases on the documents of a collection. */
 export interface Leases<Document extends Leased> {
-  /** A lease that begins now, for a document that is inserted with it. */
+  /** Makes a lease that begins now, for a document that the caller inserts with it. */
   begin(owner?: string): Lease;
-  /** Matches documents that nobody holds. */
+  /** Matches documents that no process holds. */
   isFree(): Query;
   /** Matches a document while its claim holds. */
   isHeld(claimed: Claimed): Query;
-  /** Claims a document that matches; undefined if there is none that is free. */
+  /** Claims a matching document that no process holds; undefined if there is none. */
   claim(filter: Query, options?: ClaimOptions): Promise<(Document & { lease: Lease }) | undefined>;
-  /** Prolongs a claim, with a change of the document if there is one. Returns false if another holds the document now. */
+  /** Renews a claim, and changes the document as `set` says. Returns false if another process has claimed the document. */
   renew(claimed: Claimed, set?: Query): Promise<boolean>;
-  /** Ends a claim, with a change of the document if there is one. Returns false if another holds the document now. */
+  /** Ends a claim, and changes the document as `set` says. Returns false if another process has claimed the document. */
   release(claimed: Claimed, set?: Query): Promise<boolean>;
 }
 
 /**
- * Opens the leases of a collection. Whoever has claimed a document must renew the lease before `durationMs` are over; a
- * process that was stopped for longer may still believe that it holds the document, so what it writes at the end is guarded
- * by `isHeld`, or bears being done twice.
+ * Opens the leases of a collection. A process that has claimed a document must renew the lease within `durationMs`. One
+ * that was paused for longer may not have noticed that its lease has expired, so what it writes at the end must be guarded
+ * by `isHeld`, or be harmless when done twice.
  */
 export function openLeases<Document extends Leased>(
   collection: mongo.Collection<Document>,
@@ -79,7 +79,7 @@ export function openLeases<Document extends Leased>(
         await collection.insertOne(document as never);
         return document as unknown as Document & { lease: Lease };
       } catch (error) {
-        // It exists, and another holds it.
+        // The document exists, and another process holds it.
         if (isDuplicateKey(error)) return undefined;
         throw error;
       }
@@ -89,7 +89,7 @@ export function openLeases<Document extends Leased>(
   };
 }
 
-/** How long a claim holds without being renewed. */
+/** How long a claim holds without being renewed, and by which clock. */
 export interface LeaseOptions {
   connection: Connection;
   durationMs: number;
@@ -97,7 +97,7 @@ export interface LeaseOptions {
   now?: () => number;
 }
 
-/** Renews a claim again and again while something is done for it; what a single renewal fails with is tried again. */
+/** Renews a claim at an interval while `work` runs. A renewal that fails is repeated at the next interval. */
 export async function whileRenewing<Result>(
   renew: () => Promise<unknown>,
   everyMs: number,

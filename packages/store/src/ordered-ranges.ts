@@ -9,11 +9,11 @@ export interface Order {
 /** A part of an ordered list that one index range can read. */
 export interface Segment {
   match: Query;
-  /** The field that orders the segment; `_id` if the id alone does. */
+  /** The field that orders the segment; `_id` if it is ordered by id only. */
   field: string;
 }
 
-/** The segments of an order by a field: unset is last in both directions, where MongoDB sorts it first when ascending. */
+/** The segments of an order by a field. Unset values come last in both directions; MongoDB sorts them as the lowest. */
 export function segmentsOfField(field: string, isNeverUnset: boolean): Segment[] {
   if (isNeverUnset) return [{ match: {}, field }];
   return [
@@ -22,14 +22,14 @@ export function segmentsOfField(field: string, isNeverUnset: boolean): Segment[]
   ];
 }
 
-/** Where a page ended: in which segment, and at which value and id. */
+/** The last item of a page: its segment, its value in the order, and its id. */
 export interface Position {
   segment: number;
   value: unknown;
   id: number;
 }
 
-/** One find: what it matches beyond the filters, and how it sorts. */
+/** A range that one find reads: what it matches in addition to the filters, and how it sorts. */
 export interface Range {
   segment: number;
   match: Query;
@@ -38,22 +38,22 @@ export interface Range {
 }
 
 /**
- * Lists the ranges behind a position, in order; each is read by one index. Behind a value come first those that
- * share it, by id, then all others.
+ * Lists the ranges after a position, in order; each can be read from one index. First come the items with the same value
+ * and a later id, then those with later values.
  */
-export function rangesBehind(segments: readonly Segment[], order: Order, position: Position | undefined): Range[] {
-  const behind = order.direction === 1 ? '$gt' : '$lt';
+export function rangesAfter(segments: readonly Segment[], order: Order, position: Position | undefined): Range[] {
+  const after = order.direction === 1 ? '$gt' : '$lt';
   const sortOf = (field: string): Record<string, 1 | -1> =>
     field === '_id' ? { _id: order.direction } : { [field]: order.direction, _id: order.direction };
   return segments.flatMap(({ match, field }, segment): Range[] => {
     const sort = sortOf(field);
     if (!position || segment > position.segment) return [{ segment, match, field, sort }];
     if (segment < position.segment) return [];
-    const laterId = { _id: { [behind]: position.id } };
+    const laterId = { _id: { [after]: position.id } };
     if (field === '_id') return [{ segment, match: { $and: [match, laterId] }, field, sort }];
     return [
       { segment, match: { [field]: position.value, ...laterId }, field, sort: { _id: order.direction } },
-      { segment, match: { [field]: { [behind]: position.value } }, field, sort },
+      { segment, match: { [field]: { [after]: position.value } }, field, sort },
     ];
   });
 }

@@ -1,8 +1,9 @@
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type Connection, Schema } from 'mongoose';
+import { refreshingCache } from './refreshing-cache.ts';
 import { retryUpsert, storeCall } from './store-error.ts';
 
-/** What is known of a profile: what its last verified token said. */
+/** What is known of a profile: the claims of its last verified token. */
 export interface Profile {
   id: number;
   firstName: string | null;
@@ -17,21 +18,19 @@ interface ProfileDocument {
   email: string | null;
 }
 
-/** The profiles that have called. */
+/** The profiles that have made requests. Errors of both operations: store_unavailable. */
 export interface ProfileStore {
-  /** Keeps what a verified token says of its profile, if it says something new. */
+  /** Stores what a verified token says about its profile, if that has changed. */
   remember(caller: Caller): Promise<void>;
-  /** The profiles of the given ids; one that never called has all null but its id. */
+  /** The profiles with the given ids. A profile that never made a request has only its id; all else is null. */
   find(ids: readonly number[]): Promise<ReadonlyMap<number, Profile>>;
 }
 
-const trustMs = 5_000;
-const longestTrustMs = 60_000;
-const maxCached = 10_000;
+const maxRemembered = 10_000;
 
 /**
- * Opens the profiles on a connection. What was read is used for 5 seconds, and after that, for a minute at most, until it
- * has been read anew: a list of tickets that waits for names is a list that is held in memory.
+ * Opens the profiles on a connection. `find` may return what another process has changed within the last minute in its old
+ * form: a list of tickets that waits for names is held in memory meanwhile.
  */
 export function profileStore(connection: Connection, now: () => number = Date.now): ProfileStore {
   const schema = new Schema<ProfileDocument>(
@@ -39,18 +38,8 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     { versionKey: false, collection: 'profiles' },
   );
   const profiles = connection.model<ProfileDocument>('Profile', schema);
-  const cache = new Map<number, { profile: Profile; readAt: number }>();
-  const remembered = new Map<number, string>();
-
-  function keep(profile: Profile, readAt = now()): void {
-    if (cache.size >= maxCached) cache.clear();
-    cache.set(profile.id, { profile, readAt });
-  }
-
-  function kept(id: number, forMs: number): Profile | undefined {
-    const known = cache.get(id);
-    return known && now() - known.readAt <= forMs ? known.profile : undefined;
-  }
+  const cache = refreshingCache<Profile>(read, now);
+  const lastClaims = new Map<number, string>();
 
   async function read(ids: readonly number[]): Promise<Profile[]> {
     const documents = await profiles.find({ _id: { $in: ids } }).lean<ProfileDocument[]>();
@@ -61,39 +50,15 @@ export function profileStore(connection: Connection, now: () => number = Date.no
     });
   }
 
-  /** Reads profiles and keeps them, unless a token has said something newer meanwhile. */
-  async function renew(ids: readonly number[]): Promise<Profile[]> {
-    const startedAt = now();
-    const found = await read(ids);
-    return found.map((profile) => {
-      const known = cache.get(profile.id);
-      if (known && known.readAt > startedAt) return known.profile;
-      keep(profile, startedAt);
-      return profile;
-    });
-  }
-
-  let isRenewing = false;
-  /** What can not be read now is tried again by the next request that asks for it. */
-  function renewSoon(ids: readonly number[]): void {
-    if (ids.length === 0 || isRenewing) return;
-    isRenewing = true;
-    renew(ids)
-      .catch(() => undefined)
-      .finally(() => {
-        isRenewing = false;
-      });
-  }
-
   return {
     async remember({ profileId, firstName, lastName, email }) {
       if (profileId === null) return;
-      const said = JSON.stringify([firstName, lastName, email]);
-      if (remembered.get(profileId) === said) return;
-      if (remembered.size >= maxCached) remembered.clear();
-      remembered.set(profileId, said);
-      // Before it is written: the answer to this very request may name the profile.
-      keep({ id: profileId, firstName, lastName, email });
+      const claims = JSON.stringify([firstName, lastName, email]);
+      if (lastClaims.get(profileId) === claims) return;
+      if (lastClaims.size >= maxRemembered) lastClaims.clear();
+      lastClaims.set(profileId, claims);
+      // Cached before it is written, because the response to this very request may contain the profile.
+      cache.set({ id: profileId, firstName, lastName, email });
       try {
         await storeCall(() =>
           retryUpsert(() =>
@@ -101,24 +66,10 @@ export function profileStore(connection: Connection, now: () => number = Date.no
           ),
         );
       } catch (error) {
-        remembered.delete(profileId);
+        lastClaims.delete(profileId);
         throw error;
       }
     },
-    find: (ids) =>
-      storeCall(async () => {
-        const known = new Map<number, Profile>();
-        const old: number[] = [];
-        const missing: number[] = [];
-        for (const id of new Set(ids)) {
-          const profile = kept(id, longestTrustMs);
-          if (!profile) missing.push(id);
-          else known.set(id, profile);
-          if (profile && !kept(id, trustMs)) old.push(id);
-        }
-        renewSoon(old);
-        for (const profile of missing.length > 0 ? await renew(missing) : []) known.set(profile.id, profile);
-        return known;
-      }),
+    find: (ids) => storeCall(() => cache.find(ids)),
   };
 }

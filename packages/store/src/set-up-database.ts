@@ -4,32 +4,32 @@ import { openDatabase } from './database.ts';
 import type { StoreConfig } from './store-config.ts';
 import { markFormat } from './store-format.ts';
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /**
- * Sets up the database of a service: marks a new one with the format of this version, and builds the indexes that are
- * missing; `build` knows them. Serving goes on meanwhile.
+ * Sets up the database of a service: marks a new database with the format of this version, and calls `buildIndexes`. The
+ * service may be serving requests meanwhile.
  *
- * Errors: a database that does not respond within a minute, or that an older version made; what `build` throws.
+ * Errors: a database that does not respond within a minute, or that another version has set up; errors of `buildIndexes`.
  */
 export async function setUpDatabase(
   service: string,
   store: StoreConfig,
-  build: (connection: Connection) => Promise<void>,
+  buildIndexes: (connection: Connection) => Promise<void>,
 ): Promise<void> {
-  let reason: unknown;
+  let firstFailure: unknown;
   const onUnreachable = (error: unknown) => {
-    reason = error;
+    firstFailure = error;
   };
   const database = openDatabase(store.mongodbUri, store.database, onUnreachable, { isSetUpHere: true });
-  const tooLate = setTimeout(patienceMs, undefined, { ref: false }).then(() => {
-    const detail = reason instanceof Error ? reason.message : 'it is silent';
-    throw new Error(`The database of the ${service} service cannot be reached: ${detail}`, { cause: reason });
+  const timeout = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
+    const detail = firstFailure instanceof Error ? firstFailure.message : 'it does not respond';
+    throw new Error(`The database of the ${service} service cannot be reached: ${detail}`, { cause: firstFailure });
   });
   try {
-    await Promise.race([database.opened, tooLate]);
+    await Promise.race([database.opened, timeout]);
     await markFormat(database.connection, `The database of the ${service} service`);
-    await build(database.connection);
+    await buildIndexes(database.connection);
   } finally {
     await database.close();
   }

@@ -1,15 +1,15 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 
-/** Where a service keeps what it owns. */
+/** The database of a service. */
 export interface StoreConfig {
   mongodbUri: string;
   database: string;
 }
 
-/** What a URI of MongoDB looks like. */
+/** The form of a MongoDB URI, for the configuration reader. */
 export const mongodbUriRule = { pattern: /^mongodb(?:\+srv)?:\/\/\S+$/, meaning: 'a MongoDB URI' };
 
-/** Reads where a service keeps what it owns. */
+/** Reads the configuration of a service's database. */
 export function readStoreConfig(from: ConfigReader, defaultDatabase: string): StoreConfig {
   return {
     mongodbUri: from.text('MONGODB_URI', mongodbUriRule),

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { duplicatesIn, isDuplicateKey, retryUpsert, storeCall, translateTimeLimit } from './store-error.ts';
 
 const serverError = (code: number) => new mongo.MongoServerError({ code, message: `code ${code}` });
-/** As the driver wraps what a bulk write fails with. */
+/** The error with which the driver wraps the error of a bulk write. */
 const bulkError = (error: object) => new mongo.MongoBulkWriteError(error as never, {} as never);
 const fails = (error: unknown) => storeCall(() => Promise.reject(error));
 
-describe('a database that is away', () => {
+describe('an unreachable database', () => {
   test.each([
     ['the connection breaks', new mongo.MongoNetworkError('reset')],
     ['there is no server', new mongo.MongoServerSelectionError('none', {} as mongo.TopologyDescription)],
@@ -18,11 +18,11 @@ describe('a database that is away', () => {
     ['this process is stopping', new mongo.MongoClientClosedError()],
     ['it shuts down', serverError(91)],
     ['it steps down', serverError(189)],
-    ['it is not the primary any more', serverError(10_107)],
-    ['it ends what runs', serverError(11_600)],
-    ['a bulk write meets that', bulkError(new mongo.MongoNetworkError('reset'))],
+    ['it is no longer the primary', serverError(10_107)],
+    ['it interrupts running operations', serverError(11_600)],
+    ['the connection breaks in a bulk write', bulkError(new mongo.MongoNetworkError('reset'))],
     ['a bulk write finds no server', bulkError(new mongo.MongoServerSelectionError('none', {} as never))],
-  ])('is answered as such: %s', async (_, cause) => {
+  ])('becomes the error store_unavailable if %s', async (_, cause) => {
     await expect(fails(cause)).rejects.toMatchObject({
       code: 'unavailable',
       reason: 'store_unavailable',
@@ -31,7 +31,7 @@ describe('a database that is away', () => {
     });
   });
 
-  test('is not what any other error means', async () => {
+  test('is not the cause of any other error', async () => {
     for (const error of [serverError(11_000), serverError(50), new TypeError('mine')]) {
       await expect(fails(error)).rejects.toBe(error);
     }
@@ -39,7 +39,7 @@ describe('a database that is away', () => {
 });
 
 describe('an upsert', () => {
-  test('runs again when another has inserted the same key at the same moment', async () => {
+  test('runs again if another one has inserted the same key at the same moment', async () => {
     let runs = 0;
     const upsert = async () => {
       runs += 1;
@@ -60,11 +60,11 @@ describe('an upsert', () => {
   });
 });
 
-test('a duplicate key is told from other errors', () => {
+test('recognises the error of a duplicate key', () => {
   expect([serverError(11_000), serverError(1), new Error('x')].map(isDuplicateKey)).toEqual([true, false, false]);
 });
 
-test('of a bulk write, only failures that are all duplicate keys count as such', () => {
+test('returns the duplicates of a bulk write only if all its failures are duplicate keys', () => {
   const failed = (...codes: number[]) =>
     bulkError({ message: 'bulk', writeErrors: codes.map((code, index) => ({ code, index: index + 3 })) });
   expect(duplicatesIn(failed(11_000, 11_000))).toEqual([3, 4]);
@@ -73,7 +73,7 @@ test('of a bulk write, only failures that are all duplicate keys count as such',
   expect(duplicatesIn(serverError(11_000))).toBeUndefined();
 });
 
-test('a read that takes too long says so, with what helps; any other failure stays what it is', async () => {
+test('a read that exceeds its time limit fails with search_too_slow and advice; other errors are unchanged', async () => {
   const slow = { code: 'deadline_exceeded', reason: 'search_too_slow', message: 'Narrow it.' };
   await expect(translateTimeLimit('Narrow it.', () => Promise.reject(serverError(50)))).rejects.toMatchObject(slow);
   await expect(translateTimeLimit('Narrow it.', () => Promise.reject(serverError(51)))).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import mongoose, { mongo } from 'mongoose';
 
 const maxTimeExpired = 50;
 
-/** Runs a store operation; an unreachable database becomes `store_unavailable`, with the cause kept for the log. */
+/** Runs a store operation. An unreachable database becomes the error store_unavailable, whose cause is logged. */
 export async function storeCall<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
@@ -18,7 +18,7 @@ export async function storeCall<Result>(operation: () => Promise<Result>): Promi
   }
 }
 
-/** Runs an upsert; where another inserts the same key at the same moment, MongoDB fails one of them: it runs again. */
+/** Runs an upsert, and runs it again if it fails because another one has inserted the same key at the same moment. */
 export async function retryUpsert<Result>(upsert: () => Promise<Result>): Promise<Result> {
   try {
     return await upsert();
@@ -28,7 +28,7 @@ export async function retryUpsert<Result>(upsert: () => Promise<Result>): Promis
   }
 }
 
-/** Runs a read with a limit of time; one that takes longer becomes `search_too_slow`, with `advice` for the caller. */
+/** Runs a read that has a time limit. If it takes longer, the error is search_too_slow, with `advice` for the caller. */
 export async function translateTimeLimit<Result>(advice: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
@@ -38,47 +38,47 @@ export async function translateTimeLimit<Result>(advice: string, operation: () =
   }
 }
 
-/** Whether an insert failed because its key exists. */
+/** Whether an insert failed because its key exists already. */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof mongo.MongoServerError)) return false;
   // MongoDB-compatible servers report it by its text alone where an upsert of `findAndModify` meets it.
   return error.code === 11_000 || error.message.startsWith('duplicate key value');
 }
 
-/** Which writes of a bulk failed because their key exists; undefined if it failed in any other way. */
+/** The indexes of the writes of a bulk whose key exists already; undefined if any write failed for another reason. */
 export function duplicatesIn(error: unknown): number[] | undefined {
   if (!(error instanceof mongo.MongoBulkWriteError)) return undefined;
   const failed = [error.writeErrors].flat();
-  const isDuplicates = failed.length > 0 && failed.every(({ code }) => code === 11_000);
-  return isDuplicates ? failed.map(({ index }) => index) : undefined;
+  const areDuplicates = failed.length > 0 && failed.every(({ code }) => code === 11_000);
+  return areDuplicates ? failed.map(({ index }) => index) : undefined;
 }
 
 /**
- * What a server says that is stepping down, shutting down or not the primary any more: ShutdownInProgress,
+ * The error codes of a server that is stepping down, shutting down or no longer the primary: ShutdownInProgress,
  * PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange,
  * NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
  */
-const leaving = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
+const leavingCodes = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
-const brokenSocket = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
+const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
 
-/** Whether an operation failed because there is no server that could have carried it out. */
+/** Whether an operation failed because no server could be reached, or the connection broke. */
 export function isUnreachable(error: unknown): boolean {
-  // The driver wraps whatever a bulk write fails with.
+  // The driver wraps the error of a bulk write.
   if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error) {
     return isUnreachable(error.errorResponse);
   }
-  // What a socket fails with that breaks in the middle of a write reaches us as it is.
-  if (error instanceof Error && 'code' in error && brokenSocket.has(error.code)) return true;
+  // The error of a socket that breaks in the middle of a write is not wrapped by the driver.
+  if (error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code)) return true;
   return (
-    (error instanceof mongo.MongoServerError && leaving.has(error.code)) ||
+    (error instanceof mongo.MongoServerError && leavingCodes.has(error.code)) ||
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
-    // This process is stopping, and its client has gone already.
+    // This process is stopping, and has closed its client.
     error instanceof mongo.MongoClientClosedError ||
     error instanceof mongoose.Error.MongooseServerSelectionError ||
-    // What mongoose throws before the first connection has no class of its own.
+    // The error that mongoose throws before the first connection has no class of its own.
     (error instanceof mongoose.MongooseError && error.message.includes('before initial connection'))
   );
 }

@@ -1,6 +1,7 @@
-import { type Connection, mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
+import { isDuplicateKey } from './store-error.ts';
 
-/** Raised whenever stored documents change so that an older version's cannot be read any more. */
+/** Raised when stored documents change in such a way that this version cannot read those of older versions. */
 const currentFormat = 2;
 
 interface FormatDocument {
@@ -16,21 +17,22 @@ const collectionOf = (connection: Connection) =>
 /**
  * Marks a new database with the format of this version.
  *
- * Errors: a database that another version has made. Until the first release nothing is migrated.
+ * Errors: a database that another version has set up. Until the first release there are no migrations.
  */
 export async function markFormat(connection: Connection, name: string): Promise<void> {
-  // Before the mark is looked for: who sets up the same database at the same time makes the mark first.
+  // Listed before the mark is read: another process that sets the database up at the same time writes the mark first.
   const collections = await connection.listCollections();
   const known = await collectionOf(connection).findOne({ _id: id });
   if (known ? known.format !== currentFormat : collections.length > 0) {
-    throw new Error(`${name} was made by another version of this system; name an empty one.`);
+    throw new Error(`${name} was set up by another version of this system; configure an empty one.`);
   }
   if (known) return;
-  await collectionOf(connection).insertOne({ _id: id, format: currentFormat }).catch(passOverDuplicate);
-}
-
-function passOverDuplicate(error: unknown): void {
-  if (!(error instanceof mongo.MongoServerError) || error.code !== 11_000) throw error;
+  try {
+    await collectionOf(connection).insertOne({ _id: id, format: currentFormat });
+  } catch (error) {
+    // Another process has marked it in the meantime.
+    if (!isDuplicateKey(error)) throw error;
+  }
 }
 
 /** Whether a database has been set up for this version. */

@@ -10,7 +10,7 @@ test.each([
   ['an unreachable database', new mongo.MongoNetworkError('connect ECONNREFUSED')],
   ['an unavailable dependency', new DomainError('unavailable', 'dependency_unavailable', 'x')],
   ['a canceled call', new DomainError('canceled', 'canceled', 'x')],
-  ['a service that does not know our token', refused(Code.Unauthenticated)],
+  ['a service that does not accept our token', refused(Code.Unauthenticated)],
   ['a service that does not permit our token', refused(Code.PermissionDenied)],
 ])('%s is transient', (_, error) => {
   expect(isTransient(error)).toBe(true);
@@ -18,8 +18,8 @@ test.each([
 
 test.each([
   ['a bug', new TypeError('no such field')],
-  ['a late dependency', new DomainError('deadline_exceeded', 'deadline_exceeded', 'x')],
-  ['a missing thing', new DomainError('not_found', 'ticket_not_found', 'x')],
+  ['a dependency that is too slow', new DomainError('deadline_exceeded', 'deadline_exceeded', 'x')],
+  ['a missing ticket', new DomainError('not_found', 'ticket_not_found', 'x')],
   ['a failure of another service', refused(Code.Internal)],
   ['no permission for the caller', new DomainError('permission_denied', 'forbidden', 'x')],
   ['a thrown text', 'unavailable'],

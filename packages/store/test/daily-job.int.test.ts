@@ -4,7 +4,7 @@ import { openDailyJob } from '../src/daily-job.ts';
 
 const connection = await testDatabase();
 
-test('the work of a day is done once, however many replicas there are', async () => {
+test('only one of several replicas runs the job of a day', async () => {
   const job = openDailyJob(connection, 'once');
   const runs = await Promise.all(Array.from({ length: 8 }, () => job.claim('2026-03-01')));
   const claimed = runs.filter((run) => run !== undefined);
@@ -14,7 +14,7 @@ test('the work of a day is done once, however many replicas there are', async ()
   expect(await job.claim('2026-03-02')).toBeDefined();
 });
 
-test('work that broke off is begun again by another; work that goes on is not', async () => {
+test('another replica claims a run whose lease has expired, but not one that is renewed', async () => {
   let now = Date.now();
   const [first, second] = [0, 1].map(() => openDailyJob(connection, 'broken', () => now));
   const run = await first?.claim('2026-03-01');

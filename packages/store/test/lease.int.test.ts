@@ -14,19 +14,19 @@ let now = Date.now();
 const jobs = connection.collection('jobs') as unknown as mongo.Collection<Job>;
 const leases = openLeases(jobs, { connection, durationMs: 1000, now: () => now });
 
-test('of many who claim a document, one gets it', async () => {
+test('of many concurrent claims of a document, one succeeds', async () => {
   await jobs.insertOne({ _id: 'one' });
   const claims = await Promise.all(Array.from({ length: 8 }, () => leases.claim({ _id: 'one' })));
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
 
-test('of many who claim a document that is not there yet, one makes it', async () => {
+test('of many concurrent claims of a document that does not exist, one creates it', async () => {
   const claim = () => leases.claim({ _id: 'new' }, { setOnInsert: { state: 'made' } });
   const claims = await Promise.all(Array.from({ length: 8 }, claim));
   expect(claims.filter(Boolean)).toMatchObject([{ _id: 'new', state: 'made', lease: { owner: expect.any(String) } }]);
 });
 
-test('a claim holds while it is renewed, and goes to another when it expires', async () => {
+test('a claim holds while it is renewed; when it has expired, another can claim the document', async () => {
   const first = await leases.claim({ _id: 'held' }, { setOnInsert: {}, increment: { attempts: 1 } });
   const claimed = { id: 'held', owner: first?.lease.owner ?? '' };
   now += 900;
@@ -41,13 +41,13 @@ test('a claim holds while it is renewed, and goes to another when it expires', a
   expect((await jobs.findOne({ _id: 'held' }))?.state).toBe('half');
 });
 
-test('what was released can be claimed at once', async () => {
+test('a released document can be claimed at once', async () => {
   const first = await leases.claim({ _id: 'free' }, { setOnInsert: {} });
   expect(await leases.release({ id: 'free', owner: first?.lease.owner ?? '' }, { state: 'done' })).toBe(true);
   expect(await leases.claim({ _id: 'free' })).toMatchObject({ state: 'done' });
 });
 
-test('the oldest that is free is claimed first', async () => {
+test('free documents are claimed in the given order', async () => {
   for (const [index, _id] of ['b', 'c', 'a'].entries())
     await jobs.insertOne({ _id, state: 'waiting', attempts: index });
   const order = [];
@@ -57,7 +57,7 @@ test('the oldest that is free is claimed first', async () => {
   expect(order).toEqual(['b', 'c', 'a', undefined]);
 });
 
-test('leases go by the clock of the server, whatever the host believes', async () => {
+test('leases use the clock of the server, even if the clock of the host is wrong', async () => {
   const stop = await followServerTime(connection);
   const real = Date.now;
   try {

@@ -5,14 +5,14 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { type Topic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 
-/** What a process does of a service's work: serve requests, send events, handle events, do scheduled work. */
+/** A part of a service's work that a process may do: serve requests, send events, handle events, run scheduled tasks. */
 export type Role = 'api' | 'relay' | 'consumer' | 'scheduler';
 
 /** A service of the system. */
 export interface ServiceEntry {
-  /** Its folder in `services/`, its audience in tokens, the middle of its variables `TICKETING_<NAME>_…`. */
+  /** Its folder in `services/`, the audience of its tokens, and the middle of its variables `TICKETING_<NAME>_…`. */
   name: string;
-  /** Where it listens unless its configuration says otherwise; the internal port is the HTTP port + 2000. */
+  /** The default ports on which it listens. The default of its internal port is the HTTP port + 2000. */
   ports: { http: number; grpc?: number };
   /** The contracts that it serves. */
   contracts: readonly DescService[];
@@ -23,13 +23,13 @@ export interface ServiceEntry {
   calls: readonly string[];
   publishes: readonly Topic[];
   consumes: readonly Topic[];
-  /** Whether it keeps something of tickets, which it erases with them and then confirms. */
+  /** Whether it stores data of tickets. When a ticket is deleted, it must erase that data and confirm the erasure. */
   keepsTicketData: boolean;
 }
 
 /**
- * The system: every service once, those first that others call. Builds, keys, the start, the gateway, erasures and tests
- * follow from it.
+ * The services of the system; a service comes after those that it calls. Builds, keys, the start, the gateway, erasures
+ * and tests are derived from this list.
  */
 export const services: readonly ServiceEntry[] = [
   {
@@ -67,14 +67,14 @@ export const services: readonly ServiceEntry[] = [
   },
 ];
 
-/** The service of a name. Errors: there is none. */
+/** The service with a name. Errors: there is no such service. */
 export function serviceNamed(name: string): ServiceEntry {
   const entry = services.find((one) => one.name === name);
   if (!entry) throw new Error(`There is no service ${name}.`);
   return entry;
 }
 
-/** The services that must confirm that they have erased what they keep of a deleted ticket. */
+/** The services that must confirm that they have erased their data of a deleted ticket. */
 export const ownersOfTicketData: readonly string[] = services
   .filter(({ keepsTicketData }) => keepsTicketData)
   .map(({ name }) => name);

@@ -1,10 +1,10 @@
 import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
 import { type ResponseCheck, responseChecker } from './response-check.ts';
 
-/** Like `fetch`, but throws where a response is not as the OpenAPI document says. */
+/** Like `fetch`, but throws an error if a response differs from the OpenAPI document. */
 export type CheckedFetch = (url: string, request?: RequestInit) => Promise<Response>;
 
-/** Makes a `fetch` that checks every response against the OpenAPI document at a URL, read at the first request. */
+/** Makes a `fetch` that checks every response against an OpenAPI document, which it reads after the first request. */
 export function checkedFetch(documentUrl: string): CheckedFetch {
   let check: Promise<ResponseCheck> | undefined;
   return async (url, request = {}) => {
@@ -18,7 +18,7 @@ export function checkedFetch(documentUrl: string): CheckedFetch {
   };
 }
 
-/** Reads the OpenAPI document at a URL, and makes the check of responses against it. */
+/** Reads the OpenAPI document at a URL, and makes a check of responses against it. */
 export async function documentCheck(url: string): Promise<ResponseCheck> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url} responded with ${response.status}`);

@@ -1,15 +1,15 @@
 import type { Schema } from '@ticketing/rest/openapi-schema.ts';
 
 /**
- * A stricter copy of the named schemas of an OpenAPI document: an object of a response has no key that its schema does
- * not list. A schema that allows more keys in so many words stays open.
+ * Makes a stricter copy of the named schemas of an OpenAPI document, in which objects may have only the keys that their
+ * schema lists. A schema with `additionalProperties` still allows more keys.
  */
 export function closedSchemas(schemas: Record<string, Schema>): Record<string, Schema> {
-  // A named schema is closed where it is referred to, because another one may extend it by `allOf`.
+  // A named schema is closed where it is referenced, because another schema may extend it by `allOf`.
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closeParts(schema)]));
 }
 
-/** The stricter copy of one schema. */
+/** Makes a stricter copy of one schema. */
 export function closedSchema(schema: Schema): Schema {
   const closed = closeParts(schema);
   const describesObject = '$ref' in schema || 'properties' in schema || 'allOf' in schema;

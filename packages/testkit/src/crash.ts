@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { vi } from 'vitest';
 
-/** Every operation of the driver that writes. */
+/** The write operations of the driver. */
 const writes = [
   'insertOne',
   'insertMany',
@@ -16,44 +16,44 @@ const writes = [
   'bulkWrite',
 ] as const;
 
-type Write = (this: unknown, ...given: unknown[]) => Promise<unknown>;
+type Write = (this: unknown, ...values: unknown[]) => Promise<unknown>;
 
-/** Runs work in a process that dies before or after its nth write to any store. Returns whether it came to that. */
+/** Runs work as if its process crashed before or after its nth write to a store. Returns whether there was such a write. */
 export async function crashAtWrite(
   nth: number,
   when: 'before' | 'after',
   work: () => Promise<unknown>,
 ): Promise<boolean> {
   let count = 0;
-  let isDead = false;
-  const killed = new Error('killed');
+  let hasCrashed = false;
+  const crash = new Error('crashed');
   for (const name of writes) {
     const { prototype } = mongoose.mongo.Collection as unknown as { prototype: Record<string, Write> };
     const original = prototype[name] as Write;
-    vi.spyOn(prototype, name).mockImplementation(async function (this: unknown, ...given) {
-      if (isDead) throw killed;
+    vi.spyOn(prototype, name).mockImplementation(async function (this: unknown, ...values) {
+      if (hasCrashed) throw crash;
       count += 1;
       const isLast = count === nth;
-      if (isLast) isDead = true;
-      if (isLast && when === 'before') throw killed;
-      const result = await original.apply(this, given);
-      if (isDead) throw killed;
+      if (isLast) hasCrashed = true;
+      if (isLast && when === 'before') throw crash;
+      const result = await original.apply(this, values);
+      if (hasCrashed) throw crash;
       return result;
     });
   }
   try {
     await work();
   } catch (error) {
-    if (error !== killed) throw error;
+    if (error !== crash) throw error;
   } finally {
     vi.restoreAllMocks();
   }
-  return isDead;
+  return hasCrashed;
 }
 
 /**
- * Attempts a piece of work with a crash at each of its writes, before and after it, until an attempt comes to its end.
- * Returns how many writes it has.
+ * Makes an attempt for each write of some work, with a crash before and after that write, until there is no further write.
+ * Returns how many writes the work has.
  */
 export async function crashAtEachWrite(
   attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>,

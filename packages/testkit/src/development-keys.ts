@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 
-/** Where the keys of a development system lie. */
+/** The key files of a development system. */
 export interface DevelopmentKeys {
   /** The private key of the issuer, with which `npm run token` signs. */
   issuerKeyFile: string;
@@ -15,13 +15,13 @@ export interface DevelopmentKeys {
   signingKeyFile(service: string): string;
 }
 
-/** Who issues the tokens of a development system. */
+/** The issuer of a development system's tokens, and their audience. */
 export const developmentIssuer = { issuer: 'ticketing-development', audience: 'ticketing' };
 
 /**
- * Makes the keys of a development system in `<data>/keys`, those that are missing, and says where they are.
+ * Creates the missing keys of a development system in `<data>/keys`, and returns the paths of all.
  *
- * Several processes may do so at once: the first to name a file wins, and all derive the same public sets from it.
+ * Several processes may do so at once: the first one to create a file wins, and all derive the same public sets from it.
  */
 export function developmentKeys(dataDir: string): DevelopmentKeys {
   const folder = join(dataDir, 'keys');
@@ -40,25 +40,25 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   return keys;
 }
 
-/** A key as it stands in its file. */
+/** A private key in its file. */
 interface PrivateJwk {
   d: string;
 }
 
-/** Makes a private key, unless there is one, and answers its public half. */
+/** Creates a private key, unless the file exists, and returns the public key. */
 function makeKey(file: string, kid: string): object {
-  const known = readIfThere(file);
-  if (known === undefined) {
+  const existing = readIfExists(file);
+  if (existing === undefined) {
     const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     writeOnce(file, JSON.stringify({ ...jwk, kid, alg: 'EdDSA', use: 'sig' }));
   }
-  const { d: _, ...publicJwk } = JSON.parse(known ?? readFileSync(file, 'utf8')) as PrivateJwk;
+  const { d: _, ...publicJwk } = JSON.parse(existing ?? readFileSync(file, 'utf8')) as PrivateJwk;
   return publicJwk;
 }
 
 function publish(file: string, keys: object[]): void {
   const text = JSON.stringify({ keys });
-  if (readIfThere(file) === text) return;
+  if (readIfExists(file) === text) return;
   const draft = writeDraft(file, text);
   renameSync(draft, file);
 }
@@ -80,7 +80,7 @@ function writeDraft(file: string, text: string): string {
   return draft;
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

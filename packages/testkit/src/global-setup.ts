@@ -6,19 +6,19 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The database server that all test files share; each uses a database of its own. */
+    /** The database server that all test files share. Each file uses a database of its own. */
     mongodbUri: string;
-    /** The Kafka brokers of `KAFKA_BROKERS`; empty without, and then their tests are skipped. */
+    /** The Kafka brokers in `KAFKA_BROKERS`. If there are none, the tests that need Kafka are skipped. */
     kafkaBrokers: string[];
   }
 }
 
-/** Starts the database server of a test run: the embedded one, unless `MONGODB_URI` names another. Kafka is only named. */
+/** Starts the embedded database server for a test run, unless `MONGODB_URI` names another. Kafka is never started here. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   project.provide('kafkaBrokers', (process.env.KAFKA_BROKERS ?? '').split(',').filter(Boolean));
-  const given = process.env.MONGODB_URI;
-  if (given) {
-    project.provide('mongodbUri', given);
+  const uri = process.env.MONGODB_URI;
+  if (uri) {
+    project.provide('mongodbUri', uri);
     return async () => undefined;
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'ticketing-store-'));

@@ -1,7 +1,7 @@
 import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/openapi.ts';
 import type { Schema } from '@ticketing/rest/openapi-schema.ts';
 
-/** What a document says of one response of an operation. */
+/** A response of an operation in an OpenAPI document. */
 export interface ListedResponse {
   headers?: Record<string, { required?: boolean; schema: Schema }>;
   content?: Record<string, { schema: Schema }>;
@@ -10,11 +10,11 @@ export interface ListedResponse {
 /** The responses that an operation lists, by status. */
 export type ListedResponses = Record<string, ListedResponse>;
 
-/** What a document says of one path. */
+/** The operations of one path in an OpenAPI document. */
 export interface PathOperations {
-  /** The methods that the path has; HEAD wherever GET is. */
+  /** The methods of the path; with GET also HEAD. */
   methods: readonly string[];
-  /** The responses of one method; those of GET for HEAD. */
+  /** The responses of a method; for HEAD those of GET. */
   responsesOf(method: string): ListedResponses | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Entry {
   operations: PathOperations;
 }
 
-/** Finds what a document says of the path of a request. Where two templates fit, it is the one with fewer parameters. */
+/** Finds the operations for the path of a request. If two path templates fit, the one with fewer parameters is used. */
 export function operationFinder(document: OpenApiDocument): (path: string) => PathOperations | undefined {
   const entries = Object.entries(document.paths).map(
     ([path, operations]): Entry => ({ segments: path.split('/'), operations: pathOperations(document, operations) }),

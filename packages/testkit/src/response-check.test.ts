@@ -59,7 +59,7 @@ const document: OpenApiDocument = {
             properties: {
               parent: {
                 anyOf: [{ $ref: '#/components/schemas/Summary' }, { type: 'null' }],
-                description: 'Who bore it.',
+                description: 'The mother of the animal.',
               },
               data: { type: 'object', additionalProperties: true },
               anything: {},
@@ -83,8 +83,8 @@ type Changes = Partial<Omit<ReceivedResponse, 'headers' | 'body'>> & {
   body?: unknown;
 };
 
-/** Checks a response to `GET /animal/1` that is as documented but for the changes. */
-function checked({ headers = {}, body = { id: 1, parent: null }, ...rest }: Changes): void {
+/** Checks a response to `GET /animal/1` that is as documented except for the given changes. */
+function checkChanged({ headers = {}, body = { id: 1, parent: null }, ...rest }: Changes): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   check({
     method: 'GET',
@@ -103,29 +103,29 @@ function problem(status: number, changes: Changes = {}): Changes {
 
 describe('accepts', () => {
   test.each<[string, Changes]>([
-    ['what is documented', {}],
+    ['a response as documented', {}],
     ['a path with a query and escapes', { path: '/%61nimal/1?x=/' }],
     [
       'a nested object, an open one and any value',
       { body: { id: 1, parent: { id: 2 }, data: { a: 1 }, anything: { b: 2 } } },
     ],
     ['a listed problem', problem(404)],
-    ['a header by its schema', { headers: { 'x-total-count': '3' } }],
-    ['HEAD as GET, without the body', { method: 'HEAD', body: '' }],
+    ['a header that fits its schema', { headers: { 'x-total-count': '3' } }],
+    ['HEAD with the headers of GET and no body', { method: 'HEAD', body: '' }],
     [
-      'another of the media types',
+      'any of the listed media types',
       { method: 'POST', path: '/animal/search', headers: { 'content-type': 'text/csv' }, body: 'a' },
     ],
-    ['404 of a path that no operation has', problem(404, { path: '/plant' })],
-    ['405 of a method that the path does not have', problem(405, { method: 'PUT', headers: { allow: 'GET, HEAD' } })],
-    ['401 before the path is known', problem(401, { path: '/plant' })],
-    ['431 of any operation', problem(431)],
+    ['404 for an unknown path', problem(404, { path: '/plant' })],
+    ['405 for an unknown method of a known path', problem(405, { method: 'PUT', headers: { allow: 'GET, HEAD' } })],
+    ['401 for an unknown path', problem(401, { path: '/plant' })],
+    ['431 for any operation', problem(431)],
     [
-      'pages beside the API',
+      'a page that is not part of the API',
       { path: '/docs/static/logo.svg', body: '<svg>', headers: { 'content-type': 'image/svg+xml' } },
     ],
   ])('%s', (_, changes) => {
-    expect(() => checked(changes)).not.toThrow();
+    expect(() => checkChanged(changes)).not.toThrow();
   });
 });
 
@@ -140,10 +140,14 @@ describe('refuses', () => {
       { body: { id: 1, parent: null, x: 1 } },
       'the value has the key x, which is not listed',
     ],
-    ['such a key inside', { body: { id: 1, parent: { id: 2, x: 1 } } }, '#/parent has the key x, which is not listed'],
+    [
+      'such a key in a nested object',
+      { body: { id: 1, parent: { id: 2, x: 1 } } },
+      '#/parent has the key x, which is not listed',
+    ],
     ['such a key in a list', { method: 'POST', path: '/animal/search', body: [{ id: 1, x: 1 }] }, '#/0 has the key x'],
     ['such a key in a problem', problem(404, { body: { status: 404, code: 'x', y: 1 } }), 'has the key y'],
-    ['what is not JSON', { body: '{' }, 'the body is not JSON'],
+    ['a body that is not JSON', { body: '{' }, 'the body is not JSON'],
     [
       'an empty file',
       { method: 'POST', path: '/animal/search', headers: { 'content-type': 'text/csv' }, body: '' },
@@ -156,19 +160,19 @@ describe('refuses', () => {
     ],
     ['a problem as plain JSON', { ...problem(404), headers: {} }, 'the media type is application/json'],
     [
-      'a problem of another status',
+      'a problem document with another status',
       problem(404, { body: { status: 400, code: 'x' } }),
-      'the problem document says 400',
+      'the problem document has the status 400',
     ],
     ['a missing header', { headers: { etag: '' } }, 'the header ETag'],
-    ['a header of another form', { headers: { etag: 'W/"1"' } }, 'the header ETag (W/"1")'],
-    ['a header that is no number', { headers: { 'x-total-count': 'many' } }, 'the header X-Total-Count (many)'],
-    ['a number that is no text', { headers: { 'x-total-count': '' } }, 'the header X-Total-Count ()'],
+    ['a header that does not fit its pattern', { headers: { etag: 'W/"1"' } }, 'the header ETag (W/"1")'],
+    ['a header that is not a number', { headers: { 'x-total-count': 'many' } }, 'the header X-Total-Count (many)'],
+    ['an empty header where a number is expected', { headers: { 'x-total-count': '' } }, 'the header X-Total-Count ()'],
     ['a body with HEAD', { method: 'HEAD' }, 'the body is not empty'],
-    ['a success of an unknown path', { path: '/plant' }, 'the status is not 404, although no operation has this path'],
-    ['405 of an unknown path', problem(405, { path: '/plant', headers: { allow: 'GET' } }), 'the status is not 404'],
+    ['a success for an unknown path', { path: '/plant' }, 'the status is not 404, although no operation has this path'],
+    ['405 for an unknown path', problem(405, { path: '/plant', headers: { allow: 'GET' } }), 'the status is not 404'],
     [
-      '404 of another method',
+      '404 for an unknown method of a known path',
       problem(404, { method: 'PUT' }),
       'the status is not 405, although the path has other methods only',
     ],
@@ -179,7 +183,7 @@ describe('refuses', () => {
       'Allow is GET, but the path has GET, HEAD',
     ],
     [
-      '405 of the literal path only',
+      '405 with the methods of another path that fits',
       problem(405, { path: '/animal/search', headers: { allow: 'GET, HEAD' } }),
       'has POST',
     ],
@@ -188,9 +192,13 @@ describe('refuses', () => {
       { status: 405, method: 'PUT', headers: { allow: 'GET, HEAD' } },
       'the media type is',
     ],
-    ['405 of a page without Allow', problem(405, { path: '/healthz', method: 'PUT' }), 'the header Allow is missing'],
+    [
+      '405 without Allow for a page that is not part of the API',
+      problem(405, { path: '/healthz', method: 'PUT' }),
+      'the header Allow is missing',
+    ],
   ])('%s', (_, changes, difference) => {
-    expect(() => checked(changes)).toThrow(difference);
+    expect(() => checkChanged(changes)).toThrow(difference);
   });
 
   test('a response without a required header', () => {
@@ -201,10 +209,10 @@ describe('refuses', () => {
     );
   });
 
-  test('all at once, in one text that shows the request and the body', () => {
-    expect(() => checked({ path: '/animal/1?a=b', headers: { etag: '1' }, body: { id: null, x: 1 } })).toThrow(
+  test('all differences at once, in a message with the request and the body', () => {
+    expect(() => checkChanged({ path: '/animal/1?a=b', headers: { etag: '1' }, body: { id: null, x: 1 } })).toThrow(
       [
-        'GET /animal/1?a=b responds with 200, and not as the OpenAPI document says:',
+        'GET /animal/1?a=b responds with 200, which differs from the OpenAPI document:',
         '- the header ETag (1): the value must match pattern "^"\\d+"$", but is "1"',
         '- #/id must be integer, but is null',
         '- the value must have required property \'parent\', but is {"id":null,"x":1}',
@@ -215,7 +223,7 @@ describe('refuses', () => {
   });
 });
 
-test('refuses a document with a reference that leads nowhere', () => {
+test('refuses a document with a reference to a missing component', () => {
   const broken = structuredClone(document);
   delete broken.components.responses.NotFound;
   expect(() => responseChecker(broken)).toThrow('#/components/responses/NotFound');

@@ -3,7 +3,7 @@ import { problemMediaType } from '@ticketing/rest/problem.ts';
 import { type ListedResponse, operationFinder, type PathOperations } from './operation-finder.ts';
 import { type SchemaCheck, schemaChecker } from './schema-check.ts';
 
-/** A response as a client received it, and what it is the response to. */
+/** A response as a client received it, with the method and path of its request. */
 export interface ReceivedResponse {
   method: string;
   /** The path of the request; a query is ignored. */
@@ -13,20 +13,20 @@ export interface ReceivedResponse {
   body: Uint8Array;
 }
 
-/** Throws an error that lists every difference between a response and the document. */
+/** Checks a response. Errors: an error that lists every difference from the OpenAPI document. */
 export type ResponseCheck = (response: ReceivedResponse) => void;
 
-/** The statuses with which a server refuses a request before it looks for an operation, or whatever operation it is. */
+/** The statuses with which a server refuses a request before it knows the operation. No operation lists them. */
 const statusesOfConnection = [408, 431];
-/** The statuses of a request that reaches no operation, beside 404 and 405. */
+/** The statuses of requests that reach no operation, besides 404 and 405. */
 const statusesWithoutOperation = [400, 401, 403, 413, 415, 429, 500, 502, 503, 504, ...statusesOfConnection];
-/** Pages beside the API: they are in no document. */
+/** The paths that are not part of the API and in no document. */
 const pages = /^\/(?:healthz|readyz|metrics|openapi\.json|docs(?:\/.*)?)$/;
 
 /**
- * Makes the check of responses against an OpenAPI document: the status is listed, the body fits its schema and has no
- * other keys, the media type is a listed one, and headers fit theirs. A path that no operation has must be responded to
- * with 404, a method that the path does not have with 405 and `Allow`.
+ * Makes a check of responses against an OpenAPI document: the status and the media type are listed, the body fits its
+ * schema and has no other keys, and the headers fit theirs. The response for an unknown path must be 404, and for an
+ * unknown method of a known path 405 with `Allow`.
  */
 export function responseChecker(document: OpenApiDocument): ResponseCheck {
   const findOperations = operationFinder(document);
@@ -38,7 +38,7 @@ export function responseChecker(document: OpenApiDocument): ResponseCheck {
     const text = new TextDecoder().decode(response.body.subarray(0, 1000));
     const lines = differences.map((difference) => `- ${difference}`);
     throw new Error(
-      `${response.method} ${response.path} responds with ${response.status}, and not as the OpenAPI document says:\n` +
+      `${response.method} ${response.path} responds with ${response.status}, which differs from the OpenAPI document:\n` +
         `${lines.join('\n')}\nbody: ${text}`,
     );
   };
@@ -78,8 +78,8 @@ function checkAllow({ status, headers }: ReceivedResponse, methods?: readonly st
   if (status !== 405) return [];
   const allowed = headers.get('allow');
   if (!allowed) return ['the header Allow is missing'];
-  const isRight = methods === undefined || allowed.split(', ').sort().join() === [...methods].sort().join();
-  return isRight ? [] : [`the header Allow is ${allowed}, but the path has ${methods?.join(', ')}`];
+  const isComplete = methods === undefined || allowed.split(', ').sort().join() === [...methods].sort().join();
+  return isComplete ? [] : [`the header Allow is ${allowed}, but the path has ${methods?.join(', ')}`];
 }
 
 function checkHeaders({ headers }: ReceivedResponse, listed: ListedResponse, checkSchema: SchemaCheck): string[] {
@@ -97,7 +97,7 @@ function checkContent(response: ReceivedResponse, { content }: ListedResponse, c
   if (!content) return body.length === 0 ? [] : ['the body is not empty, but none is listed'];
   const mediaType = mediaTypeOf(response);
   const listed = content[mediaType];
-  // There may be no type where there is no content.
+  // A response to HEAD may have no media type, because it has no content.
   if (method === 'HEAD' && mediaType === '') return [];
   if (!listed) return [`the media type is ${mediaType || 'missing'}; listed are ${Object.keys(content).join(', ')}`];
   if (method === 'HEAD') return body.length === 0 ? [] : ['the body is not empty, but the request is HEAD'];
@@ -105,8 +105,9 @@ function checkContent(response: ReceivedResponse, { content }: ListedResponse, c
   const value = parse(body);
   if (value === undefined) return ['the body is not JSON'];
   const differences = checkSchema(listed.schema, value);
-  const said = mediaType === problemMediaType ? (value as { status?: unknown }).status : status;
-  return said === status ? differences : [...differences, `the problem document says ${String(said)}`];
+  const statedStatus = mediaType === problemMediaType ? (value as { status?: unknown }).status : status;
+  if (statedStatus === status) return differences;
+  return [...differences, `the problem document has the status ${String(statedStatus)}`];
 }
 
 function mediaTypeOf({ headers }: ReceivedResponse): string {

@@ -4,12 +4,12 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import { closedSchema, closedSchemas } from './closed-schema.ts';
 
-/** Lists how a value differs from a schema of a document; nothing, if it fits. */
+/** Lists how a value differs from a schema of a document. The list is empty if the value fits. */
 export type SchemaCheck = (schema: Schema, value: unknown) => string[];
 
 const addFormats = formats as unknown as typeof formats.default;
 
-/** Makes the check of values against schemas of a document, with no keys but those that a schema lists. */
+/** Makes a check of values against schemas of a document. Objects may have only the keys that their schema lists. */
 export function schemaChecker(document: OpenApiDocument): SchemaCheck {
   const ajv = addFormats(new Ajv2020({ strict: true, strictTypes: false, allErrors: true, verbose: true }));
   ajv.addKeyword('components');
@@ -18,7 +18,7 @@ export function schemaChecker(document: OpenApiDocument): SchemaCheck {
   const compile = (schema: Schema) => {
     const known = compiled.get(schema);
     if (known) return known;
-    // References of the schema lead into its own copy of the named schemas.
+    // References of the schema are resolved in the closed copies of the named schemas.
     const validate = ajv.compile({ ...closedSchema(schema), components: { schemas } });
     compiled.set(schema, validate);
     return validate;

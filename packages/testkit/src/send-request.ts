@@ -1,13 +1,13 @@
 import type { CheckedFetch } from './checked-fetch.ts';
 
-/** What a request of a test says. */
+/** The body and headers of a test's request. */
 export interface TestRequest {
-  /** An object is sent as JSON, a text as it is. */
+  /** A string is sent as it is, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** A response, read to its end. */
+/** A response whose body was read. */
 export interface TestResponse {
   status: number;
   headers: Headers;
@@ -17,7 +17,7 @@ export interface TestResponse {
   json: any;
 }
 
-/** Sends a request by a `fetch` that checks the response, and reads the whole response. */
+/** Sends a request with a `fetch` that checks the response, and reads the whole body. */
 export async function sendRequest(
   fetch: CheckedFetch,
   url: string,

@@ -5,60 +5,61 @@ import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Given } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
 import { type CheckedFetch, checkedFetch } from './checked-fetch.ts';
 import { sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
-import { type BusPlace, type ServicePorts, serviceVariables } from './service-variables.ts';
+import { type BusAddress, type ServicePorts, serviceVariables } from './service-variables.ts';
 import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
 import { untilReady } from './until-ready.ts';
 
-/** A service of its own for one test file, on a database of its own. */
+/** A running service for one test file, with a database of its own. */
 export interface ServiceHarness {
   running: RunningService;
   identity: TestIdentity;
   url: string;
   environment: Record<string, string>;
-  /** The database, to look at or to fill. */
+  /** The database of the service, which tests may read and write. */
   database: mongoose.mongo.Db;
   /** Checks every response against the OpenAPI document of the service. */
   fetch: CheckedFetch;
-  /** Sends a request as a caller whom the gateway has verified; an ordinary user unless said otherwise. */
+  /** Sends a request as the gateway does for a verified caller, by default an ordinary user. */
   request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
-  /** Opens the database, or the bus, as another process does; to be closed before the harness is stopped. */
+  /** Opens the database as another process would. The test must close it before it stops the harness. */
   openDatabase(): Promise<Database>;
+  /** Opens the bus as another process would. The test must close it before it stops the harness. */
   openBus(): Promise<Bus>;
-  /** Starts another process's worth of the service, and waits until it is ready. */
+  /** Starts another instance of the service in this process, and waits until it is ready. */
   startInstance(variables?: Record<string, string>): Promise<RunningService>;
   stop(): Promise<void>;
 }
 
-/** What a request of a test says beyond its method and path. */
+/** The caller, body and headers of a test's request. */
 export interface HarnessRequest extends TestRequest {
   caller?: Partial<Caller>;
-  /** Another instance than the harness's own. */
+  /** The URL of another instance than the first. */
   url?: string;
 }
 
 /** How a service is started for a test. */
-export interface HarnessOptions<Settings> extends Given<Settings> {
-  /** Further variables, or others than the usual ones; without their prefix. */
+export interface HarnessOptions<Settings> extends KitOverrides<Settings> {
+  /** Variables that add to or replace the usual ones, without the prefix `TICKETING_<SERVICE>_`. */
   variables?: Record<string, string>;
   /** Where the services that it calls listen. */
   calledPorts?: Partial<ServicePorts>;
-  /** Whether events go over Kafka where there are brokers: topics take a while to be made. */
+  /** Whether the bus is Kafka if there are brokers. Off by default, because creating topics takes a while. */
   usesBus?: boolean;
-  /** Topics that the test publishes to, in place of the service that does. */
+  /** Topics that the test creates and publishes to in place of another service. */
   publishes?: readonly Topic[];
 }
 
 const freePorts: ServicePorts = { http: 0, grpc: 0, internal: 0 };
 
-/** Sets a service up and starts it. */
+/** Sets a service up and starts it. The test must stop the harness. */
 export async function startServiceHarness<Settings>(
   service: Service<Settings>,
   options: HarnessOptions<Settings> = {},
@@ -67,7 +68,10 @@ export async function startServiceHarness<Settings>(
   const identity = testIdentity();
   const mongodbUri = inject('mongodbUri');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const given = Object.entries(options.variables ?? {}).map(([key, value]) => [variableOf(entry.name, key), value]);
+  const ownVariables = Object.entries(options.variables ?? {}).map(([key, value]) => [
+    variableOf(entry.name, key),
+    value,
+  ]);
   const environment = {
     ...serviceVariables(entry, {
       keys: identity.keys,
@@ -76,9 +80,9 @@ export async function startServiceHarness<Settings>(
       calledPorts: () => ({ ...freePorts, ...options.calledPorts }),
       mongodbUri,
       database: name,
-      bus: testBus(name, mongodbUri, options.usesBus ?? false),
+      bus: testBusAddress(name, mongodbUri, options.usesBus ?? false),
     }),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(ownVariables),
   };
   await service.setUp(environment);
   const startInstance = async (variables: Record<string, string> = {}) => {
@@ -132,8 +136,8 @@ export async function startServiceHarness<Settings>(
   };
 }
 
-/** A bus of the test's own: on Kafka, if it is used and there are brokers, else in the store. */
-export function testBus(name: string, mongodbUri: string, usesBus: boolean): BusPlace {
+/** The address of a bus for one test: on Kafka if it is used and there are brokers, otherwise in the database server. */
+export function testBusAddress(name: string, mongodbUri: string, usesBus: boolean): BusAddress {
   const brokers = usesBus ? inject('kafkaBrokers') : [];
   if (brokers.length === 0) return { kind: 'log', mongodbUri, database: `${name}_events` };
   return { kind: 'kafka', brokers: brokers.join(), prefix: `${name}.` };

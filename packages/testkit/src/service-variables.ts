@@ -2,17 +2,17 @@ import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
 
-/** What the variables of a service follow from, in development and in tests. */
-export interface ServicePlace {
+/** The inputs from which the variables of a service are derived, in development and in tests. */
+export interface ServiceVariableInputs {
   keys: DevelopmentKeys;
   logLevel: string;
   ports: ServicePorts;
   /** Where the services that it calls listen. */
   calledPorts(name: string): ServicePorts;
   mongodbUri: string;
-  /** The name of its database; that of its configuration's default if undefined. */
+  /** The name of its database; undefined for the default of its configuration. */
   database?: string | undefined;
-  bus: BusPlace;
+  bus: BusAddress;
 }
 
 /** The ports of a service; 0 takes a free one. */
@@ -22,47 +22,47 @@ export interface ServicePorts {
   internal: number;
 }
 
-/** Which bus a system has. */
-export type BusPlace =
+/** The kind of a system's bus, and where it is. */
+export type BusAddress =
   | { kind: 'kafka'; brokers: string; prefix?: string | undefined }
   | { kind: 'log'; mongodbUri: string; database?: string | undefined };
 
 const host = '127.0.0.1';
 
-/** The variables with which a service of a system on this machine is configured. */
-export function serviceVariables(entry: ServiceEntry, place: ServicePlace): Record<string, string> {
-  const { keys, ports } = place;
+/** The environment variables that configure a service of a system on this machine. */
+export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInputs): Record<string, string> {
+  const { keys, ports } = inputs;
   const hasRpc = entry.ports.grpc !== undefined;
-  const called = entry.calls.map(serviceNamed).map(({ name }) => addressOf(name, place.calledPorts(name), hasRpc));
+  const called = entry.calls.map(serviceNamed).map(({ name }) => addressOf(name, inputs.calledPorts(name), hasRpc));
   const variables = {
     HOST: host,
     HTTP_PORT: String(ports.http),
     INTERNAL_PORT: String(ports.internal),
-    LOG_LEVEL: place.logLevel,
+    LOG_LEVEL: inputs.logLevel,
     DRAIN_MS: '0',
     ISSUER: developmentIssuer.issuer,
     AUDIENCE: developmentIssuer.audience,
     JWKS_FILE: keys.issuerJwksFile,
     SIGNING_KEY_FILE: keys.signingKeyFile(entry.name),
     ...(hasRpc ? { GRPC_PORT: String(ports.grpc), INTERNAL_JWKS_FILE: keys.internalJwksFile } : {}),
-    ...(entry.hasStore ? storeVariables(place) : {}),
-    ...(entry.publishes.length + entry.consumes.length > 0 ? busVariables(place.bus) : {}),
+    ...(entry.hasStore ? storeVariables(inputs) : {}),
+    ...(entry.publishes.length + entry.consumes.length > 0 ? busVariables(inputs.bus) : {}),
     ...Object.fromEntries(called),
   };
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableOf(entry.name, name), value]));
 }
 
-/** Services are called by RPC; the gateway forwards HTTP. */
-function addressOf(name: string, ports: ServicePorts, byRpc: boolean): [string, string] {
+/** The variable with the address of a called service. Services call each other by RPC; the gateway forwards HTTP. */
+function addressOf(name: string, ports: ServicePorts, isRpc: boolean): [string, string] {
   const prefix = name.toUpperCase();
-  return byRpc ? [`${prefix}_TARGET`, `${host}:${ports.grpc}`] : [`${prefix}_URL`, `http://${host}:${ports.http}`];
+  return isRpc ? [`${prefix}_TARGET`, `${host}:${ports.grpc}`] : [`${prefix}_URL`, `http://${host}:${ports.http}`];
 }
 
-function storeVariables({ mongodbUri, database }: ServicePlace): Record<string, string> {
+function storeVariables({ mongodbUri, database }: ServiceVariableInputs): Record<string, string> {
   return { MONGODB_URI: mongodbUri, ...(database === undefined ? {} : { MONGODB_DATABASE: database }) };
 }
 
-function busVariables(bus: BusPlace): Record<string, string> {
+function busVariables(bus: BusAddress): Record<string, string> {
   if (bus.kind === 'kafka') {
     const { brokers, prefix } = bus;
     return { KAFKA_BROKERS: brokers, KAFKA_REPLICAS: '1', ...(prefix === undefined ? {} : { KAFKA_PREFIX: prefix }) };

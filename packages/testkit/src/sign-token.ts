@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import { developmentIssuer } from './development-keys.ts';
 
-/** Whom a development token names, in the claims of decisions.md section 3. */
+/** The claims of a development token about its profile, as in decisions.md section 3. */
 export interface TokenClaims {
   sub: string;
   kind: string;
@@ -23,7 +23,7 @@ export function signToken(issuerKeyFile: string, claims: TokenClaims, lifetimeSe
   return signClaims(issuerKeyFile, { ...claims, scope: 'api', ...registered, exp: now + lifetimeSeconds });
 }
 
-/** Signs any claims with the key of the issuer. */
+/** Signs a token with exactly these claims with the key of the issuer. */
 export async function signClaims(
   issuerKeyFile: string,
   claims: object,

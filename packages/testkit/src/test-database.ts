@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, inject } from 'vitest';
 
-/** Connects to a database of the test's own, which is dropped when its file is done. */
+/** Connects to a new database, which is dropped after the tests of the file. */
 export async function testDatabase(): Promise<Connection> {
   const dbName = `test_${randomUUID().slice(0, 8)}`;
   const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();

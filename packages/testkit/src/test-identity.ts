@@ -8,17 +8,17 @@ import { signClaims, signToken, type TokenClaims } from './sign-token.ts';
 
 /** The keys of one test system, and tokens made with them. */
 export interface TestIdentity {
-  /** A token of the issuer; what is not given is an ordinary user with id 7. */
+  /** A token of the issuer. Claims that are not given are those of an ordinary user with id 7. */
   issuerToken(claims?: Partial<TokenClaims>): Promise<string>;
-  /** A token of the issuer with exactly these claims, good or bad. */
+  /** A token that the issuer has signed, with exactly these claims, valid or not. */
   issuerTokenOf(claims: object, header?: object): Promise<string>;
-  /** A token as the gateway makes it for a service. */
+  /** An internal token for a service, which the gateway or the service `from` has minted. */
   internalToken(audience: string, caller: Caller, from?: string): Promise<string>;
   keys: DevelopmentKeys;
   remove(): void;
 }
 
-/** Makes the keys of a test system in a folder of their own. */
+/** Creates the keys of a test system in a new folder, which `remove` deletes. */
 export function testIdentity(): TestIdentity {
   const folder = mkdtempSync(join(tmpdir(), 'ticketing-test-'));
   const keys = developmentKeys(folder);
@@ -46,8 +46,8 @@ const ordinaryUser: TokenClaims = {
   email: 'ada@example.org',
 };
 
-/** A caller as a service gets to know it, for internal tokens; an ordinary user with id 7 unless said otherwise. */
-export function testCaller(given: Partial<Caller> = {}): Caller {
+/** A verified caller, by default an ordinary user with id 7. */
+export function testCaller(changes: Partial<Caller> = {}): Caller {
   return {
     kind: 'user',
     profileId: 7,
@@ -60,6 +60,6 @@ export function testCaller(given: Partial<Caller> = {}): Caller {
     permissions: [],
     teams: [],
     skills: { tagIds: [], excludedTagIds: [], restricted: false },
-    ...given,
+    ...changes,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 
-/** Waits until a service says that it is ready. */
+/** Waits until the service at a URL is ready. */
 export async function untilReady(url: string): Promise<void> {
   await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), {
     timeout: 10_000,

@@ -4,7 +4,7 @@ import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.t
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { openServer } from '@ticketing/service-kit/server/http-server.ts';
+import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
 import type { FastifyInstance } from 'fastify';
 import { admissionHook } from './admission-hook.ts';
@@ -39,7 +39,7 @@ export interface PublicServerParts {
  */
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
-  const server = openServer();
+  const server = createHttpServer();
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const admit = admissionHook({ ...config, verify: parts.verify, now: parts.now });

@@ -8,6 +8,6 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
     const route =
       requestContextOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
     const seconds = reply.elapsedTime / 1000;
-    metrics.observeRequest({ face: 'proxy', route, status: String(reply.statusCode), seconds });
+    metrics.observeRequest({ api: 'proxy', route, status: String(reply.statusCode), seconds });
   });
 }

@@ -1,4 +1,4 @@
-import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { apiDescription } from './api-description.ts';
 import { readGatewayConfig } from './config.ts';
 import { openPublicServer } from './public-server.ts';

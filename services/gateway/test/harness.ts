@@ -1,6 +1,6 @@
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';

@@ -190,6 +190,6 @@ it('counts requests by the route of the contract', async () => {
   await harness.call('GET', '/ticket/42/history');
   const metrics = await fetch(`http://127.0.0.1:${harness.gateway.ports.internal}/metrics`);
   expect(await metrics.text()).toContain(
-    'ticketing_requests_total{face="proxy",route="GET /ticket/{ticket_id}/history",status="200",service="gateway"} 1',
+    'ticketing_requests_total{api="proxy",route="GET /ticket/{ticket_id}/history",status="200",service="gateway"} 1',
   );
 });

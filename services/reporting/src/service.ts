@@ -1,6 +1,6 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
-import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { openContext } from './application/context.ts';
 import { startExportWorker } from './application/export-worker.ts';
@@ -37,7 +37,7 @@ export const service = composeService({
         { role: 'scheduler', start: () => startExportWorker(context, kit.database.opened) },
       ],
       operations: rowOperations(context),
-      pending: [{ what: 'tags do not show in all rows yet', count: () => context.tagRefreshes.pendingCount() }],
+      pending: [{ description: 'tags do not show in all rows yet', count: () => context.tagRefreshes.pendingCount() }],
     };
   },
 });

@@ -2,7 +2,7 @@ import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snaps
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
-import { composeService } from '@ticketing/service-kit/lifecycle/service.ts';
+import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';

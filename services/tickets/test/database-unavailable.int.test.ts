@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { service as ticketsService } from '../src/service.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';

@@ -1,4 +1,4 @@
-import type { RunningService } from '@ticketing/service-kit/lifecycle/service.ts';
+import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { aborted, type Found, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { aborted, startWakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
 import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
@@ -63,7 +63,7 @@ export function startRelay({ database, outboxes, bus, log, pollMs = defaultPollM
   });
 
   /** Sends a round from every outbox, if any has something to send. */
-  async function sendAll(signal: AbortSignal): Promise<Found> {
+  async function sendAll(signal: AbortSignal): Promise<WorkFound> {
     if (owned.size === 0 || !(await isAnyWaiting(outboxes))) return 'nothing';
     for (const outbox of outboxes) rounds.set(outbox, sendRound(outbox));
     const ended = await Promise.allSettled(rounds.values());

@@ -1,19 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Http2Server } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
-import {
-  type Client,
-  Code,
-  ConnectError,
-  type ConnectRouter,
-  createClient,
-  encodeBinaryHeader,
-  type HandlerContext,
-  type Interceptor,
-  type ServiceImpl,
-} from '@connectrpc/connect';
-import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import { Code, ConnectError, createClient, encodeBinaryHeader, type Interceptor } from '@connectrpc/connect';
 import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
@@ -21,73 +7,18 @@ import {
 import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import fastify from 'fastify';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { connect, failureOf, pollOptions, serve, serveTags, tagClient, untilAborted } from '../../test/tag-server.ts';
 import { healthRoutes } from '../server/grpc-health.ts';
 import { reflectionRoutes } from '../server/grpc-reflection.ts';
-import { createGrpcTransport, type GrpcTransportOptions } from './grpc-transport.ts';
-
-const patient = { interval: 2, timeout: 10_000 };
-type TagStub = Partial<ServiceImpl<typeof TagService>>;
-
-/** The connections of a server, which break without a word when it is killed. */
-function socketsOf(server: Http2Server): Set<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  return sockets;
-}
-
-async function serve(routes: (router: ConnectRouter) => void) {
-  const server = fastify({ http2: true });
-  const sockets = socketsOf(server.server);
-  await server.register(fastifyConnectPlugin, { routes, connect: false, grpcWeb: false, shutdownTimeoutMs: 50 });
-  await server.listen({ host: '127.0.0.1', port: 0 });
-
-  async function kill() {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  }
-  onTestFinished(kill);
-  const { port } = server.server.address() as AddressInfo;
-  return { address: `127.0.0.1:${port}`, kill };
-}
-
-const serveTags = (stub: TagStub) => serve((router) => router.service(TagService, stub));
-
-function connect(addresses: { address: string }[], options: Partial<GrpcTransportOptions> = {}) {
-  const target = `ipv4:${addresses.map(({ address }) => address).join(',')}`;
-  const transport = createGrpcTransport({
-    target,
-    defaultTimeoutMs: 5_000,
-    services: [TagService, Health],
-    ...options,
-  });
-  onTestFinished(() => transport.close());
-  return transport;
-}
-
-const tagClient = async (stub: TagStub, options?: Partial<GrpcTransportOptions>) =>
-  createClient(TagService, connect([await serveTags(stub)], options));
-
-const failureOf = (promise: Promise<unknown>): Promise<ConnectError> =>
-  promise.then(
-    () => Promise.reject(new Error('the call did not fail')),
-    (error: unknown) => ConnectError.from(error),
-  );
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
 
 describe('a unary call', () => {
-  test('answers the message', async () => {
+  test('returns the response message', async () => {
     const tags = await tagClient({ getTag: ({ id }) => ({ tag: { id, name: 'billing' } }) });
     expect(await tags.getTag({ id: 7 })).toMatchObject({ tag: { id: 7, name: 'billing' } });
   });
 
-  test('carries headers there and headers and trailers back, binary ones too', async () => {
+  test('sends request headers and receives response headers and trailers, including binary ones', async () => {
     const bytes = new Uint8Array([0, 255, 128, 44]);
     const tags = await tagClient({
       getTag(_, context) {
@@ -114,7 +45,7 @@ describe('a unary call', () => {
     expect(seen).toEqual({ text: 'one, two', binary: encodeBinaryHeader(bytes), cost: '12' });
   });
 
-  test('fails with the code, text, details and metadata that the server gave', async () => {
+  test('fails with the code, message, details and metadata that the server sent', async () => {
     const problem = create(ProblemSchema, { reason: 'unknown_tag', errors: [{ pointer: '#/path/id' }] });
     const tags = await tagClient({
       getTag(_, context) {
@@ -130,7 +61,7 @@ describe('a unary call', () => {
     expect([error.metadata.get('x-hint'), error.metadata.get('x-request-id')]).toEqual(['list them', 'r1']);
   });
 
-  test('passes through the interceptors', async () => {
+  test('runs the interceptors', async () => {
     const sign: Interceptor = (next) => (request) => {
       request.header.set('x-signed', request.url);
       return next(request);
@@ -142,12 +73,12 @@ describe('a unary call', () => {
     expect(await tags.createTag({})).toMatchObject({ success: true });
   });
 
-  test('fails if the answer is larger than allowed', async () => {
+  test('fails if the response is larger than allowed', async () => {
     const tags = await tagClient({ getTag: () => ({ tag: { name: 'x'.repeat(2_000) } }) }, { readMaxBytes: 1_000 });
     expect(await failureOf(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.ResourceExhausted });
   });
 
-  test('is unavailable if no server can be reached', async () => {
+  test('fails as unavailable if no server can be reached', async () => {
     const server = await serveTags({});
     await server.kill();
     const tags = createClient(TagService, connect([server]));
@@ -163,7 +94,7 @@ describe('a unary call', () => {
   });
 });
 
-describe('time and cancelling', () => {
+describe('deadlines and cancellation', () => {
   test('a deadline reaches the server and ends the call on both sides', async () => {
     const stopped = Promise.withResolvers<{ timeoutMs: number | undefined; reason: unknown }>();
     const tags = await tagClient({
@@ -173,7 +104,7 @@ describe('time and cancelling', () => {
         return untilAborted(signal).finally(() => stopped.resolve({ timeoutMs: left, reason: signal.reason }));
       },
     });
-    // So that the deadline is not spent on connecting.
+    // The first call connects, so that the deadline of the second is not spent on that.
     await tags.createTag({});
     expect(await failureOf(tags.getTag({ id: 1 }, { timeoutMs: 250 }))).toMatchObject({ code: Code.DeadlineExceeded });
     const { timeoutMs, reason } = await stopped.promise;
@@ -181,7 +112,7 @@ describe('time and cancelling', () => {
     expect(reason).toBeDefined();
   });
 
-  test('a call that names no deadline has the default one, and one that names 0 has none', async () => {
+  test('a call without a timeout has the default one, and a call with timeout 0 has no deadline', async () => {
     const seen: (number | undefined)[] = [];
     const tags = await tagClient({
       getTag(_, { timeoutMs }) {
@@ -211,7 +142,7 @@ describe('time and cancelling', () => {
     await stopped.promise;
   });
 
-  test('a signal that is aborted already sends nothing', async () => {
+  test('a call whose signal is already aborted is not sent', async () => {
     let calls = 0;
     const tags = await tagClient({
       getTag() {
@@ -227,11 +158,11 @@ describe('time and cancelling', () => {
 });
 
 describe('a stream', () => {
-  test('from the server brings each message, and an abort ends it', async () => {
-    let ready = true;
+  test('from the server delivers each message, and ends when its signal is aborted', async () => {
+    let isReady = true;
     const listeners = new Set<() => void>();
     const readiness = {
-      isReady: () => ready,
+      isReady: () => isReady,
       onChange(listener: () => void) {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -244,16 +175,16 @@ describe('a stream', () => {
       for await (const { status } of health.watch({}, { signal: caller.signal, timeoutMs: 0 })) {
         seen.push(status);
         if (seen.length === 3) caller.abort();
-        ready = !ready;
+        isReady = !isReady;
         for (const listener of listeners) listener();
       }
     })();
     expect(await failureOf(reading)).toMatchObject({ code: Code.Canceled });
     expect(seen).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING, ServingStatus.SERVING]);
-    await expect.poll(() => listeners.size, patient).toBe(0);
+    await expect.poll(() => listeners.size, pollOptions).toBe(0);
   });
 
-  test('from the server that fails brings what came before, then the error with its details', async () => {
+  test('from the server delivers the messages before an error, then the error with its details', async () => {
     const server = await serve((router) =>
       router.service(Health, {
         async *watch() {
@@ -275,7 +206,7 @@ describe('a stream', () => {
     expect(seen).toEqual([ServingStatus.SERVING]);
   });
 
-  test('ends on both sides when an interceptor reads no further', async () => {
+  test('ends on both sides when an interceptor stops reading', async () => {
     const stopped = Promise.withResolvers<void>();
     const server = await serve((router) =>
       router.service(Health, {
@@ -300,7 +231,7 @@ describe('a stream', () => {
     await stopped.promise;
   });
 
-  test('that the server does not know fails as unimplemented', async () => {
+  test('of a method that the server does not have fails as unimplemented', async () => {
     const health = createClient(Health, connect([await serveTags({})]));
     const reading = (async () => {
       for await (const _ of health.watch({}));
@@ -308,41 +239,41 @@ describe('a stream', () => {
     expect(await failureOf(reading)).toMatchObject({ code: Code.Unimplemented });
   });
 
-  test('in both directions answers each request before the next is sent', async () => {
+  test('in both directions delivers each response before the next request is sent', async () => {
     const reflection = createClient(ServerReflection, connect([await serve(reflectionRoutes([TagService]))]));
-    let answered = 0;
-    async function* questions() {
+    let responses = 0;
+    async function* requests() {
       for (const host of ['a', 'b', 'c']) {
-        const expected = answered;
+        const before = responses;
         yield { host, messageRequest: { case: 'listServices' as const, value: '' } };
-        await expect.poll(() => answered, patient).toBe(expected + 1);
+        await expect.poll(() => responses, pollOptions).toBe(before + 1);
       }
     }
     const hosts: string[] = [];
-    for await (const answer of reflection.serverReflectionInfo(questions())) {
-      hosts.push(answer.validHost);
-      answered += 1;
+    for await (const response of reflection.serverReflectionInfo(requests())) {
+      hosts.push(response.validHost);
+      responses += 1;
     }
     expect(hosts).toEqual(['a', 'b', 'c']);
   });
 
-  test('whose requests fail fails with that error', async () => {
+  test('fails with the error that its requests fail with', async () => {
     const reflection = createClient(ServerReflection, connect([await serve(reflectionRoutes([TagService]))]));
-    const answered = Promise.withResolvers<void>();
-    async function* questions() {
+    const responded = Promise.withResolvers<void>();
+    async function* requests() {
       yield { messageRequest: { case: 'listServices' as const, value: '' } };
-      await answered.promise;
-      throw new ConnectError('no more questions', Code.DataLoss);
+      await responded.promise;
+      throw new ConnectError('no more requests', Code.DataLoss);
     }
     const reading = (async () => {
-      for await (const _ of reflection.serverReflectionInfo(questions())) answered.resolve();
+      for await (const _ of reflection.serverReflectionInfo(requests())) responded.resolve();
     })();
     expect(await failureOf(reading)).toMatchObject({ code: Code.DataLoss });
   });
 });
 
 describe('several servers', () => {
-  test('get the same number of calls each', async () => {
+  test('get the same number of calls', async () => {
     const counts = new Map<string, number>();
     const counting = (name: string) =>
       serveTags({
@@ -352,107 +283,9 @@ describe('several servers', () => {
         },
       });
     const tags = createClient(TagService, connect([await counting('a'), await counting('b')]));
-    await expect.poll(() => tags.listTags({}).then(() => counts.size), patient).toBe(2);
+    await expect.poll(() => tags.listTags({}).then(() => counts.size), pollOptions).toBe(2);
     counts.clear();
     for (let call = 0; call < 40; call += 1) await tags.listTags({});
     expect(Object.fromEntries(counts)).toEqual({ a: 20, b: 20 });
-  });
-
-  interface Killable {
-    address: string;
-    kill(): Promise<void>;
-  }
-
-  /** A server that never answers. */
-  const holding = (onHeld: () => void): Promise<Killable> => {
-    const hold = (_: unknown, { signal }: HandlerContext) => {
-      onHeld();
-      return untilAborted(signal);
-    };
-    return serveTags({ getTag: hold, createTag: hold });
-  };
-
-  /** A server whose answers never get beyond the headers. */
-  async function holdingAfterHeaders(onHeld: () => void): Promise<Killable> {
-    const server = createServer();
-    const sockets = socketsOf(server);
-    server.on('stream', (stream) => {
-      stream.on('error', () => {});
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' });
-      // The answer to a ping comes after the client has read the headers.
-      stream.session?.ping(onHeld);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return {
-      address: `127.0.0.1:${port}`,
-      async kill() {
-        for (const socket of sockets) socket.destroy();
-        await new Promise((resolve) => server.close(resolve));
-      },
-    };
-  }
-
-  /** Makes calls to two servers until the first, which never answers, holds five of them; then kills it. */
-  async function killWhile(
-    serveHolding: (onHeld: () => void) => Promise<Killable>,
-    call: (tags: Client<typeof TagService>) => Promise<unknown>,
-  ) {
-    let held = 0;
-    let served = 0;
-    const lost = await serveHolding(() => {
-      held += 1;
-    });
-    const answer = () => {
-      served += 1;
-      return {};
-    };
-    const kept = await serveTags({ getTag: answer, createTag: answer });
-    const tags = createClient(TagService, connect([lost, kept]));
-    const outcomes: Promise<Code | 'answered'>[] = [];
-    const enough = () => {
-      const outcome = call(tags).then(
-        () => 'answered' as const,
-        (error: unknown) => ConnectError.from(error).code,
-      );
-      outcomes.push(outcome);
-      return held >= 5;
-    };
-    await expect.poll(enough, patient).toBe(true);
-    await lost.kill();
-    return { outcomes: await Promise.all(outcomes), held, served };
-  }
-
-  test.each([
-    ['before it answers', holding],
-    ['after the headers of its answers', holdingAfterHeaders],
-  ])('lose no call of a method without side effects when one is killed %s', async (_, serveHolding) => {
-    const { outcomes, served } = await killWhile(serveHolding, (tags) => tags.getTag({ id: 2 }));
-    expect(new Set(outcomes)).toEqual(new Set(['answered']));
-    expect(served).toBe(outcomes.length);
-  });
-
-  test.each([
-    ['before it answers', holding],
-    ['after the headers of its answers', holdingAfterHeaders],
-  ])('do not repeat a call that may have had an effect when one is killed %s', async (_, serveHolding) => {
-    const { outcomes, held, served } = await killWhile(serveHolding, (tags) => tags.createTag({}));
-    const lost = outcomes.filter((outcome) => outcome === Code.Unavailable).length;
-    expect(lost).toBeGreaterThanOrEqual(held);
-    expect(served + lost).toBe(outcomes.length);
-  });
-
-  test('are asked once more, not forever, after the answer that one is unavailable', async () => {
-    let calls = 0;
-    const refuse = () => {
-      calls += 1;
-      throw new ConnectError('not now', Code.Unavailable);
-    };
-    const tags = await tagClient({ getTag: refuse, createTag: refuse });
-    expect(await failureOf(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.Unavailable, rawMessage: 'not now' });
-    expect(calls).toBe(2);
-    expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
-    expect(calls).toBe(3);
   });
 });

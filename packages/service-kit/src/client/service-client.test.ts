@@ -7,15 +7,16 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../identity/caller.ts';
 import { serviceClient } from './service-client.ts';
 
-/** A service that answers at once, or waits until it is aborted; and what it was called with. */
-function stub(waits = false) {
+/** A stub of the tickets service that records its calls. It responds at once, or waits until the call is aborted. */
+function stubTickets(waitsForAbort = false) {
   const seen: Headers[] = [];
   const minted: [string, Caller | undefined][] = [];
   const transport = createRouterTransport(({ service }) => {
     service(TagService, {
       async listTags(_, { requestHeader, signal }) {
         seen.push(requestHeader);
-        if (waits) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        if (waitsForAbort)
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
         return create(ListTagsResponseSchema, { total: 3 });
       },
     });
@@ -29,8 +30,8 @@ function stub(waits = false) {
   return { seen, minted, client: serviceClient(TagService, { audience: 'tickets', transport, tokens }) };
 }
 
-test('speaks for the caller of a call, in its trace', async () => {
-  const { seen, minted, client } = stub();
+test('a client for a call acts on behalf of its caller, in its trace', async () => {
+  const { seen, minted, client } = stubTickets();
   const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: new AbortController().signal };
   const headers = { 'x-kept': 'yes', authorization: 'Bearer of somebody else' };
   expect((await client(call).listTags({}, { headers })).total).toBe(3);
@@ -41,8 +42,8 @@ test('speaks for the caller of a call, in its trace', async () => {
   expect(sent?.get('x-kept')).toBe('yes');
 });
 
-test('speaks for the service itself without a call, in a trace of its own', async () => {
-  const { seen, minted, client } = stub();
+test('a client without a call acts on behalf of the service itself, in a trace of its own', async () => {
+  const { seen, minted, client } = stubTickets();
   await client().listTags({});
   await client().listTags({});
   expect(minted).toEqual([
@@ -54,13 +55,13 @@ test('speaks for the service itself without a call, in a trace of its own', asyn
   expect(second).not.toBe(first);
 });
 
-test.each(['the call', 'the caller of the client'] as const)('is aborted with %s', async (who) => {
-  const { seen, client } = stub(true);
+test.each(['call', 'client call'] as const)('a request is aborted by the signal of the %s', async (aborted) => {
+  const { seen, client } = stubTickets(true);
   const [ofCall, ofClient] = [new AbortController(), new AbortController()];
   const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: ofCall.signal };
-  const answer = client(call).listTags({}, { signal: ofClient.signal });
-  const failed = expect(answer).rejects.toSatisfy((error) => ConnectError.from(error).code === Code.Canceled);
+  const response = client(call).listTags({}, { signal: ofClient.signal });
+  const failed = expect(response).rejects.toSatisfy((error) => ConnectError.from(error).code === Code.Canceled);
   while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  (who === 'the call' ? ofCall : ofClient).abort(new ConnectError('gone', Code.Canceled));
+  (aborted === 'call' ? ofCall : ofClient).abort(new ConnectError('gone', Code.Canceled));
   await failed;
 });

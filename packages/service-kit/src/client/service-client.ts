@@ -4,25 +4,25 @@ import { continueTrace, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { InternalTokens } from '../identity/internal-token.ts';
 import type { Call } from '../server/call.ts';
 
-/** What another service is called with. */
+/** How another service is called. */
 export interface ServiceClientOptions {
-  /** The name of the service that is called, which its internal tokens are for. */
+  /** The name of the called service, which is the audience of the tokens. */
   audience: string;
-  /** A channel to that service; it sets the deadline of a call that has none of its own. */
+  /** The transport to that service, which has a default deadline for calls. */
   transport: Transport;
-  /** The tokens of the service that calls. */
+  /** Mints the tokens of the calling service. */
   tokens: InternalTokens;
 }
 
-/** On whose behalf a service is called: a call that is being served, as far as it goes; without a caller, its own. */
+/** The call on whose behalf another service is called. Without a caller, the service calls on its own behalf. */
 export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'caller'>>;
 
 /**
- * Makes the client of another service. A client for a call speaks for its caller, in its trace, and is aborted with it;
- * one without speaks for the service itself, in a trace of its own.
+ * Makes clients of another service. A client for a call acts on behalf of its caller, belongs to its trace, and is aborted
+ * with it. A client without a call acts on behalf of the calling service, with a trace of its own.
  *
- * Errors: those of the service called, as ConnectError; a handler that lets one through answers that a service it needs
- * is away, late, or has failed.
+ * Errors: those of the called service, as ConnectError. If a handler does not catch one, its own response is an error for
+ * a dependency that is unavailable, was too slow, or has failed.
  * Source: decisions.md section 3; architecture.md section 5, services calling services.
  */
 export function serviceClient<Service extends DescService>(
@@ -31,14 +31,14 @@ export function serviceClient<Service extends DescService>(
 ): (call?: OnBehalfOf) => Client<Service> {
   return (call) => {
     const trace = call?.trace ?? continueTrace(undefined);
-    const headersOf = async (given: HeadersInit | undefined) => {
-      const headers = new Headers(given);
+    const headersOf = async (init: HeadersInit | undefined) => {
+      const headers = new Headers(init);
       headers.set('authorization', `Bearer ${await tokens.mint(audience, call?.caller)}`);
       headers.set('traceparent', traceparentOf(trace));
       return headers;
     };
-    const signalOf = (given: AbortSignal | undefined) =>
-      given && call ? AbortSignal.any([given, call.signal]) : (given ?? call?.signal);
+    const signalOf = (signal: AbortSignal | undefined) =>
+      signal && call ? AbortSignal.any([signal, call.signal]) : (signal ?? call?.signal);
     return createClient(service, {
       unary: async (method, signal, timeoutMs, header, message, values) =>
         transport.unary(method, signalOf(signal), timeoutMs, await headersOf(header), message, values),

@@ -3,7 +3,7 @@ import { type ConfigReader, type Environment, readConfig } from '@ticketing/runt
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 import { type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 
-/** What the process of a service is configured with, as its entry in the description of the system asks for. */
+/** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
 export interface ServiceConfig {
   host: string;
   httpPort: number;
@@ -13,9 +13,9 @@ export interface ServiceConfig {
   /** How long responses carry `Connection: close` before the servers close, in ms. */
   drainMs: number;
   issuer: IssuerConfig;
-  /** The private JWK with which the service signs internal tokens. */
+  /** The file of the private JWK with which the service signs internal tokens. */
   signingKeyFile: string;
-  /** The public JWKs of all services; undefined for a service that accepts no internal tokens. */
+  /** The file of the public JWKs of all services; undefined for a service that accepts no internal tokens. */
   internalJwksFile: string | undefined;
   roles: readonly Role[];
   /** Undefined for a service without a database. */
@@ -26,7 +26,7 @@ export interface ServiceConfig {
   targets: ReadonlyMap<string, string>;
 }
 
-/** Whose tokens are accepted. Exactly one of the three sources of keys is set. */
+/** The issuer whose access tokens are accepted. Exactly one of the three sources of its keys is set. */
 export interface IssuerConfig {
   issuer: string;
   audience: string;
@@ -36,9 +36,10 @@ export interface IssuerConfig {
 }
 
 /**
- * Reads the configuration of a service from the variables `TICKETING_<NAME>_…`; `readOwn` reads what only it has.
+ * Reads the configuration of a service from the variables `TICKETING_<NAME>_…`; `readOwn` reads the variables that only
+ * this service has.
  *
- * Errors: a ConfigError with every problem.
+ * Errors: a ConfigError that lists every problem.
  */
 export function readServiceConfig<Own>(
   entry: ServiceEntry,

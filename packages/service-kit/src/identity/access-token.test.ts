@@ -52,7 +52,7 @@ describe('a token', () => {
     });
   });
 
-  it('leaves empty what it does not claim, or claims as null', async () => {
+  it('leaves properties empty for claims that are missing or null', async () => {
     const empty = { name: null, email: null, roleId: null, permissions: [], teams: [], profileId: 7 };
     const skills = { tagIds: [], excludedTagIds: [], restricted: false };
     expect((await verify(await sign({}))).caller).toMatchObject({ ...empty, skills });
@@ -73,18 +73,18 @@ describe('a token', () => {
     { skills: 'all' },
     { skills: { restricted: 'yes' } },
     { scope: 5 },
-  ])('with %j is refused', async (claims) => {
+  ])('with the claims %j is refused', async (claims) => {
     await expect(verify(await sign(claims as JWTPayload))).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 });
 
-describe('what was verified', () => {
+describe('the result of a verification', () => {
   afterEach(() => {
     vi.useRealTimers();
     vi.restoreAllMocks();
   });
 
-  it('is remembered for a minute, as one and the same caller', async () => {
+  it('is cached for a minute, so that the caller is the same object', async () => {
     let elapsedMs = 1_000;
     vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
     const token = await sign({});
@@ -94,12 +94,12 @@ describe('what was verified', () => {
     expect((await verify(token)).caller).toBe(caller);
     expect(lookups).toBe(before + 1);
     elapsedMs += 1;
-    // The cache looks at the clock once in a millisecond.
+    // The cache reads the clock at most once per millisecond.
     await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller));
     expect(lookups).toBe(before + 2);
   });
 
-  it('is not believed beyond its end', async () => {
+  it('is not used after the token has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const token = await sign({ exp: Math.floor(Date.now() / 1000) + 10 });
     await verify(token);
@@ -107,16 +107,16 @@ describe('what was verified', () => {
     await expect(verify(token)).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 
-  it('is verified anew after a failure that was not its own', async () => {
+  it('is not cached when the verification itself fails', async () => {
     const good: VerifiedToken = { caller: serviceCaller('x'), expiresAt: Number.POSITIVE_INFINITY };
-    const attempt = vi.fn(async () => good).mockRejectedValueOnce(new Error('the issuer is away'));
+    const attempt = vi.fn(async () => good).mockRejectedValueOnce(new Error('the issuer is unavailable'));
     const cached = cachedVerifier(attempt);
-    await expect(cached('t')).rejects.toThrow('the issuer is away');
+    await expect(cached('t')).rejects.toThrow('the issuer is unavailable');
     expect(await cached('t')).toBe(good);
   });
 });
 
-it('without the name of its key is tried with every key that fits', async () => {
+it('a token that names no key is verified with every key that fits its algorithm', async () => {
   const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const published = pairs.map((pair, index) => ({ ...pair.publicKey.export({ format: 'jwk' }), kid: `k${index}` }));
   const both = accessTokenVerifier({

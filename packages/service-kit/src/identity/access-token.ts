@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { type Caller, type CallerSkills, profileKinds } from './caller.ts';
 import type { KeySource } from './key-source.ts';
 
-/** Turns a token into the caller that it names. Errors: invalid_token, issuer_unavailable. */
+/** Verifies a token and returns the caller that it names. Errors: invalid_token, issuer_unavailable. */
 export type VerifyToken = (token: string) => Promise<VerifiedToken>;
 
-/** A caller, and until when the token speaks for it (Unix seconds). */
+/** The caller of a verified token, and when the token expires (Unix seconds). */
 export interface VerifiedToken {
   caller: Caller;
   expiresAt: number;
@@ -15,18 +15,18 @@ export interface VerifiedToken {
 
 const maxTokenBytes = 8192;
 const clockToleranceSeconds = 5;
-/** How long a verified token is not verified again, in ms; the revocation of a key takes effect within this time. */
-const trustMs = 60_000;
+/** How long the result of a verification is used again: a revoked key stops working within this time. */
+const cacheMs = 60_000;
 
 /**
  * Verifies the tokens of the issuer: signature, `iss`, `aud`, `exp`, `nbf`, `iat`, `scope`, and the claims of a profile.
  *
- * Errors: invalid_token for every token that does not hold, whatever the reason.
+ * Errors: invalid_token for every token that is not valid, for any reason.
  * Source: decisions.md section 3.
  */
 export function accessTokenVerifier(options: { keys: KeySource; issuer: string; audience: string }): VerifyToken {
   return cachedVerifier(async (token) => {
-    const { payload, protectedHeader } = await verifyWithAny(token, options.keys, {
+    const { payload, protectedHeader } = await verifyWithMatchingKeys(token, options.keys, {
       algorithms: [...options.keys.algorithms],
       issuer: options.issuer,
       audience: options.audience,
@@ -35,12 +35,16 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
     });
     const typ = protectedHeader.typ?.toLowerCase();
     if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
-    return { caller: callerOf(payload), expiresAt: payload.exp ?? 0 };
+    return { caller: callerOfAccessToken(payload), expiresAt: payload.exp ?? 0 };
   });
 }
 
-/** A token that does not name its key is tried with every key that fits its algorithm. */
-async function verifyWithAny(token: string, keys: KeySource, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+/** Verifies a token. Where its header names no key, every key that fits its algorithm is tried. */
+async function verifyWithMatchingKeys(
+  token: string,
+  keys: KeySource,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(token, keys.key, options);
   } catch (error) {
@@ -56,12 +60,12 @@ async function verifyWithAny(token: string, keys: KeySource, options: JWTVerifyO
   }
 }
 
-/** Remembers what it has verified for a minute, and turns every failure into `invalid_token`. */
+/** Caches the results of a verification for a minute, and turns its errors about a token into `invalid_token`. */
 export function cachedVerifier(
   verify: (token: string) => Promise<VerifiedToken>,
   maxBytes = maxTokenBytes,
 ): VerifyToken {
-  const verified = new LRUCache<string, VerifiedToken>({ max: 10_000, ttl: trustMs });
+  const verified = new LRUCache<string, VerifiedToken>({ max: 10_000, ttl: cacheMs });
   return async (token) => {
     const known = verified.get(token);
     if (known && known.expiresAt > Date.now() / 1000) return known;
@@ -78,25 +82,25 @@ export function cachedVerifier(
   };
 }
 
-/** The error for a token that does not hold. The reason is logged, never answered in detail. */
+/** The error for a token that is not valid. `problem` completes "The token …"; the cause is only logged. */
 export function invalidToken(problem: string, cause?: unknown): DomainError {
   return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
 }
 
-function callerOf(payload: JWTPayload): Caller {
+function callerOfAccessToken(payload: JWTPayload): Caller {
   const now = Date.now() / 1000;
   if (payload.iat !== undefined && !(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
     throw invalidToken('was issued in the future');
   }
   const scopes = Array.isArray(payload.scope) ? payload.scope : String(payload.scope ?? '').split(' ');
   if (!scopes.includes('api')) throw invalidToken('lacks the scope api');
-  return profileOf(payload);
+  return callerOfClaims(payload);
 }
 
-/** The caller that claims describe. Errors: invalid_token. */
-export function profileOf(payload: JWTPayload): Caller {
+/** The caller that the claims of a token describe. Errors: invalid_token. */
+export function callerOfClaims(payload: JWTPayload): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
-  if (kind === undefined) throw invalidToken('names no kind of profile');
+  if (kind === undefined) throw invalidToken('names no known kind of profile');
   if (!/^[1-9]\d{0,9}$/.test(payload.sub ?? '') || Number(payload.sub) > 0x7fff_ffff) {
     throw invalidToken('names no profile');
   }

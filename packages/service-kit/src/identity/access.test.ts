@@ -7,21 +7,21 @@ import { serviceCaller } from './caller.ts';
 const person = { ...serviceCaller('x'), kind: 'user' as const, service: null, profileId: 7, roleId: 2 };
 const { createTag, listTags } = TagService.method;
 
-describe('a start', () => {
-  test('is refused while a method does not say who may call it, and names the method', () => {
+describe('the start of a service', () => {
+  test('is refused while a method declares no access rule, and the error names the method', () => {
     expect(() => requireAccessRules([TagService, Health])).toThrow(/rpc grpc\.health\.v1\.Health\.Check/);
   });
-  test('goes on where all methods do', () => expect(() => requireAccessRules([TagService])).not.toThrow());
+  test('is allowed when every method declares one', () => expect(() => requireAccessRules([TagService])).not.toThrow());
 });
 
-describe('a method that names a right', () => {
-  test('may be called with it, and by admins', () => {
+describe('a method that requires a right', () => {
+  test('may be called with that right, and by admins', () => {
     expect(() => checkAccess(createTag, { ...person, permissions: ['manageTags'] })).not.toThrow();
     expect(() => checkAccess(createTag, { ...person, roleId: 1 })).not.toThrow();
   });
   test.each([
-    ['without it', person],
-    ['with another', { ...person, permissions: ['manageSkills', 'managetags', 'manageTags '] }],
+    ['without that right', person],
+    ['with other rights', { ...person, permissions: ['manageSkills', 'managetags', 'manageTags '] }],
     ['by a service', serviceCaller('intents')],
   ])('may not be called %s', (_, caller) => {
     expect(() => checkAccess(createTag, caller)).toThrow(
@@ -30,12 +30,12 @@ describe('a method that names a right', () => {
   });
 });
 
-test('a method for every valid token may be called by all', () => {
+test('a method that requires only a valid token may be called by people and services', () => {
   expect(() => checkAccess(listTags, person)).not.toThrow();
   expect(() => checkAccess(listTags, serviceCaller('intents'))).not.toThrow();
 });
 
-test('a method without a rule may be called by nobody, not even by an admin', () => {
+test('a method without an access rule may be called by nobody, not even by an admin', () => {
   expect(() => checkAccess(Health.method.check, { ...person, roleId: 1 })).toThrow(
     expect.objectContaining({ reason: 'no_access_rule' }),
   );

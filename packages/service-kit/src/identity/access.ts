@@ -3,18 +3,20 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { accessOf } from '@ticketing/rest/options.ts';
 import { type Caller, hasRight } from './caller.ts';
 
-/** Refuses to start with a method that does not say who may call it. */
+/** Throws an error that names the methods without an access rule, so that no service starts with one. */
 export function requireAccessRules(services: readonly DescService[]): void {
-  const silent = services.flatMap((service) => service.methods).filter((method) => accessOf(method) === undefined);
-  if (silent.length > 0) {
-    throw new Error(`These methods declare no access rule: ${silent.map((method) => method.toString()).join(', ')}`);
+  const undeclared = services.flatMap((service) => service.methods).filter((method) => accessOf(method) === undefined);
+  if (undeclared.length > 0) {
+    throw new Error(
+      `These methods declare no access rule: ${undeclared.map((method) => method.toString()).join(', ')}`,
+    );
   }
 }
 
 /**
- * Checks that the caller may call the method; what the contract does not allow is denied.
+ * Checks that the caller may call the method, by the access rule of its contract.
  *
- * Errors: missing_right, services_only.
+ * Errors: missing_right, services_only; no_access_rule if the contract has none.
  */
 export function checkAccess(method: DescMethod, caller: Caller): void {
   const access = accessOf(method);

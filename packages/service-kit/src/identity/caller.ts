@@ -5,16 +5,16 @@ export const profileKinds = ['user', 'vendor', 'vendorPartner', 'serviceWorker',
 export type ProfileKind = (typeof profileKinds)[number];
 
 /**
- * Who makes a request: a profile, as its verified token describes it, or a service by itself.
+ * Who makes a request: a profile, as its verified token describes it, or a service on its own behalf.
  *
  * Source: decisions.md section 3.
  */
 export interface Caller {
   /** The kind of the profile, or "service". */
   kind: ProfileKind | 'service';
-  /** The profile; null for a service. */
+  /** The id of the profile; null for a service. */
   profileId: number | null;
-  /** The name of the service that calls by itself; null for a profile. */
+  /** The name of the service that calls on its own behalf; null for a profile. */
   service: string | null;
   name: string | null;
   firstName: string | null;
@@ -34,17 +34,17 @@ export interface CallerSkills {
   restricted: boolean;
 }
 
-/** Whether the caller is a person, as far as assignment and worklog go. */
+/** Whether the caller is a person. Assignment and worklog treat people and machines differently. */
 export function isHuman(caller: Caller): boolean {
   return caller.kind === 'user' || caller.kind === 'vendor' || caller.kind === 'vendorPartner';
 }
 
-/** Whether the caller has a right. Admins have all; a service that calls by itself has none. */
+/** Whether the caller has a right. Admins have every right; a service that calls on its own behalf has none. */
 export function hasRight(caller: Caller, right: string): boolean {
   return caller.roleId === 1 || caller.permissions.includes(right);
 }
 
-/** A service that calls by itself. */
+/** The caller for a service that calls on its own behalf. */
 export function serviceCaller(service: string): Caller {
   return {
     kind: 'service',

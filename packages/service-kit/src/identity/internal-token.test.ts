@@ -30,12 +30,12 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('an internal token', () => {
-  it('names the caller whose request is served', async () => {
+  it('names the caller that it was minted for', async () => {
     const tokens = await internalTokens('gateway', fileOf('gateway'));
     expect((await verify(await tokens.mint('tickets', user))).caller).toEqual(user);
   });
 
-  it('names the service that calls by itself', async () => {
+  it('names the service that minted it when there is no caller', async () => {
     const tokens = await internalTokens('intents', fileOf('intents'));
     expect((await verify(await tokens.mint('tickets'))).caller).toEqual(serviceCaller('intents'));
   });
@@ -54,7 +54,7 @@ describe('an internal token', () => {
     await tokens.mint('tickets', { ...user });
     expect(signed).toHaveBeenCalledTimes(1);
     elapsedMs += 1;
-    // The cache looks at the clock once in a millisecond.
+    // The cache reads the clock at most once per millisecond.
     await vi.waitFor(async () => {
       await tokens.mint('tickets', user);
       expect(signed).toHaveBeenCalledTimes(2);
@@ -76,17 +76,17 @@ describe('a token is refused', () => {
     ['with the key of another service', () => sign('gateway', {}, {}, keyOf.intents)],
     ['of another type', () => sign('gateway', {}, { typ: 'JWT' })],
     ['without a type', () => sign('gateway', {}, { typ: undefined })],
-    ['without an end', () => sign('gateway', { exp: undefined })],
-    ['after its end', () => sign('gateway', { exp: Date.now() / 1000 - 10 })],
-    ['that hides a service behind a caller', () => sign('gateway', { caller: serviceCaller('tickets') })],
+    ['without an expiry time', () => sign('gateway', { exp: undefined })],
+    ['that has expired', () => sign('gateway', { exp: Date.now() / 1000 - 10 })],
+    ['whose caller claims to be a service', () => sign('gateway', { caller: serviceCaller('tickets') })],
     ['without a key id', () => sign('gateway', {}, { kid: undefined })],
-    ['that is no token', async () => 'x.y.z'],
-  ])('%s', async (_, make) => {
-    await expect(verify(await make())).rejects.toMatchObject({ reason: 'invalid_token' });
+    ['that is not a JWT', async () => 'x.y.z'],
+  ])('%s', async (_, makeToken) => {
+    await expect(verify(await makeToken())).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 });
 
-it('is not minted with the key of another service', async () => {
+it('refuses to mint tokens with the key of another service', async () => {
   await expect(internalTokens('tickets', fileOf('gateway'))).rejects.toThrow('is not the signing key of tickets');
 });
 
@@ -106,13 +106,13 @@ describe('the caller of an internal token', () => {
     ['a service', { ...user, kind: 'service' }],
     ['without a kind', { ...user, kind: undefined }],
     ['without a profile', { ...user, profileId: null }],
-    ['with permissions that are no list', { ...user, permissions: 'all' }],
+    ['with permissions that are not a list', { ...user, permissions: 'all' }],
     ['with malformed skills', { ...user, skills: { tagIds: 'x' } }],
   ])('is refused if it is %s', async (_, caller) => {
     await expect(verify(await signed(caller))).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 
-  it('may say in longer words what a token of the issuer says in 8 KB', async () => {
+  it('may have more permissions than fit into 8 KB, up to 12 KB', async () => {
     const permissions = Array.from({ length: 300 }, (_, index) => `permission${index}`.padEnd(22, 'x'));
     const token = await signed({ ...user, permissions });
     expect(token.length).toBeGreaterThan(8192);

@@ -1,27 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { cachedVerifier, invalidToken, profileOf, type VerifyToken } from './access-token.ts';
+import { cachedVerifier, callerOfClaims, invalidToken, type VerifyToken } from './access-token.ts';
 import { type Caller, serviceCaller } from './caller.ts';
 import type { KeySource } from './key-source.ts';
 
-/** The `typ` header that tells an internal token from one of the issuer. */
+/** The `typ` header of internal tokens, which the tokens of the issuer do not have. */
 export const internalTokenType = 'internal+jwt';
 
 const lifetimeSeconds = 60;
-/** It says in longer words what a token of the issuer says in 8 KB. */
+/** An internal token repeats the claims of an access token, which may have 8 KB, in a longer form. */
 const maxTokenBytes = 12 * 1024;
-/** A minted token is used again for this long; what is left of its life covers the longest request. */
+/** How long a minted token is used again. It is then valid for another 35 seconds: longer than any request lasts. */
 const reuseMs = 25_000;
 
 /** Mints the tokens with which one service calls others. */
 export interface InternalTokens {
-  /** A token for `audience` that speaks for the caller whose request is being served, or for the service itself. */
+  /** Returns a token for the service `audience`, in the name of the given caller or of the service itself. */
   mint(audience: string, onBehalfOf?: Caller): Promise<string>;
 }
 
 /**
- * Makes the minter of a service from its private key, a JWK file (EdDSA) whose `kid` is the name of the service.
+ * Mints the tokens of a service with its private key: a JWK file (EdDSA) whose `kid` is the name of the service.
+ *
+ * Errors: a key file that is missing or belongs to another service.
  *
  * Source: decisions.md section 3.
  */
@@ -36,8 +38,8 @@ export async function internalTokens(service: string, keyFile: string): Promise<
     async mint(audience, onBehalfOf = self) {
       const tokens = minted.get(onBehalfOf) ?? new LRUCache<string, string>({ max: 16, ttl: reuseMs });
       minted.set(onBehalfOf, tokens);
-      const known = tokens.get(audience);
-      if (known) return known;
+      const cached = tokens.get(audience);
+      if (cached) return cached;
       const token = await new SignJWT(onBehalfOf === self ? {} : { caller: onBehalfOf })
         .setProtectedHeader({ alg: 'EdDSA', kid: service, typ: internalTokenType })
         .setIssuer(service)
@@ -52,7 +54,8 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 }
 
 /**
- * Verifies the internal tokens that other services made for this one. A key speaks only for the service it is named for.
+ * Verifies the internal tokens that other services minted for this one. A token is accepted only if it is signed with
+ * the key of the service that it names as its issuer.
  *
  * Errors: invalid_token.
  */
@@ -67,14 +70,14 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
     });
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
-    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : callerOf(payload.caller);
+    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller);
     return { caller, expiresAt: payload.exp ?? 0 };
   }, maxTokenBytes);
 }
 
-/** The caller that another service has verified. Its own claims are checked anew: it may run another version. */
-function callerOf(value: unknown): Caller {
+/** The caller that another service has verified. Its claims are checked again: that service may run another version. */
+function forwardedCaller(value: unknown): Caller {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
   const { profileId, ...claims } = value as Record<string, unknown>;
-  return profileOf({ ...claims, sub: String(profileId) });
+  return callerOfClaims({ ...claims, sub: String(profileId) });
 }

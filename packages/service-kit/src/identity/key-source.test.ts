@@ -10,20 +10,20 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileKeySource, type KeySource, secretKeySource, urlKeySource } from './key-source.ts';
 
-const unused: FlattenedJWSInput = { signature: '', payload: '' };
+const unusedToken: FlattenedJWSInput = { signature: '', payload: '' };
 
-/** A key pair with its name, and what is published of it. */
+/** A private key with its id, and the public key that the issuer publishes. */
 function makeKey(kid: string) {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   return { privateKey, kid, published: { ...publicKey.export({ format: 'jwk' }), kid } };
 }
 
-const verifies = async (source: KeySource, { privateKey, kid }: ReturnType<typeof makeKey>) => {
+const signAndVerify = async (source: KeySource, { privateKey, kid }: ReturnType<typeof makeKey>) => {
   const token = await new SignJWT({}).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey);
   return jwtVerify(token, source.key, { algorithms: [...source.algorithms] });
 };
 
-describe('a key set behind a URL', () => {
+describe('a key set at a URL', () => {
   const first = makeKey('first');
   const second = makeKey('second');
   let issuer: Server;
@@ -57,57 +57,57 @@ describe('a key set behind a URL', () => {
     return source;
   };
 
-  it('lets every token of a new key through that comes while the keys are fetched', async () => {
+  it('accepts all tokens of a new key that arrive while the keys are being fetched', async () => {
     const keys = open();
-    await verifies(keys, first);
+    await signAndVerify(keys, first);
     published = [first.published, second.published];
     clock += 60_000;
-    await Promise.all(Array.from({ length: 5 }, () => verifies(keys, second)));
+    await Promise.all(Array.from({ length: 5 }, () => signAndVerify(keys, second)));
     expect(fetches).toBe(2);
   });
 
   it('is fetched once for many tokens', async () => {
     const keys = open();
-    await Promise.all([verifies(keys, first), verifies(keys, first), keys.check()]);
-    await verifies(keys, first);
+    await Promise.all([signAndVerify(keys, first), signAndVerify(keys, first), keys.check()]);
+    await signAndVerify(keys, first);
     expect(fetches).toBe(1);
   });
 
-  it('is fetched again for a key that it does not have, at most every 30 seconds', async () => {
+  it('is fetched again for an unknown key, at most every 30 seconds', async () => {
     const keys = open();
     await keys.check();
     published = [first.published, second.published];
     clock += 29_999;
-    await expect(verifies(keys, second)).rejects.toThrow(/no applicable key/);
+    await expect(signAndVerify(keys, second)).rejects.toThrow(/no applicable key/);
     expect(fetches).toBe(1);
     clock += 1;
-    await verifies(keys, second);
+    await signAndVerify(keys, second);
     expect(fetches).toBe(2);
-    await expect(verifies(keys, makeKey('third'))).rejects.toThrow(/no applicable key/);
+    await expect(signAndVerify(keys, makeKey('third'))).rejects.toThrow(/no applicable key/);
     expect(fetches).toBe(2);
   });
 
-  it('drops a key that the issuer has withdrawn', async () => {
+  it('no longer accepts a key that the issuer has withdrawn', async () => {
     const keys = open();
     await keys.check();
     published = [second.published];
     clock += 30_000;
-    await verifies(keys, second);
-    await expect(verifies(keys, first)).rejects.toThrow(/no applicable key/);
+    await signAndVerify(keys, second);
+    await expect(signAndVerify(keys, first)).rejects.toThrow(/no applicable key/);
   });
 
-  it('stays in force while the issuer is away', async () => {
+  it('is still used while the issuer is unavailable', async () => {
     const keys = open();
     await keys.check();
     published = [];
     clock += 30_000;
-    await expect(verifies(keys, second)).rejects.toThrow(/no applicable key/);
+    await expect(signAndVerify(keys, second)).rejects.toThrow(/no applicable key/);
     expect(fetches).toBe(2);
-    await verifies(keys, first);
+    await signAndVerify(keys, first);
     await keys.check();
   });
 
-  it('that was never fetched is asked for once a second', async () => {
+  it('is fetched at most once a second as long as no fetch has succeeded', async () => {
     published = [];
     const keys = open();
     const missing = { code: 'unavailable', reason: 'issuer_unavailable', retryAfterSeconds: 1 };
@@ -116,11 +116,11 @@ describe('a key set behind a URL', () => {
     expect(fetches).toBe(1);
     published = [first.published];
     clock += 1_000;
-    await verifies(keys, first);
+    await signAndVerify(keys, first);
     expect(fetches).toBe(2);
   });
 
-  it('is not taken from where a redirect leads', async () => {
+  it('is not fetched through a redirect', async () => {
     issuer.removeAllListeners('request');
     issuer.on('request', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
     await expect(open().check()).rejects.toMatchObject({ reason: 'issuer_unavailable' });
@@ -133,19 +133,19 @@ describe('a key set behind a URL', () => {
     published = [second.published];
     vi.advanceTimersByTime(300_000);
     vi.useRealTimers();
-    await vi.waitFor(() => verifies(keys, second));
-    await expect(verifies(keys, first)).rejects.toThrow(/no applicable key/);
+    await vi.waitFor(() => signAndVerify(keys, second));
+    await expect(signAndVerify(keys, first)).rejects.toThrow(/no applicable key/);
   });
 });
 
 describe('a key set in a file', () => {
   it.each([
-    ['no JSON', 'x'],
-    ['another shape', '[]'],
-    ['no key', '{"keys":[]}'],
+    ['text that is not JSON', 'x'],
+    ['another structure', '[]'],
+    ['no keys', '{"keys":[]}'],
     ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
     ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}'],
-  ])('is refused with %s', (_, text) => {
+  ])('is refused if the file contains %s', (_, text) => {
     const folder = mkdtempSync(join(tmpdir(), 'ticketing-keys-'));
     const file = join(folder, 'jwks.json');
     writeFileSync(file, text);
@@ -154,7 +154,7 @@ describe('a key set in a file', () => {
   });
 });
 
-it('takes a secret of 32 bytes, and none shorter', async () => {
-  expect(await secretKeySource('ü'.repeat(16)).key({ alg: 'HS256' }, unused)).toHaveLength(32);
+it('accepts a secret of 32 bytes, and refuses a shorter one', async () => {
+  expect(await secretKeySource('ü'.repeat(16)).key({ alg: 'HS256' }, unusedToken)).toHaveLength(32);
   expect(() => secretKeySource('x'.repeat(31))).toThrow('shorter');
 });

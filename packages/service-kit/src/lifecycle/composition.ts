@@ -10,35 +10,36 @@ import type { Caller } from '../identity/caller.ts';
 import type { Call } from '../server/call.ts';
 import type { ScheduledTask } from './schedule.ts';
 
-/** The parts of a service. Which of them a process runs, its roles say. */
+/** The parts of a service. The roles of a process decide which of them it runs. */
 export interface Composition {
-  /** Role `api`: the contracts of the service with their handlers. */
+  /** For the role `api`: the contracts of the service with their handlers. */
   implementations?: readonly ServiceImplementation<Call>[];
-  /** Role `api`: a public HTTP server of the service's own, instead of one that is made from contracts. */
+  /** For the role `api`: an HTTP server of the service's own, instead of the one that is made from its contracts. */
   web?: FastifyInstance;
-  /** Where requests with an `Idempotency-Key` are recorded; without it the header is not honoured. */
+  /** Records requests with an `Idempotency-Key`; without it the header has no effect. */
   idempotency?: IdempotencyStore;
-  /** Called with every caller that was verified. */
+  /** Called with every verified caller. */
   onCaller?(caller: Caller): void;
-  /** Role `relay`: what the service publishes. */
+  /** For the role `relay`: the outboxes of the events that the service publishes. */
   outboxes?: readonly Outbox[];
-  /** Role `consumer`: handles the events of the topics that the service consumes. The group has the service's name. */
+  /** For the role `consumer`: handles the events of the topics that the service consumes. */
   handle?: HandleEvents;
-  /** Role `scheduler`. */
+  /** For the role `scheduler`: work that is repeated at an interval. */
   tasks?: readonly ScheduledTask[];
-  /** Other background work, by the role that does it. */
+  /** Other background work, each with the role that does it. */
   loops?: readonly { role: Role; start(): WakefulLoop }[];
-  /** What an operator can do with the service by `npm run events`, beyond what every service has. */
+  /** Operations of `npm run events` that only this service has, by name. */
   operations?: Readonly<Record<string, Operation>>;
-  /** What `drain` waits for, beyond events. */
+  /** Work that the operation `drain` waits for, in addition to events. */
   pending?: readonly PendingWork[];
 }
 
-/** An operation; returns how much is left to be done, or was found wrong. */
+/** An operation; returns how many items are left to do, or were found to be wrong. */
 export type Operation = (print: Print) => Promise<number>;
 
-/** Work that follows from events, and how much of it is left. */
+/** Work that handling events leads to, and how much of it is left. */
 export interface PendingWork {
-  what: string;
+  /** Completes the line "<count> …", for example `tags do not show in all rows yet`. */
+  description: string;
   count(): Promise<number>;
 }

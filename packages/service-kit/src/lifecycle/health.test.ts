@@ -10,10 +10,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('is ready once every dependency answers, and says which does not', async () => {
+test('is ready once every dependency responds, and reports those that do not', async () => {
   let isStoreUp = false;
   const store = async () => {
-    if (!isStoreUp) throw new Error('away');
+    if (!isStoreUp) throw new Error('unavailable');
   };
   health = watchHealth({ store, bus: async () => undefined });
   expect(health.isReady()).toBe(false);
@@ -22,10 +22,10 @@ test('is ready once every dependency answers, and says which does not', async ()
   expect(await health.report()).toEqual({ status: 'ready', dependencies: { store: 'up', bus: 'up' } });
 });
 
-test('looks by itself, and tells its listeners of a change only', async () => {
+test('checks every 2 seconds, and notifies its listeners only of changes', async () => {
   let isUp = true;
   const changes: boolean[] = [];
-  const watched = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('away'))) });
+  const watched = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('unavailable'))) });
   health = watched;
   const stop = watched.onChange(() => changes.push(watched.isReady()));
   await vi.advanceTimersByTimeAsync(4100);
@@ -39,14 +39,14 @@ test('looks by itself, and tells its listeners of a change only', async () => {
   expect(changes).toHaveLength(2);
 });
 
-test('a dependency that does not answer is down, and holds nothing up', async () => {
+test('a dependency that does not respond is down, and does not delay the report', async () => {
   health = watchHealth({ silent: () => new Promise(() => undefined) });
   const report = health.report();
   await vi.advanceTimersByTimeAsync(1600);
   expect(await report).toEqual({ status: 'not_ready', dependencies: { silent: 'down' } });
 });
 
-test('many who ask at a time share one check', async () => {
+test('reports that are requested at the same time share one check', async () => {
   const check = vi.fn(async () => undefined);
   const watched = watchHealth({ store: check });
   health = watched;
@@ -54,7 +54,7 @@ test('many who ask at a time share one check', async () => {
   expect(check.mock.calls.length).toBeLessThanOrEqual(2);
 });
 
-test('is not ready any more when it stops', async () => {
+test('is not ready once the service is stopping', async () => {
   health = watchHealth({});
   expect((await health.report()).status).toBe('ready');
   health.startStopping();

@@ -1,14 +1,18 @@
-/** Checks that a dependency answers; rejects with the reason that it does not. */
+/** Checks that a dependency responds; rejects with the reason if it does not. */
 export type Check = () => Promise<void>;
 
-/** Whether a service can do its work. */
-export interface Health {
-  /** What `/readyz` answers: the state of each dependency. */
-  report(): Promise<HealthReport>;
+/** Whether a process can serve requests now. */
+export interface Readiness {
   isReady(): boolean;
-  /** Calls the listener whenever readiness changes; answers how to stop that. */
+  /** Calls the listener after each change of readiness. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
-  /** From now on not ready, whatever the dependencies say. */
+}
+
+/** The health of a service: its readiness, and the state of each of its dependencies. */
+export interface Health extends Readiness {
+  /** Checks all dependencies now. This is the body of `/readyz`. */
+  report(): Promise<HealthReport>;
+  /** Makes the service not ready for good, even if all its dependencies are up. */
   startStopping(): void;
   close(): void;
 }
@@ -22,32 +26,32 @@ export interface HealthReport {
 const checkTimeoutMs = 1500;
 const checkEveryMs = 2000;
 
-/** Watches the dependencies of a service by name; each is checked every 2 seconds and when a report is asked for. */
+/** Checks the dependencies of a service, given by name, every 2 seconds and for every report. */
 export function watchHealth(checks: Record<string, Check>): Health {
   const listeners = new Set<() => void>();
   let state: Record<string, 'up' | 'down'> = Object.fromEntries(Object.keys(checks).map((name) => [name, 'down']));
-  let stopping = false;
-  let running: Promise<void> | undefined;
+  let isStopping = false;
+  let refreshing: Promise<void> | undefined;
 
-  const isReady = () => !stopping && Object.values(state).every((dependency) => dependency === 'up');
-  const settle = (change: () => void) => {
+  const isReady = () => !isStopping && Object.values(state).every((dependency) => dependency === 'up');
+  const applyChange = (change: () => void) => {
     const before = isReady();
     change();
     if (isReady() !== before) for (const listener of listeners) listener();
   };
   const checkAll = async () => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await answers(check)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
     );
-    settle(() => {
+    applyChange(() => {
       state = Object.fromEntries(results);
     });
   };
   const refresh = () => {
-    running ??= checkAll().finally(() => {
-      running = undefined;
+    refreshing ??= checkAll().finally(() => {
+      refreshing = undefined;
     });
-    return running;
+    return refreshing;
   };
   const timer = setInterval(() => void refresh(), checkEveryMs).unref();
   void refresh();
@@ -55,27 +59,27 @@ export function watchHealth(checks: Record<string, Check>): Health {
     isReady,
     async report() {
       await refresh();
-      return { status: stopping ? 'stopping' : isReady() ? 'ready' : 'not_ready', dependencies: state };
+      return { status: isStopping ? 'stopping' : isReady() ? 'ready' : 'not_ready', dependencies: state };
     },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     startStopping: () =>
-      settle(() => {
-        stopping = true;
+      applyChange(() => {
+        isStopping = true;
       }),
     close: () => clearInterval(timer),
   };
 }
 
-async function answers(check: Check): Promise<'up' | 'down'> {
+async function stateOf(check: Check): Promise<'up' | 'down'> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer')), checkTimeoutMs);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the check took too long')), checkTimeoutMs);
   });
   try {
-    await Promise.race([check(), late]);
+    await Promise.race([check(), timeout]);
     return 'up';
   } catch {
     return 'down';

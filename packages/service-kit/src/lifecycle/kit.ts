@@ -7,35 +7,35 @@ import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { type IssuerIdentity, openIssuer } from '../identity/identity.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
+import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { type Health, watchHealth } from './health.ts';
 
-/** What the parts of a service are made from. All of it is closed with the service. */
+/** What the parts of a service are made from. The kit is closed when the service stops. */
 export interface Kit<Own, Settings> {
   config: ServiceConfig & Own;
   log: Logger;
   metrics: Metrics;
   runtime: Runtime;
-  /** The database of the service. Errors: throws if its entry says that it has none. */
+  /** The database of the service. Errors: reading it throws if the service's entry says that it has none. */
   database: Database;
-  issuer: IssuerIdentity;
+  issuer: Issuer;
   tokens: InternalTokens;
   health: Health;
-  /** What the settings say now. */
+  /** Reads the current settings. */
   settings(): Promise<Settings>;
-  /** Opens a client of another service, which the entry lists among its calls. */
+  /** Opens a client of another service. Errors: a service that the entry does not list among its calls. */
   openClient<Service extends DescService>(
     service: string,
     contract: Service,
     options: ClientOptions,
   ): (call?: OnBehalfOf) => Client<Service>;
-  /** Lets the relay of this process look for events at once. */
+  /** Wakes the relay of this process, if it has one, so that new events are sent at once. */
   wakeRelay(): void;
   /** Aborts when the service begins to stop its background work. */
   stopping: AbortSignal;
-  /** Closes something with the service, before all that was opened before it. */
+  /** Registers what to close when the service stops; it is closed before everything that was opened earlier. */
   onClose(close: () => Promise<void> | void): void;
 }
 
@@ -45,13 +45,13 @@ export interface ClientOptions {
   maxResponseBytes?: number;
 }
 
-/** What tests give in place of the defaults. */
-export interface Given<Settings> {
+/** Parts of a kit that tests replace. */
+export interface KitOverrides<Settings> {
   runtime?: Runtime;
   settings?: () => Promise<Settings>;
 }
 
-/** What a kit is opened from. */
+/** What a kit is made from. */
 export interface KitOptions<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;
@@ -63,7 +63,7 @@ export interface KitOptions<Own, Settings> {
   stopping: AbortSignal;
 }
 
-/** Opens what every service has, in this order; each part is closed by `opened`, in the reverse order. */
+/** Opens the parts that every service has. `opened` closes them in the reverse order. */
 export async function openKit<Own, Settings>(
   options: KitOptions<Own, Settings>,
   opened: AsyncDisposableStack,

@@ -16,16 +16,16 @@ import type { Composition } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
 
 /**
- * What an operator asks of a service. Every service has `dead-letters` (lists the events that could not be sent or handled),
- * `replay` (sends and handles them again) and `drain` (waits until all events are sent and handled).
+ * The operation that an operator requests. Every service has `dead-letters` (lists the events that could not be sent or
+ * handled), `replay` (sends and handles them again) and `drain` (waits until all events are sent and handled).
  */
 export interface OperationRequest {
   name: string;
-  /** Of `replay`: the only key. */
+  /** For `replay`: the only key whose events are replayed; all keys if undefined. */
   key?: string | undefined;
 }
 
-/** A service as an operation needs it. */
+/** What an operation needs from a service. */
 export interface OperatedService<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;
@@ -34,7 +34,8 @@ export interface OperatedService<Own, Settings> {
 }
 
 /**
- * Does what an operator asks for, on the stores of a service, beside its running processes.
+ * Carries out an operator's request on the stores of a service, while its processes may be running. Returns how many items
+ * are left to do.
  *
  * Errors: an operation that the service does not have; store_unavailable, bus_unavailable.
  */
@@ -102,5 +103,5 @@ async function drain(
       await bus.close();
     }
   }
-  for (const { what, count } of pending) await waitForNone(what, count, print);
+  for (const { description, count } of pending) await waitForNone(description, count, print);
 }

@@ -38,7 +38,7 @@ function run(start: string) {
 const running = (stop: string) =>
   `setInterval(() => undefined, 1000); setTimeout(() => console.log('running'), 100); return { log, stop: async () => { ${stop} } };`;
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it in order, once', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the service, once', async (signal) => {
   const pause = 'await new Promise((resolve) => setTimeout(resolve, 300));';
   const { child, printed, line } = run(running(`console.log('stopping'); ${pause} console.log('stopped');`));
   await line('running');
@@ -49,25 +49,25 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it in order, once', async (s
   expect(printed.out.match(/stopped/g)).toHaveLength(1);
 });
 
-test('it ends with the process that started it', async () => {
+test('the service stops when its parent process has ended', async () => {
   const { child, printed, line } = run(running(`console.log('stopped');`));
   await line('running');
   child.disconnect();
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(printed.out).toContain('the parent process is gone');
+  expect(printed.out).toContain('the parent process has exited');
   expect(printed.out).toContain('stopped');
 });
 
-test('a start that fails says why, and ends with code 1', async () => {
+test('a start that fails prints the reason and exits with code 1', async () => {
   const { child, printed } = run(`throw new Error('the port is taken');`);
   expect((await once(child, 'exit'))[0]).toBe(1);
   expect(printed.err).toBe('the port is taken\n');
 });
 
-test('a stop that fails is logged, and ends it all the same', async () => {
+test('a stop that fails is logged, and the process still exits', async () => {
   const { child, printed, line } = run(running(`throw new Error('stuck');`));
   await line('running');
   child.kill('SIGTERM');
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(printed.out).toContain('could not stop in order');
+  expect(printed.out).toContain('could not be stopped cleanly');
 });

@@ -1,13 +1,13 @@
-import type { RunningService, Service } from './service.ts';
+import type { RunningService, Service } from './compose-service.ts';
 
-/** Longer than any request lasts; a stop that takes longer is stuck. */
-const graceMs = 45_000;
+/** Longer than any request lasts: a stop that takes longer is stuck, and the process exits. */
+const stopTimeoutMs = 45_000;
 
 /**
- * Runs a service as a process of its own: starts it, and stops it once on SIGTERM or SIGINT, or when the process that
- * spawned it with an IPC channel is gone. With the argument `set-up` it sets the service up instead, and ends.
+ * Runs a service as the program of this process: starts it, and stops it on SIGTERM or SIGINT, or when the parent process,
+ * connected by an IPC channel, has ended. With the argument `set-up` it only sets the service up.
  *
- * Errors: a start or set-up that fails is printed to standard error and ends the process with code 1.
+ * Errors: the error of a failed start or set-up is printed to standard error, and the process exits with code 1.
  */
 export async function runService(service: Pick<Service<never>, 'setUp' | 'start'>): Promise<void> {
   try {
@@ -25,13 +25,15 @@ async function keepRunning(running: RunningService): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     running.log.info({ reason }, 'stopping');
-    setTimeout(() => process.exit(1), graceMs).unref();
-    await running.stop().catch((error: unknown) => running.log.error({ err: error }, 'could not stop in order'));
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+    await running
+      .stop()
+      .catch((error: unknown) => running.log.error({ err: error }, 'the service could not be stopped cleanly'));
     process.exit(0);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.once('disconnect', () => stop('the parent process is gone'));
+  process.once('disconnect', () => stop('the parent process has exited'));
   // The parent may have ended while the service was starting.
-  if (process.connected === false) await stop('the parent process is gone');
+  if (process.connected === false) await stop('the parent process has exited');
 }

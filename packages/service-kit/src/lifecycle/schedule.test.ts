@@ -3,9 +3,9 @@ import { expect, test, vi } from 'vitest';
 import { startSchedule } from './schedule.ts';
 
 const log = createLogger('test', 'silent');
-const always = { isReady: () => true, onChange: () => () => undefined };
+const alwaysReady = { isReady: () => true, onChange: () => () => undefined };
 
-test('runs each task again and again, whatever others do, and one that fails as well', async () => {
+test('repeats each task, even if it fails, and even if another task is stuck', async () => {
   let failing = 0;
   let working = 0;
   const schedule = startSchedule(
@@ -20,14 +20,14 @@ test('runs each task again and again, whatever others do, and one that fails as 
         },
       },
     ],
-    always,
+    alwaysReady,
     log,
   );
   await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 250 });
   await schedule.stop();
 });
 
-test('stops at once between runs, and waits for a run that is under way', async () => {
+test('stops at once between runs, and waits for a run that is in progress', async () => {
   const ended: string[] = [];
   const slow = async () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -44,7 +44,7 @@ test('stops at once between runs, and waits for a run that is under way', async 
         },
       },
     ],
-    always,
+    alwaysReady,
     log,
   );
   await schedule.stop();
@@ -53,7 +53,7 @@ test('stops at once between runs, and waits for a run that is under way', async 
   expect(ended).toEqual(['quick', 'slow']);
 });
 
-test('does nothing while the service is not ready, begins at once when it is, and stops while it waits', async () => {
+test('runs nothing until the service is ready, then begins at once, and can be stopped while it waits', async () => {
   let runs = 0;
   let isReady = false;
   const listeners = new Set<() => void>();

@@ -1,26 +1,26 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import type { Readiness } from '../server/grpc-health.ts';
+import type { Readiness } from './health.ts';
 
-/** Work that is done again and again. */
+/** Work that is repeated at an interval. */
 export interface ScheduledTask {
   name: string;
-  /** How long to wait between the end of a run and the next. */
+  /** How long to wait after the end of a run before the next. */
   everyMs: number;
   run(): Promise<void>;
 }
 
 /** Tasks that are running. */
 export interface Schedule {
-  /** Starts no further run, and waits for those that are under way. */
+  /** Starts no further run, and waits for those that are in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs tasks in the background, each one run after the other, while the service is ready. A run that fails is logged, and
- * does not end its task.
+ * Runs tasks in the background while the service is ready. Runs of the same task never overlap. A run that fails is
+ * logged, and the task is run again after its interval.
  *
- * Several replicas run the same schedule: what a task does must be decided by the store, once.
+ * Several replicas run the same schedule, so a task must use the store to make sure that its work is done once.
  */
 export function startSchedule(tasks: readonly ScheduledTask[], readiness: Readiness, log: Logger): Schedule {
   const stopping = new AbortController();

@@ -2,9 +2,15 @@ import { deprecatedSince, deprecationCheck } from '@ticketing/rest/deprecation.t
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Call } from './call.ts';
 
-/** Lets answers to requests that use something deprecated say so, on both faces. Source: decisions.md section 13. */
-export function announceDeprecation(served: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call>[] {
-  return served.map(({ handlers, ...rest }) => ({
+/**
+ * Adds the header `Deprecation` to the responses to requests that use a deprecated field.
+ *
+ * Source: decisions.md section 13.
+ */
+export function announceDeprecation(
+  implementations: readonly ServiceImplementation<Call>[],
+): ServiceImplementation<Call>[] {
+  return implementations.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => {

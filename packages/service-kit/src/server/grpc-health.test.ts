@@ -14,31 +14,31 @@ import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { healthRoutes } from './grpc-health.ts';
 
-const patient = { interval: 2, timeout: 10_000 };
+const pollOptions = { interval: 2, timeout: 10_000 };
 
 function readinessSwitch() {
   const changes = new EventEmitter();
-  let ready = true;
+  let isReady = true;
   let reads = 0;
   return {
     isReady() {
       reads += 1;
-      return ready;
+      return isReady;
     },
     reads: () => reads,
     onChange(listener: () => void) {
       changes.on('change', listener);
       return () => changes.off('change', listener);
     },
-    listening: () => changes.listenerCount('change'),
+    listenerCount: () => changes.listenerCount('change'),
     set(next: boolean) {
-      ready = next;
+      isReady = next;
       changes.emit('change');
     },
   };
 }
 
-/** A server, and the client that comes with grpc-js: no code of Connect is on the asking side. */
+/** Starts a server, and the client of grpc-js, so that the protocol is tested without Connect's client. */
 async function start() {
   const readiness = readinessSwitch();
   const server = fastify({ http2: true });
@@ -60,62 +60,62 @@ async function start() {
     server,
     check: (service: string) =>
       new Promise<ServingStatus | undefined>((resolve, reject) => {
-        client.makeUnaryRequest('/grpc.health.v1.Health/Check', write, read, service, (error, answer) =>
-          error ? reject(error) : resolve(answer?.status),
+        client.makeUnaryRequest('/grpc.health.v1.Health/Check', write, read, service, (error, response) =>
+          error ? reject(error) : resolve(response?.status),
         );
       }),
     watch: (service: string) => client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', write, read, service),
   };
 }
 
-/** Answers the next state that a watch sends. */
+/** Returns a function that waits for the next state that a watch sends. */
 function statesOf(watch: ClientReadableStream<HealthCheckResponse>) {
   const messages = watch[Symbol.asyncIterator]();
   return async (): Promise<ServingStatus> => (await messages.next()).value.status;
 }
 
-test.each(['', TagService.typeName])('checks %j by the readiness of the process', async (service) => {
+test.each(['', TagService.typeName])('a check of %j returns the readiness of the process', async (service) => {
   const { check, readiness } = await start();
   expect(await check(service)).toBe(ServingStatus.SERVING);
   readiness.set(false);
   expect(await check(service)).toBe(ServingStatus.NOT_SERVING);
 });
 
-test('does not find a service that it does not have', async () => {
+test('a check of an unknown service fails with NOT_FOUND', async () => {
   const { check } = await start();
   await expect(check('ticketing.tickets.v1.Nothing')).rejects.toMatchObject({ code: status.NOT_FOUND });
 });
 
-test('a watch sends the state and each change of it, once', async () => {
+test('a watch sends the current state and then each change, once', async () => {
   const { watch, readiness } = await start();
   const next = statesOf(watch(TagService.typeName));
   expect(await next()).toBe(ServingStatus.SERVING);
   const reads = readiness.reads();
   readiness.set(true);
-  await expect.poll(readiness.reads, patient).toBeGreaterThan(reads);
+  await expect.poll(readiness.reads, pollOptions).toBeGreaterThan(reads);
   readiness.set(false);
   expect(await next()).toBe(ServingStatus.NOT_SERVING);
   readiness.set(true);
   expect(await next()).toBe(ServingStatus.SERVING);
 });
 
-test('a watch of a service that it does not have says so and stays open', async () => {
+test('a watch of an unknown service sends SERVICE_UNKNOWN and stays open', async () => {
   const { watch, readiness } = await start();
   const next = statesOf(watch('ticketing.tickets.v1.Nothing'));
   expect(await next()).toBe(ServingStatus.SERVICE_UNKNOWN);
-  expect(readiness.listening()).toBe(1);
+  expect(readiness.listenerCount()).toBe(1);
 });
 
-test('a watch ends when its caller goes away', async () => {
+test('a watch ends when the client cancels it', async () => {
   const { watch, readiness } = await start();
   const stream = watch('').on('error', () => {});
   await new Promise((resolve) => stream.once('data', resolve));
-  expect(readiness.listening()).toBe(1);
+  expect(readiness.listenerCount()).toBe(1);
   stream.cancel();
-  await expect.poll(() => readiness.listening(), patient).toBe(0);
+  await expect.poll(() => readiness.listenerCount(), pollOptions).toBe(0);
 });
 
-test('a watch tells of the stop of the server and does not hold it up', async () => {
+test('a watch sends NOT_SERVING when the server stops, and does not delay the stop', async () => {
   const { watch, readiness, server } = await start();
   const stream = watch('');
   const next = statesOf(stream);
@@ -125,5 +125,5 @@ test('a watch tells of the stop of the server and does not hold it up', async ()
   const ended = new Promise<{ code: number }>((resolve) => stream.once('status', resolve));
   await server.close();
   expect(await ended).toMatchObject({ code: status.OK });
-  expect(readiness.listening()).toBe(0);
+  expect(readiness.listenerCount()).toBe(0);
 });

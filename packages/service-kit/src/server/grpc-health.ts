@@ -4,19 +4,14 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
-
-/** Says whether this process takes calls now. Probes, health services and shutdown all look at one such object. */
-export interface Readiness {
-  isReady(): boolean;
-  /** Calls the listener after each change, until the function that it answers is called. */
-  onChange(listener: () => void): () => void;
-}
+import type { Readiness } from '../lifecycle/health.ts';
 
 /**
- * Serves the standard health protocol of gRPC for a process and each of its services, all of which share its readiness.
+ * Serves the standard health protocol of gRPC for a process and each of its services, all of which have the readiness of
+ * the process.
  *
- * A watch sends the present state, then each change of it; it ends when the caller goes away or the server stops, for
- * which the server needs `shutdownTimeoutMs`.
+ * A watch sends the current state, then each change. It ends when the client cancels it or the server stops; for the
+ * latter the server must be given `shutdownTimeoutMs`.
  * Errors: NOT_FOUND from Check for a service that is not listed; Watch sends SERVICE_UNKNOWN and stays open.
  */
 export function healthRoutes(readiness: Readiness, services: readonly DescService[]): (router: ConnectRouter) => void {
@@ -35,13 +30,13 @@ export function healthRoutes(readiness: Readiness, services: readonly DescServic
       },
       async *watch({ service }, { signal }) {
         let changed = Promise.withResolvers<void>();
-        const wake = () => changed.resolve();
-        const unsubscribe = readiness.onChange(wake);
-        signal.addEventListener('abort', wake, { once: true });
+        const recheck = () => changed.resolve();
+        const unsubscribe = readiness.onChange(recheck);
+        signal.addEventListener('abort', recheck, { once: true });
         try {
           let sent: ServingStatus | undefined;
           while (!signal.aborted) {
-            // Armed before the state is read, so that no change falls between.
+            // Made before the state is read, so that no change in between is missed.
             changed = Promise.withResolvers();
             const status = statusOf(service);
             if (status !== sent) yield { status };

@@ -20,7 +20,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reflectionRoutes } from './grpc-reflection.ts';
 
-type Question = NonNullable<MessageInitShape<typeof v1.ServerReflectionRequestSchema>['messageRequest']>;
+type RequestContent = NonNullable<MessageInitShape<typeof v1.ServerReflectionRequestSchema>['messageRequest']>;
 
 const server = fastify({ http2: true });
 let client: Client;
@@ -38,8 +38,8 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Asks over one stream by the client of grpc-js, and answers all answers. */
-function askAll<I extends DescMessage, O extends DescMessage>(
+/** Sends requests over one stream with the client of grpc-js, and returns all responses. */
+function sendAll<I extends DescMessage, O extends DescMessage>(
   path: string,
   input: I,
   output: O,
@@ -55,21 +55,21 @@ function askAll<I extends DescMessage, O extends DescMessage>(
   return stream.toArray() as Promise<MessageShape<O>[]>;
 }
 
-async function ask(...questions: Question[]): Promise<v1.ServerReflectionResponse['messageResponse'][]> {
-  const requests = questions.map((messageRequest) => ({ messageRequest }));
+async function send(...contents: RequestContent[]): Promise<v1.ServerReflectionResponse['messageResponse'][]> {
+  const requests = contents.map((messageRequest) => ({ messageRequest }));
   const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-  const answers = await askAll(path, v1.ServerReflectionRequestSchema, v1.ServerReflectionResponseSchema, requests);
-  return answers.map(({ messageResponse }) => messageResponse);
+  const responses = await sendAll(path, v1.ServerReflectionRequestSchema, v1.ServerReflectionResponseSchema, requests);
+  return responses.map(({ messageResponse }) => messageResponse);
 }
 
-async function filesOf(question: Question) {
-  const [answer] = await ask(question);
-  if (answer?.case !== 'fileDescriptorResponse') throw new Error(`answered ${answer?.case}`);
-  return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+async function filesOf(content: RequestContent) {
+  const [response] = await send(content);
+  if (response?.case !== 'fileDescriptorResponse') throw new Error(`the response is ${response?.case}`);
+  return response.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
-test('lists the services and itself', async () => {
-  expect(await ask({ case: 'listServices', value: '' })).toMatchObject([
+test('lists the services, and the reflection services', async () => {
+  expect(await send({ case: 'listServices', value: '' })).toMatchObject([
     {
       case: 'listServicesResponse',
       value: {
@@ -83,10 +83,10 @@ test('lists the services and itself', async () => {
   ]);
 });
 
-test('answers a file with all that it imports, so that a client can rebuild the service with its options', async () => {
+test('returns a file with all that it imports, so that a client can rebuild the service with its options', async () => {
   const file = await filesOf({ case: 'fileContainingSymbol', value: TagService.typeName });
   expect(file[0]?.name).toBe('ticketing/tickets/v1/tag_service.proto');
-  // A registry wants each file after what it imports: the reverse of the answer.
+  // A registry needs each file after its imports: the reverse of the order in the response.
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.toReversed() }));
   const method = registry.getService(TagService.typeName)?.method.getTag;
   expect(method && getOption(method, rest).path).toBe('/tag/{id}');
@@ -99,7 +99,7 @@ test.each([
   ['an enum', 'ticketing.tickets.v1.TagType', 'ticketing/tickets/v1/tag.proto'],
   ['an extension', 'ticketing.api.v1.rest', 'ticketing/api/v1/options.proto'],
   ['a nested type', 'google.protobuf.FieldOptions.CType', 'google/protobuf/descriptor.proto'],
-])('finds the file of %s', async (_, symbol, name) => {
+])('finds the file that declares %s', async (_, symbol, name) => {
   const [first] = await filesOf({ case: 'fileContainingSymbol', value: symbol });
   expect(first?.name).toBe(name);
 });
@@ -109,31 +109,31 @@ test('finds a file by its name', async () => {
   expect(first?.messageType.map(({ name }) => name)).toEqual(['Tag', 'TagDetection']);
 });
 
-describe('of the extensions of a message', () => {
+describe('for the extensions of a message', () => {
   const containingType = 'google.protobuf.MethodOptions';
 
-  test('tells the numbers', async () => {
-    const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: containingType });
-    expect(answer).toMatchObject({
+  test('returns their numbers', async () => {
+    const [response] = await send({ case: 'allExtensionNumbersOfType', value: containingType });
+    expect(response).toMatchObject({
       case: 'allExtensionNumbersResponse',
       value: { baseTypeName: containingType, extensionNumber: expect.arrayContaining([rest.number]) },
     });
   });
 
-  test('tells that a message has none', async () => {
-    const [answer] = await ask({ case: 'allExtensionNumbersOfType', value: 'ticketing.tickets.v1.Tag' });
-    expect(answer).toMatchObject({ case: 'allExtensionNumbersResponse', value: { extensionNumber: [] } });
+  test('returns an empty list if there are none', async () => {
+    const [response] = await send({ case: 'allExtensionNumbersOfType', value: 'ticketing.tickets.v1.Tag' });
+    expect(response).toMatchObject({ case: 'allExtensionNumbersResponse', value: { extensionNumber: [] } });
   });
 
-  test('finds the file of one', async () => {
+  test('finds the file that declares one', async () => {
     const value = { containingType, extensionNumber: rest.number };
     const [first] = await filesOf({ case: 'fileContainingExtension', value });
     expect(first?.name).toBe('ticketing/api/v1/options.proto');
   });
 });
 
-test('answers what it can not find with an error and goes on', async () => {
-  const answers = await ask(
+test('returns an error for what it cannot find, and the stream stays open', async () => {
+  const responses = await send(
     { case: 'fileByFilename', value: 'nothing.proto' },
     { case: 'fileContainingSymbol', value: 'ticketing.Nothing' },
     { case: 'fileContainingExtension', value: { containingType: 'google.protobuf.MethodOptions', extensionNumber: 1 } },
@@ -141,20 +141,25 @@ test('answers what it can not find with an error and goes on', async () => {
     { case: undefined },
     { case: 'listServices', value: '' },
   );
-  const codes = answers.map((answer) => (answer.case === 'errorResponse' ? answer.value.errorCode : answer.case));
+  const codes = responses.map((response) =>
+    response.case === 'errorResponse' ? response.value.errorCode : response.case,
+  );
   const { NOT_FOUND, INVALID_ARGUMENT } = status;
   expect(codes).toEqual([NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND, INVALID_ARGUMENT, 'listServicesResponse']);
 });
 
-test('speaks v1alpha too, and repeats the request', async () => {
+test('supports v1alpha too, and includes the request in its response', async () => {
   const path = '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo';
   const request = create(v1alpha.ServerReflectionRequestSchema, {
     host: 'tickets',
     messageRequest: { case: 'fileContainingSymbol', value: TagService.typeName },
   });
-  const [answer] = await askAll(path, v1alpha.ServerReflectionRequestSchema, v1alpha.ServerReflectionResponseSchema, [
-    request,
-  ]);
-  expect(answer).toMatchObject({ validHost: 'tickets', messageResponse: { case: 'fileDescriptorResponse' } });
-  expect(answer?.originalRequest).toEqual(request);
+  const [response] = await sendAll(
+    path,
+    v1alpha.ServerReflectionRequestSchema,
+    v1alpha.ServerReflectionResponseSchema,
+    [request],
+  );
+  expect(response).toMatchObject({ validHost: 'tickets', messageResponse: { case: 'fileDescriptorResponse' } });
+  expect(response?.originalRequest).toEqual(request);
 });

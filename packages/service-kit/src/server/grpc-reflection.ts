@@ -11,9 +11,9 @@ import {
   ServerReflection as AlphaServerReflection,
 } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
 
-// The two versions of the protocol have the same messages under different names; these shapes fit both.
-type Question = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
-type Answer =
+// The two versions of the protocol have the same messages under different names; these types fit both.
+type RequestContent = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
+type ResponseContent =
   | { case: 'fileDescriptorResponse'; value: { fileDescriptorProto: Uint8Array[] } }
   | { case: 'allExtensionNumbersResponse'; value: { baseTypeName: string; extensionNumber: number[] } }
   | { case: 'listServicesResponse'; value: { service: { name: string }[] } }
@@ -23,66 +23,67 @@ type Answer =
  * Serves the standard reflection protocol of gRPC, v1 and v1alpha, so that tools such as grpcurl can list, describe and
  * call the services without their proto files.
  *
- * Lists the services given and itself. A file is answered with all that it imports, each file before its own imports.
- * Errors: NOT_FOUND and INVALID_ARGUMENT, as answers; the stream goes on.
+ * Lists the given services and itself. The response for a file has all files that it imports too, each before its own
+ * imports.
+ * Errors: NOT_FOUND and INVALID_ARGUMENT, as messages of the stream, which stays open.
  */
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
-  const answer = answerer([...services, ServerReflection, AlphaServerReflection]);
+  const respond = responder([...services, ServerReflection, AlphaServerReflection]);
   return (router) => {
     router.service(ServerReflection, {
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
         }
       },
     });
     router.service(AlphaServerReflection, {
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
         }
       },
     });
   };
 }
 
-function answerer(services: readonly DescService[]): (question: Question) => Answer {
+function responder(services: readonly DescService[]): (request: RequestContent) => ResponseContent {
   const { files, symbols, extensions } = indexFiles(services.map((service) => service.file));
-  return (question) => {
-    switch (question.case) {
+  return (request) => {
+    switch (request.case) {
       case 'listServices':
         return {
           case: 'listServicesResponse',
           value: { service: services.map(({ typeName }) => ({ name: typeName })) },
         };
       case 'fileByFilename':
-        return answerFile(files.get(question.value));
+        return fileResponse(files.get(request.value));
       case 'fileContainingSymbol':
-        return answerFile(symbols.get(question.value));
+        return fileResponse(symbols.get(request.value));
       case 'fileContainingExtension':
-        return answerFile(extensions.get(question.value.containingType)?.get(question.value.extensionNumber));
+        return fileResponse(extensions.get(request.value.containingType)?.get(request.value.extensionNumber));
       case 'allExtensionNumbersOfType': {
-        if (!symbols.has(question.value)) return answerError(Code.NotFound, 'there is no such message');
-        const extensionNumber = [...(extensions.get(question.value)?.keys() ?? [])];
-        return { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value, extensionNumber } };
+        if (!symbols.has(request.value)) return errorResponse(Code.NotFound, 'there is no such message');
+        const extensionNumber = [...(extensions.get(request.value)?.keys() ?? [])];
+        return { case: 'allExtensionNumbersResponse', value: { baseTypeName: request.value, extensionNumber } };
       }
       default:
-        return answerError(Code.InvalidArgument, 'the request has no question that this server knows');
+        return errorResponse(Code.InvalidArgument, 'the kind of request is unknown');
     }
   };
 }
 
-function answerFile(file: DescFile | undefined): Answer {
-  if (file === undefined) return answerError(Code.NotFound, 'no file has what was asked for');
+function fileResponse(file: DescFile | undefined): ResponseContent {
+  if (file === undefined) return errorResponse(Code.NotFound, 'no file contains what the request names');
   const fileDescriptorProto = withImports([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
 }
 
-function answerError(errorCode: Code, errorMessage: string): Answer {
+function errorResponse(errorCode: Code, errorMessage: string): ResponseContent {
   return { case: 'errorResponse', value: { errorCode, errorMessage } };
 }
 
-/** Answers the files and all that they import, each before its own imports. */
+/** The files and all that they import, each before its own imports. */
 function withImports(roots: readonly DescFile[]): DescFile[] {
   const found = new Set<DescFile>();
   function visit(file: DescFile): void {

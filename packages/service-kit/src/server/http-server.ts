@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
 
-/** Where a service listens. Port 0 takes a free one; a service without a gRPC API keeps 0 there. */
+/** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
 export interface Ports {
   http: number;
   grpc: number;
@@ -10,12 +10,12 @@ export interface Ports {
 }
 
 /** Servers that listen together and stop together. */
-export interface HttpServer {
-  /** The ports that were taken. */
+export interface ListeningServers {
+  /** The ports on which they listen. */
   ports: Ports;
   /**
-   * Sends `Connection: close` with every response for `drainMs`, so that proxies let go of their pooled connections, then
-   * closes.
+   * Sends `Connection: close` with every response for `drainMs`, so that proxies give up their pooled connections, then
+   * closes the servers.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface HttpServer {
 const maxHeaderBytes = 16 * 1024;
 const maxConnectionAgeMs = 300_000;
 
-/** A Fastify server with the limits that all servers of the system share. It never reads a body by itself. */
-export function openServer(options: { http2?: boolean } = {}): FastifyInstance {
+/** Creates a Fastify server with the limits that all servers of the system share. It does not listen yet. */
+export function createHttpServer(options: { http2?: boolean } = {}): FastifyInstance {
   const shared = {
     logger: false as const,
     requestTimeout: 30_000,
@@ -50,7 +50,7 @@ export function openServer(options: { http2?: boolean } = {}): FastifyInstance {
 
 const stopping = new WeakSet<FastifyInstance>();
 
-// A connection whose last request ended after close() began would stay open until its client drops it.
+// A connection whose last request ends after close() has begun would otherwise stay open until its client closes it.
 function sweepIdleConnections(app: FastifyInstance): void {
   if (!('closeIdleConnections' in app.server)) return;
   const timer = setInterval(() => app.server.closeIdleConnections(), 50).unref();
@@ -58,8 +58,8 @@ function sweepIdleConnections(app: FastifyInstance): void {
 }
 
 /**
- * Closes HTTP/2 connections of a server after 5 minutes, give or take 10 %, so that clients look up its addresses
- * again and a new replica gets its share.
+ * Closes HTTP/2 connections of a server after 5 minutes, give or take 10 %. Clients then resolve its addresses again, so
+ * that a new replica gets its share of the calls.
  */
 export function ageConnections(app: FastifyInstance): void {
   app.server.on('session', (session: { close(): void }) => {
@@ -67,27 +67,27 @@ export function ageConnections(app: FastifyInstance): void {
   });
 }
 
-/** Lets servers listen on a host; those that listen already are closed if a later one cannot. */
+/** Makes servers listen on a host. If one of them cannot, all are closed. Errors: a port that is taken. */
 export async function listenOn(
   host: string,
   servers: Partial<Record<keyof Ports, FastifyInstance>>,
   ports: Ports,
-): Promise<HttpServer> {
+): Promise<ListeningServers> {
   const apps = Object.values(servers);
-  const taken: Ports = { ...ports };
+  const openedPorts: Ports = { ...ports };
   try {
     for (const name of ['http', 'grpc', 'internal'] as const) {
       const app = servers[name];
       if (!app) continue;
       await app.listen({ host, port: ports[name] });
-      taken[name] = (app.server.address() as AddressInfo).port;
+      openedPorts[name] = (app.server.address() as AddressInfo).port;
     }
   } catch (error) {
     await Promise.all(apps.map((app) => app.close()));
     throw error;
   }
   return {
-    ports: taken,
+    ports: openedPorts,
     async close(drainMs) {
       for (const app of apps) stopping.add(app);
       if (drainMs > 0) await new Promise((resolve) => setTimeout(resolve, drainMs));

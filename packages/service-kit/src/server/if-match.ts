@@ -2,7 +2,8 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from './call.ts';
 
 /**
- * Reads `If-Match` of a request: whether a version fits it. Without the header every version does; a weak tag never.
+ * Reads the header `If-Match` of a request, and returns a check of the ticket's current version. Without the header every
+ * version passes; a weak entity tag never matches.
  *
  * Errors of the check: stale_version. Source: decisions.md section 5; RFC 9110, 13.1.1.
  */
@@ -16,7 +17,7 @@ export function versionPrecondition(call: Call): (version: number) => void {
   };
 }
 
-/** The error for a version that a ticket no longer has. */
+/** The error for a change that expects a version other than the ticket's current one. */
 export function staleVersion(detail: string): DomainError {
   return new DomainError('failed_precondition', 'stale_version', detail);
 }

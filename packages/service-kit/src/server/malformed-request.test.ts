@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HttpServer, listenOn, openServer } from './http-server.ts';
+import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 
-let server: HttpServer;
+let server: ListeningServers;
 
 beforeAll(async () => {
-  const app = openServer();
+  const app = createHttpServer();
   app.get('/*', async () => 'ok');
   server = await listenOn('127.0.0.1', { http: app }, { http: 0, grpc: 0, internal: 0 });
 });
@@ -17,13 +17,13 @@ it.each([
   ['headers beyond 16 KiB', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['something that is not HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
   [
-    'two lengths of one body',
+    'two Content-Length headers',
     'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
     400,
     'malformed_request',
   ],
   ['a URL that is not UTF-8', 'GET /%ff HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400, 'malformed_request'],
-])('answers %s with a problem document', async (_, bytes, status, code) => {
+])('responds to %s with a problem document', async (_, bytes, status, code) => {
   const socket = connect(server.ports.http, '127.0.0.1');
   socket.write(bytes);
   const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');

@@ -6,7 +6,7 @@ import { pathOf } from '@ticketing/rest/problem-reply.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Answers a request whose URL the router can not read, before any hook or handler sees it. */
+/** Responds to a request whose URL the router cannot parse. No hook and no handler runs for such a request. */
 export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const error = new DomainError('invalid_argument', 'malformed_request', 'The URL is malformed.');
   const { traceId } = continueTrace(undefined);
@@ -14,25 +14,29 @@ export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: Fast
   reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
 }
 
-/** Answers what Node could not parse as a request, or waited for in vain, and ends the connection. */
+/** Responds on a connection whose request Node cannot parse or did not receive in time, and closes the connection. */
 export function rejectClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy(error);
     return;
   }
-  const known = reasons[error.code ?? ''] ?? new DomainError('invalid_argument', ...malformed);
-  const problem = toProblem(known, { instance: '', traceId: continueTrace(undefined).traceId });
+  const problemError = errorsByCode[error.code ?? ''] ?? new DomainError('invalid_argument', ...malformed);
+  const problem = toProblem(problemError, { instance: '', traceId: continueTrace(undefined).traceId });
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : problem.status;
   const body = JSON.stringify({ ...problem, ...(isLate ? { status, title: 'Request timeout' } : {}) });
-  const headers = { ...problemHeaders(known, status), 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const headers = {
+    ...problemHeaders(problemError, status),
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end(`${[`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join('\r\n')}\r\n\r\n${body}`);
 }
 
 const malformed = ['malformed_request', 'The request is malformed.'] as const;
 
-const reasons: Record<string, DomainError | undefined> = {
+const errorsByCode: Record<string, DomainError | undefined> = {
   HPE_HEADER_OVERFLOW: new DomainError('invalid_argument', 'headers_too_large', 'The headers are larger than 16 KiB.'),
   ERR_HTTP_REQUEST_TIMEOUT: new DomainError(
     'invalid_argument',

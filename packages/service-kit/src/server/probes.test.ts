@@ -10,7 +10,7 @@ const metrics = createMetrics('probe');
 let app: ReturnType<typeof internalServer>;
 
 beforeAll(() => {
-  health = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('away'))) });
+  health = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('unavailable'))) });
   app = internalServer(health, metrics, createLogger('probe', 'silent'));
 });
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test('/healthz answers as long as the process does, /readyz as long as its dependencies do', async () => {
+test('/healthz is 200 as long as the process responds, /readyz as long as its dependencies do', async () => {
   for (const up of [true, false]) {
     isUp = up;
     const alive = await app.inject('/healthz');
@@ -30,17 +30,17 @@ test('/healthz answers as long as the process does, /readyz as long as its depen
   }
 });
 
-test('other verbs are refused with those that are allowed', async () => {
-  const answer = await app.inject({ method: 'POST', url: '/readyz' });
-  expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+test('other methods are refused with a list of those that are allowed', async () => {
+  const response = await app.inject({ method: 'POST', url: '/readyz' });
+  expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET, HEAD']);
 });
 
-test('/metrics counts requests by route pattern and status, and tells of the process', async () => {
-  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
-  metrics.observeRequest({ face: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
+test('/metrics has requests by route pattern and status, and the metrics of the process', async () => {
+  metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
+  metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
   const { headers, body } = await app.inject('/metrics');
   expect(headers['content-type']).toContain('text/plain');
-  const labels = 'face="rest",route="/ticket/:ticketId"';
+  const labels = 'api="rest",route="/ticket/:ticketId"';
   expect(body).toContain(`ticketing_requests_total{${labels},status="200",service="probe"} 2`);
   expect(body).toMatch(/ticketing_request_duration_seconds_bucket\{le="0.005",[^}]*\} 1\n/);
   expect(body).toMatch(/ticketing_request_duration_seconds_count\{[^}]*\} 2\n/);

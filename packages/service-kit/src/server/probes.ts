@@ -5,10 +5,13 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Health } from '../lifecycle/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { reportServerError } from './call.ts';
-import { openServer } from './http-server.ts';
+import { createHttpServer } from './http-server.ts';
+import { reportServerError } from './report-server-error.ts';
 
-/** Registers `/healthz` (the process answers) and `/readyz` (its dependencies do, and it is not stopping). */
+/**
+ * Registers `/healthz`, which responds with 200 as long as the process does, and `/readyz`, which does so as long as all
+ * dependencies respond and the process is not stopping.
+ */
 export function registerProbes(app: FastifyInstance, health: Health): void {
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
@@ -21,9 +24,9 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
   for (const path of ['/healthz', '/readyz']) rejectOtherMethods(app, path, ['GET']);
 }
 
-/** The server of the internal port: `/metrics` for Prometheus, and the probes. */
+/** Creates the server of the internal port: `/metrics` for Prometheus, and the probes. */
 export function internalServer(health: Health, metrics: Metrics, log: Logger): FastifyInstance {
-  const app = openServer();
+  const app = createHttpServer();
   replyWithProblems(app, {
     traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
     onServerError: (error, status) => reportServerError(error, status, log),

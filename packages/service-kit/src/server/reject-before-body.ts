@@ -6,13 +6,13 @@ import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { toProblem } from '@ticketing/rest/problem.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 
 /**
- * Refuses RPCs over HTTP/1.1 that nobody may make before their messages are read: the interceptors of Connect run behind
- * that. The connection ends, as nothing else tells a client of HTTP/1.1 that the rest of its request is not wanted.
+ * Refuses RPCs over HTTP/1.1 whose caller has no access before their messages are read: the interceptors of Connect run
+ * only after that. The connection is closed, which is the only way to stop an HTTP/1.1 client from sending the rest.
  *
- * Shape: the error in the form of the protocol that the request speaks.
+ * Shape: the error as the protocol of the request (gRPC-Web or Connect) writes it.
  */
 export function rejectBeforeBody(
   app: FastifyInstance,

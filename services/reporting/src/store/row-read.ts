@@ -1,5 +1,5 @@
 import type { Query } from '@ticketing/store/field-query.ts';
-import { type Order, rangesBehind, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
+import { type Order, rangesAfter, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import { computedColumn, rowColumns } from '../domain/row-columns.ts';
@@ -40,7 +40,7 @@ export async function* readPages(
 ): AsyncGenerator<RowDocument[]> {
   const field = request.order.key === 'id' ? '_id' : request.order.key;
   const base = matchStages(request, field);
-  const ranges = rangesBehind(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
+  const ranges = rangesAfter(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
   let { offset } = request;
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   for (const range of ranges) {

@@ -6,7 +6,7 @@ import {
   TicketSummarySchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
+import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 import { newlyStored, type StoredTicket } from '../store/stored-ticket.ts';

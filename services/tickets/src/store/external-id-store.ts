@@ -1,4 +1,4 @@
-import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
+import { batchedInsert } from '@ticketing/store/batched-insert.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
@@ -22,7 +22,7 @@ interface ExternalIdDocument {
 /** Opens the external ids on a connection. */
 export function externalIdStore(connection: Connection): ExternalIdStore {
   const externalIds = externalIdModel(connection);
-  const insert = gatheredInsert(externalIds.collection);
+  const insert = batchedInsert(externalIds.collection);
   return {
     claim: (externalTicketId, proposedTicketId) =>
       storeCall(async () => {

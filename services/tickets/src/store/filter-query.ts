@@ -1,5 +1,5 @@
 import type { Condition } from '@ticketing/rest/filter.ts';
-import { fieldQuery, nothing, type Query } from '@ticketing/store/field-query.ts';
+import { fieldQuery, matchNothing, type Query } from '@ticketing/store/field-query.ts';
 import { filterKeys } from '../domain/ticket-keys.ts';
 import { wordsOf } from '../domain/words.ts';
 
@@ -32,7 +32,7 @@ export function compileConditions(conditions: readonly Condition[], now: number)
 function wordsQuery(condition: Condition): Query {
   if (condition.operator !== 'in') throw new Error('q accepts = only');
   const words = wordsOf(condition.values.map(String));
-  return words.length === 0 ? nothing : { words: { $all: words } };
+  return words.length === 0 ? matchNothing : { words: { $all: words } };
 }
 
 function activeQuery(condition: Condition, now: number): Query {
@@ -40,7 +40,7 @@ function activeQuery(condition: Condition, now: number): Query {
   const matchesOf = (value: boolean) => condition.values.includes(value) === (condition.operator === 'in');
   if (matchesOf(true) && matchesOf(false)) return {};
   if (matchesOf(true)) return customerActive(now);
-  return matchesOf(false) ? { $nor: [customerActive(now)] } : nothing;
+  return matchesOf(false) ? { $nor: [customerActive(now)] } : matchNothing;
 }
 
 /** Matches chats with a message of the customer in the last 5 minutes. Units: `now` in Unix seconds. */

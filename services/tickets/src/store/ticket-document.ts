@@ -1,5 +1,5 @@
 import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
-import { compileObject, type Source } from '@ticketing/store/compiled-object.ts';
+import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';

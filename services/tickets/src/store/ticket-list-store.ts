@@ -1,5 +1,5 @@
 import type { Query } from '@ticketing/store/field-query.ts';
-import { type Order, type Position, type Range, rangesBehind } from '@ticketing/store/ordered-ranges.ts';
+import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { isDeleted, isLive, type TicketCollection, type TicketDocument } from './ticket-model.ts';
@@ -72,7 +72,7 @@ function countable(query: Query): Query {
 
 async function readPage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
   const segments = segmentsOf(request.order, request.now);
-  const ranges = rangesBehind(segments, request.order, request.behind);
+  const ranges = rangesAfter(segments, request.order, request.behind);
   const projection = request.withRawData ? leftOutOfLists : { ...leftOutOfLists, rawData: 0 };
   const found: { bytes: Uint8Array; range: Range }[] = [];
   let offset = request.offset;

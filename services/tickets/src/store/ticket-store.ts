@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
+import { batchedInsert } from '@ticketing/store/batched-insert.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
-import { gatheredInsert } from '@ticketing/store/gathered-insert.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
@@ -50,7 +50,7 @@ export interface TicketVersion {
 /** Opens the tickets of a model. `onEvent` is called after each write that has stored an event. */
 export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): TicketStore {
   const tickets = nativeTickets(model);
-  const insertDocument = gatheredInsert(model.collection);
+  const insertDocument = batchedInsert(model.collection);
   // Whether a ticket is deleted is checked after the read: MongoDB needs a third less time to find by one field alone.
   const findOne = (query: Query) =>
     storeCall(async () => {

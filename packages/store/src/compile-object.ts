@@ -1,19 +1,19 @@
 import { compileFunction } from '@ticketing/runtime/compile-function.ts';
 
-/** Where a property of an object comes from: a property of one of the inputs, or one value for all. */
+/** Where the value of a property comes from: a property of one of the inputs, or a constant. */
 export type Source =
   | {
       input: 'first' | 'second';
       name: string;
-      /** What is made of the value; as it is, if undefined. */
+      /** Converts the value; undefined if it is used as it is. */
       read?: ((value: never) => unknown) | undefined;
     }
   | { constant: string };
 
 /**
- * Compiles the making of objects of one shape from other objects.
+ * Compiles a function that makes objects with the given properties from one or two other objects.
  *
- * The code names each property, so that a page of tickets is made in a third of the time that a loop over names takes.
+ * The compiled code names each property: a page of tickets takes a third of the time that a loop over names takes.
  */
 export function compileObject<Result>(
   properties: readonly (readonly [name: string, source: Source])[],

@@ -7,39 +7,39 @@ import type { Database } from '@ticketing/store/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { readServiceConfig } from '../config/service-config.ts';
 import type { Ports } from '../server/http-server.ts';
-import { openServers } from '../server/service-server.ts';
-import { startBackground } from './background.ts';
+import { openServers } from '../server/open-servers.ts';
 import type { Composition } from './composition.ts';
-import { type Given, type Kit, openKit } from './kit.ts';
+import { type Kit, type KitOverrides, openKit } from './kit.ts';
 import { type OperationRequest, operate } from './operate.ts';
-import { setUpService } from './set-up.ts';
+import { setUpService } from './set-up-service.ts';
+import { startBackground } from './start-background.ts';
 
-/** What is particular to a service; the rest follows from its entry in the description of the system. */
+/** What only one service has. All the rest follows from its entry in packages/system. */
 export interface ServiceDefinition<Own, Settings> {
-  /** As in the description of the system. */
+  /** The name of its entry in packages/system. */
   name: string;
   /** Reads the variables that only this service has. */
   readConfig?(from: ConfigReader): Own;
-  /** The settings that it reads, with their defaults. */
+  /** The defaults of the settings that it reads. */
   settings?: Settings;
-  /** Makes the indexes of its database that are missing. Serving goes on meanwhile. */
+  /** Creates missing indexes of its database. Other processes of the service may be serving requests meanwhile. */
   setUpStore?(connection: Database['connection']): Promise<void>;
-  /** Makes its parts. */
+  /** Makes the parts of the service. */
   compose(kit: Kit<Own, Settings>): Composition | Promise<Composition>;
 }
 
-/** A service, ready to be run. */
+/** A service that can be set up, started and operated. */
 export interface Service<Settings = unknown> {
   name: string;
   /**
-   * Makes what the service needs outside of itself, where it is missing: indexes, topics.
+   * Creates the indexes and topics that the service needs, where they are missing.
    *
    * Errors: a ConfigError; a database or a bus that does not respond within a minute; a database of an older version.
    */
   setUp(environment?: Environment): Promise<void>;
-  /** Errors: a ConfigError; a key file that is not usable; a port that is taken. */
-  start(environment?: Environment, given?: Given<Settings>): Promise<RunningService>;
-  /** Does what an operator asks for, beside the running processes. Returns how much is left to be done. */
+  /** Starts a process of the service. Errors: a ConfigError; a key file that is not usable; a port that is taken. */
+  start(environment?: Environment, overrides?: KitOverrides<Settings>): Promise<RunningService>;
+  /** Carries out an operator's request while the service may be running. Returns how many items are left to do. */
   operate(request: OperationRequest, print: Print, environment?: Environment): Promise<number>;
 }
 
@@ -47,11 +47,14 @@ export interface Service<Settings = unknown> {
 export interface RunningService {
   ports: Ports;
   log: Logger;
-  /** Stops in order: not ready, servers drained, background work ended, stores closed. */
+  /** Stops in this order: not ready, servers drained, background work ended, stores closed. */
   stop(): Promise<void>;
 }
 
-/** Composes a service: everything is opened in one order, and closed in the reverse one, also if a part cannot be opened. */
+/**
+ * Composes a service from its definition and its entry. Its parts are opened in one order and closed in the reverse order,
+ * also when one of them cannot be opened.
+ */
 export function composeService<Own = unknown, Settings = unknown>(
   definition: ServiceDefinition<Own, Settings>,
 ): Service<Settings> {
@@ -60,14 +63,14 @@ export function composeService<Own = unknown, Settings = unknown>(
   const configOf = (environment: Environment) => readServiceConfig(entry, environment, readOwn);
   const defaults = async () => definition.settings as Settings;
 
-  async function start(environment: Environment = process.env, given: Given<Settings> = {}): Promise<RunningService> {
+  const start: Service<Settings>['start'] = async (environment = process.env, overrides = {}) => {
     const config = configOf(environment);
     const log = createLogger(entry.name, config.logLevel);
     let relay: Relay | undefined;
     const stopping = new AbortController();
     const opened = new AsyncDisposableStack();
     try {
-      const { runtime = systemRuntime, settings = defaults } = given;
+      const { runtime = systemRuntime, settings = defaults } = overrides;
       const wakeRelay = () => relay?.wake();
       const kit = await openKit(
         { entry, config, log, runtime, settings, wakeRelay, stopping: stopping.signal },
@@ -92,7 +95,7 @@ export function composeService<Own = unknown, Settings = unknown>(
       await opened.disposeAsync();
       throw error;
     }
-  }
+  };
 
   return {
     name: entry.name,

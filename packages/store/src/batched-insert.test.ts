@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Collection, mongo } from 'mongoose';
 import { expect, test } from 'vitest';
-import { gatheredInsert } from './gathered-insert.ts';
+import { batchedInsert } from './batched-insert.ts';
 
-/** A collection in memory that knows the commands it was sent. */
+/** A collection in memory that records the insert commands that it receives. */
 function collectionStub(failure?: Error, firstFailure?: Error) {
   const ids = new Set<number>();
   const commands: number[][] = [];
@@ -31,10 +31,10 @@ function collectionStub(failure?: Error, firstFailure?: Error) {
       }
     },
   };
-  return { commands, ids, insert: gatheredInsert(stub as unknown as Collection) };
+  return { commands, ids, insert: batchedInsert(stub as unknown as Collection) };
 }
 
-test('what waits for a command is written together by the next', async () => {
+test('documents that arrive during a command are inserted together by the next', async () => {
   const { commands, insert } = collectionStub();
   expect(await Promise.all([1, 2, 3, 4].map((_id) => insert({ _id })))).toEqual([true, true, true, true]);
   expect(commands).toEqual([[1], [2, 3, 4]]);
@@ -42,7 +42,7 @@ test('what waits for a command is written together by the next', async () => {
   expect(commands).toHaveLength(3);
 });
 
-test('whose key is taken is told so, alone or among others', async () => {
+test('returns false for a document whose key exists, whether inserted alone or with others', async () => {
   const { ids, insert } = collectionStub();
   await insert({ _id: 1 });
   expect(await insert({ _id: 1 })).toBe(false);
@@ -50,14 +50,14 @@ test('whose key is taken is told so, alone or among others', async () => {
   expect([...ids]).toEqual([1, 2, 3]);
 });
 
-test('a database that is away is so for those too who wait for their turn', async () => {
+test('an unreachable database also fails the inserts that wait for the next command', async () => {
   const { commands, insert } = collectionStub(undefined, new mongo.MongoNetworkError('reset'));
   const ends = await Promise.allSettled([1, 2, 3].map((_id) => insert({ _id })));
   expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(commands).toEqual([[1]]);
 });
 
-test('a failure reaches all that were written together, and none of those that come later', async () => {
+test('a failed command fails the inserts that it contains, and no later ones', async () => {
   const failure = new Error('the server is gone');
   const { insert } = collectionStub(failure);
   const ends = await Promise.allSettled([1, 2, 3].map((_id) => insert({ _id })));

@@ -6,21 +6,24 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
+import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
-import { openAuthenticator } from '../identity/identity.ts';
 import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { type Call, callInterceptor, callRoutes, reportServerError, restCall, traceOf } from './call.ts';
+import type { Call } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
-import { ageConnections, type HttpServer, listenOn, openServer } from './http-server.ts';
-import { idempotent } from './idempotency.ts';
+import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
+import { ageConnections, createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { rejectBeforeBody } from './reject-before-body.ts';
+import { reportServerError } from './report-server-error.ts';
+import { restCall, traceOf } from './rest-call.ts';
+import { rpcInterceptor } from './rpc-interceptor.ts';
+import { rpcRoutes } from './rpc-routes.ts';
 
 /** What the servers of a service are made from. */
 interface ServerParts {
@@ -36,21 +39,22 @@ const maxTimeoutMs = 30_000;
 
 /**
  * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
- * reflection) and the internal one (metrics), all from its contracts; or its own HTTP server and the internal one.
+ * reflection) and the internal one (metrics). The first two are made from its contracts; a service that brings an HTTP
+ * server of its own has that one instead.
  *
- * Errors: throws if a method declares no access rule; a port that is taken.
+ * Errors: a method without an access rule; a port that is taken.
  */
 export async function openServers(
   entry: ServiceEntry,
   { config, log, metrics, health, issuer }: Kit<unknown, unknown>,
   composition: Composition,
-): Promise<HttpServer> {
+): Promise<ListeningServers> {
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
   const { implementations = [], idempotency, onCaller } = composition;
-  const recorded = idempotency ? idempotent(implementations, idempotency) : implementations;
-  const served = config.roles.includes('api') ? announceDeprecation(recorded) : [];
+  const idempotent = idempotency ? honourIdempotencyKeys(implementations, idempotency) : implementations;
+  const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
   const parts: ServerParts = { log, metrics, authenticator, health, implementations: served, onCaller };
@@ -59,7 +63,7 @@ export async function openServers(
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
-  const web = openServer();
+  const web = createHttpServer();
   const contracts = parts.implementations.map(({ service }) => service);
   rejectBeforeBody(web, contracts, parts.authenticator);
   registerProbes(web, parts.health);
@@ -70,19 +74,19 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
     rejectOtherMethods(scope, '/openapi.json', ['GET']);
     await registerRest(scope, parts);
   });
-  await web.register(fastifyConnectPlugin, { routes: callRoutes(parts.implementations), ...connectOptions(parts) });
+  await web.register(fastifyConnectPlugin, { routes: rpcRoutes(parts.implementations), ...connectOptions(parts) });
   return web;
 }
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   const contracts = parts.implementations.map(({ service }) => service);
-  const grpc = openServer({ http2: true });
+  const grpc = createHttpServer({ http2: true });
   await grpc.register(fastifyConnectPlugin, {
     ...connectOptions(parts),
     connect: false,
     grpcWeb: false,
     routes: (router) => {
-      callRoutes(parts.implementations)(router);
+      rpcRoutes(parts.implementations)(router);
       healthRoutes(parts.health, contracts)(router);
       reflectionRoutes(contracts)(router);
     },
@@ -93,7 +97,7 @@ async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
 
 function connectOptions(parts: ServerParts) {
   return {
-    interceptors: [callInterceptor(parts)],
+    interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
@@ -115,7 +119,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
   });
   scope.addHook('onResponse', async (request, reply) => {
     options.metrics.observeRequest({
-      face: 'rest',
+      api: 'rest',
       route: `${request.method} ${request.routeOptions.url ?? 'unmatched'}`,
       status: String(reply.statusCode),
       seconds: reply.elapsedTime / 1000,

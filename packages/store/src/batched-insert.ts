@@ -1,18 +1,19 @@
 import type { Collection } from 'mongoose';
 import { duplicatesIn, isDuplicateKey, isUnreachable } from './store-error.ts';
 
-interface Waiting {
+interface WaitingInsert {
   document: object;
   resolve(isInserted: boolean): void;
   reject(error: unknown): void;
 }
 
 /**
- * Makes an insert that callers share: those who call while one is on its way are written together by the next, so that
- * under load one command, one journal write and one answer serve many. Answers false if the key of a document is taken.
+ * Makes an insert that batches concurrent calls: documents that arrive while a command is running are inserted together
+ * by the next command, so that many share one round trip and one journal write. The insert returns false if the key of
+ * its document exists already.
  */
-export function gatheredInsert(collection: Collection): (document: object) => Promise<boolean> {
-  let waiting: Waiting[] = [];
+export function batchedInsert(collection: Collection): (document: object) => Promise<boolean> {
+  let waiting: WaitingInsert[] = [];
   let isRunning = false;
 
   async function run(): Promise<void> {
@@ -21,10 +22,10 @@ export function gatheredInsert(collection: Collection): (document: object) => Pr
       let batch = waiting;
       waiting = [];
       try {
-        const taken = await insertAll(collection, batch);
-        for (const [index, { resolve }] of batch.entries()) resolve(!taken.includes(index));
+        const duplicates = await insertAll(collection, batch);
+        for (const [index, { resolve }] of batch.entries()) resolve(!duplicates.includes(index));
       } catch (error) {
-        // Whoever waits would find the database away in its turn, as late again.
+        // The waiting inserts would fail in the same way, and only later.
         if (isUnreachable(error)) batch = batch.concat(waiting.splice(0));
         for (const { reject } of batch) reject(error);
       }
@@ -39,16 +40,16 @@ export function gatheredInsert(collection: Collection): (document: object) => Pr
     });
 }
 
-/** Answers which of the documents have a key that is taken. */
-async function insertAll(collection: Collection, batch: readonly Waiting[]): Promise<number[]> {
+/** Inserts documents. Returns the indexes of those whose key exists already. */
+async function insertAll(collection: Collection, batch: readonly WaitingInsert[]): Promise<number[]> {
   const documents = batch.map(({ document }) => document);
   try {
     if (documents.length === 1) await collection.insertOne(documents[0] as object);
     else await collection.insertMany(documents, { ordered: false });
     return [];
   } catch (error) {
-    const taken = isDuplicateKey(error) && documents.length === 1 ? [0] : duplicatesIn(error);
-    if (!taken) throw error;
-    return taken;
+    const duplicates = isDuplicateKey(error) && documents.length === 1 ? [0] : duplicatesIn(error);
+    if (!duplicates) throw error;
+    return duplicates;
   }
 }

@@ -9,18 +9,18 @@ import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
 
 /**
- * Lets the handlers of every POST and PATCH that writes honour `Idempotency-Key`, on both faces.
+ * Makes the handlers of every POST and PATCH that writes honour `Idempotency-Key`, for REST and RPC.
  *
- * The same key and request answer what was answered first, with `Idempotency-Replayed: true`. A request that fails has
- * changed nothing, and frees its key.
+ * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that is
+ * refused has changed nothing, and frees its key.
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
  * Source: decisions.md section 5.
  */
-export function idempotent(
-  served: readonly ServiceImplementation<Call>[],
+export function honourIdempotencyKeys(
+  implementations: readonly ServiceImplementation<Call>[],
   store: RequestRecords,
 ): ServiceImplementation<Call>[] {
-  return served.map(({ handlers, ...rest }) => ({
+  return implementations.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => [
@@ -31,7 +31,7 @@ export function idempotent(
   }));
 }
 
-/** What of the store requests are recorded with. */
+/** The part of the store with which requests are recorded. */
 type RequestRecords = Pick<IdempotencyStore, 'claim' | 'reserve' | 'complete' | 'release'>;
 
 type Handler = (call: Call, request: Message) => Promise<Message>;
@@ -49,41 +49,42 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
       call.setResponseHeader('idempotency-replayed', 'true');
       return fromBinary(method.output, found.response);
     }
-    return respondOnce(found.claim, { method, handler, store }, call, request);
+    return handleClaimed(found.claim, { method, handler, store }, call, request);
   };
 }
 
-async function respondOnce(
+async function handleClaimed(
   claim: ClaimedRequest,
   { method, handler, store }: { method: DescMethod; handler: Handler; store: RequestRecords },
   call: Call,
   request: Message,
 ): Promise<Message> {
   const subjects: ResponseSubject[] = [];
-  const given: IdempotentRequest = {
+  const idempotency: IdempotentRequest = {
     id: claim.requestId,
     reserve: async (name, choose) => claim.reserved[name] ?? (await store.reserve(claim, name, await choose())),
     addSubject: (subject) => subjects.push(subject),
   };
   let response: Message;
   try {
-    response = await handler(Object.assign(Object.create(call), { idempotency: given }) as Call, request);
+    response = await handler(Object.assign(Object.create(call), { idempotency }) as Call, request);
   } catch (error) {
-    // An error that is not the client's may have come after the change: the record stays, and is taken over.
-    if (error instanceof DomainError && !mayHaveChanged.has(error.code)) await store.release(claim);
+    // After any other error something may have changed: the record stays, and a repetition takes the request over.
+    if (error instanceof DomainError && !codesAfterChange.has(error.code)) await store.release(claim);
     throw error;
   }
   await store.complete(claim, toBinary(method.output, response), subjects);
   return response;
 }
 
-const mayHaveChanged = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
+/** The codes of errors that can come after a handler has changed something. */
+const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
 
 function callerName({ kind, profileId, service }: Caller): string {
   return `${kind} ${profileId ?? service}`;
 }
 
-/** A bare key, or a string of RFC 8941. */
+/** Reads a key that is written bare, or quoted as a string of RFC 8941. Errors: invalid_idempotency_key. */
 function readKey(header: string): string {
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
   const key = quoted ?? (/^[\x21\x23-\x7e][\x21-\x7e]*$/.test(header) ? header : '');
@@ -102,6 +103,6 @@ function reused(): DomainError {
 }
 
 function running(): DomainError {
-  const detail = 'The first request with this Idempotency-Key has not been answered yet.';
+  const detail = 'The first request with this Idempotency-Key is still being processed.';
   return new DomainError('aborted', 'idempotency_key_running', detail, { retryAfterSeconds: 1 });
 }

@@ -8,7 +8,7 @@ import { setUpDatabase } from '@ticketing/store/set-up-database.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 
-/** Makes what a service needs outside of itself, where it is missing: the indexes of its database, and its topics. */
+/** Creates the indexes of a service's database and its topics, where they are missing. */
 export async function setUpService(
   entry: ServiceEntry,
   { store, bus, logLevel }: ServiceConfig,

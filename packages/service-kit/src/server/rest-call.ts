@@ -1,0 +1,38 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../identity/caller.ts';
+import { type Call, callDeadlineMs } from './call.ts';
+
+const traces = new WeakMap<FastifyRequest, Trace>();
+
+/** The trace that a REST request belongs to. */
+export function traceOf(request: FastifyRequest): Trace {
+  const trace = traces.get(request) ?? continueTrace(headerOf(request, 'traceparent'));
+  traces.set(request, trace);
+  return trace;
+}
+
+/** Makes the call of a REST request whose caller was verified. */
+export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
+  const trace = traceOf(request);
+  let signal: AbortSignal | undefined;
+  return {
+    caller,
+    trace,
+    header: (name) => headerOf(request, name),
+    setResponseHeader: (name, value) => void reply.header(name, value),
+    get log() {
+      return log.child({ traceId: trace.traceId });
+    },
+    get signal() {
+      signal ??= AbortSignal.any([AbortSignal.timeout(callDeadlineMs), request.signal]);
+      return signal;
+    },
+  };
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,87 @@
+import { type ContextValues, createContextKey, type Interceptor } from '@connectrpc/connect';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { toConnectError } from '@ticketing/errors/error-table.ts';
+import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { checkAccess } from '../identity/access.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { type Call, callDeadlineMs } from './call.ts';
+import { reportRpcError } from './report-server-error.ts';
+import { requireValid } from './require-valid.ts';
+
+/** What the RPC API needs to authorise, measure and log its calls. */
+export interface RpcOptions {
+  authenticator: Authenticator;
+  log: Logger;
+  metrics: Metrics;
+  /** Called with every verified caller. */
+  onCaller?: ((caller: Caller) => void) | undefined;
+}
+
+const callKey = createContextKey<Call | undefined>(undefined, { description: 'the call that is being served' });
+
+/** The call of an RPC that passed the interceptor; undefined if it did not. */
+export function callOf(values: ContextValues): Call | undefined {
+  return values.get(callKey);
+}
+
+/**
+ * Authorises, validates, measures and logs every RPC, and translates what its handler throws.
+ *
+ * The standard services (`grpc.health`, `grpc.reflection`) need no credential.
+ */
+export function rpcInterceptor(options: RpcOptions): Interceptor {
+  return (next) => async (request) => {
+    if (request.service.typeName.startsWith('grpc.')) return next(request);
+    const startedAt = performance.now();
+    const trace = continueTrace(request.header.get('traceparent') ?? undefined);
+    const log = options.log.child({ traceId: trace.traceId });
+    let status = 'ok';
+    const responseHeaders = new Map<string, string>();
+    const aborting = new AbortController();
+    const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
+    request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
+    try {
+      const caller = await options.authenticator.rpc(request.header.get('authorization') ?? undefined);
+      checkAccess(request.method, caller);
+      options.onCaller?.(caller);
+      if (!request.stream) requireValid(request.method, request.message);
+      const { signal } = aborting;
+      request.contextValues.set(callKey, {
+        caller,
+        trace,
+        log,
+        signal,
+        header: (name) => request.header.get(name) ?? undefined,
+        setResponseHeader: (name, value) => responseHeaders.set(name, value),
+      });
+      const response = await rejectOnAbort(next(request), signal);
+      for (const [name, value] of responseHeaders) response.header.set(name, value);
+      return response;
+    } catch (thrown) {
+      const error = toDomainError(thrown);
+      status = error.code;
+      reportRpcError(error, log);
+      throw toConnectError(error);
+    } finally {
+      clearTimeout(timer);
+      const seconds = (performance.now() - startedAt) / 1000;
+      options.metrics.observeRequest({ api: 'rpc', route: request.method.toString(), status, seconds });
+    }
+  };
+}
+
+const deadlineExceeded = () => new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
+const clientGone = () => new DomainError('canceled', 'canceled', 'The client has closed the connection.');
+
+/** Settles like `work`, but rejects as soon as the signal aborts, even if the handler does not stop. */
+function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, aborted]);
+}

@@ -1,0 +1,57 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { toConnectError } from '@ticketing/errors/error-table.ts';
+import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { Call } from './call.ts';
+import { reportRpcError } from './report-server-error.ts';
+import { requireValid } from './require-valid.ts';
+import { callOf } from './rpc-interceptor.ts';
+
+/** Routes the RPCs of services to their handlers. */
+export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[]): (router: ConnectRouter) => void {
+  return (router) => {
+    for (const { handlers, streams } of implementations) {
+      for (const [method, handler] of streams) {
+        router.rpc(method as DescMethodServerStreaming, (message, context) => {
+          const call = authorisedCall(method, context);
+          return streamMessages(method, message, call, () => handler(call, message));
+        });
+      }
+      for (const [method, handler] of handlers) {
+        router.rpc(
+          method as DescMethodUnary,
+          (message, context) => {
+            const call = authorisedCall(method, context);
+            return translateUpstreamErrors(() => handler(call, message));
+          },
+          { readMaxBytes: maxBodyBytesOf(method) },
+        );
+      }
+    }
+  };
+}
+
+function authorisedCall(method: DescMethod, context: HandlerContext): Call {
+  const call = callOf(context.values);
+  if (!call) throw new Error(`${method.toString()} was not authorised`);
+  return call;
+}
+
+/** The messages of a stream. It runs after the interceptor has returned, and so validates and reports by itself. */
+async function* streamMessages(
+  method: DescMethod,
+  request: Message,
+  call: Call,
+  handle: () => AsyncIterable<Message>,
+): AsyncGenerator<Message> {
+  try {
+    requireValid(method, request);
+    yield* handle();
+  } catch (thrown) {
+    const error = toDomainError(thrown);
+    reportRpcError(error, call.log);
+    throw toConnectError(error);
+  }
+}
