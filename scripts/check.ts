@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brokenReferences, headingsIn } from '../tools/dev/source-references.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
 interface Check {
@@ -38,7 +39,7 @@ const checks: readonly Check[] = [
 ];
 
 try {
-  const results = [...(await runAll(checks)), await contractsAreGenerated()];
+  const results = [...(await runAll(checks)), await contractsAreGenerated(), sourcesExist()];
   const failed = results.filter((isGood) => !isGood).length;
   process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
@@ -82,6 +83,27 @@ async function contractsAreGenerated(): Promise<boolean> {
         ? 'the generated code is out of date; run npm run generate'
         : undefined;
   report('contracts: generated', startedAt, problem, `${code.output}${built.output}${differing.join('\n')}`);
+  return problem === undefined;
+}
+
+/** Comments name no file or heading that the repository does not hold. */
+function sourcesExist(): boolean {
+  const startedAt = performance.now();
+  const files = globSync('{packages,services,tools,scripts,test,bench,proto,docs}/**/*.{ts,proto,md}', {
+    exclude: (name) => name.includes('node_modules') || name.includes('/gen/'),
+  });
+  const known = new Map<string, Set<string>>();
+  const headingsOf = (document: string) => {
+    const headings = known.get(document) ?? headingsIn(document);
+    known.set(document, headings);
+    return headings;
+  };
+  const broken = files
+    .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
+    .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
+  const output = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`).join('\n');
+  const problem = broken.length > 0 ? `${broken.length} references to nothing` : undefined;
+  report('sources in comments', startedAt, problem, output);
   return problem === undefined;
 }
 

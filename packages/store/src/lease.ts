@@ -26,7 +26,7 @@ export interface Claimed {
 export interface ClaimOptions {
   set?: Query;
   increment?: Query;
-  /** What a document that is made by the claim holds; without it none is made. */
+  /** What a document that is made by the claim holds, under the `_id` of the filter; without it none is made. */
   setOnInsert?: Query;
   sort?: Record<string, 1 | -1>;
   /** The claiming member of a group, if one owner holds many documents; else every claim has an owner of its own. */
@@ -68,23 +68,16 @@ export function openLeases<Document extends Leased>(
     isFree,
     isHeld,
     async claim(filter, { set = {}, increment, setOnInsert, sort, owner = randomUUID() } = {}) {
-      const change = {
-        $set: { ...set, lease: { owner, expiresAt: expiry() } },
-        ...(increment ? { $inc: increment } : {}),
-        ...(setOnInsert && Object.keys(setOnInsert).length > 0 ? { $setOnInsert: setOnInsert } : {}),
-      };
-      const options = {
-        upsert: setOnInsert !== undefined,
-        returnDocument: 'after' as const,
-        ...(sort ? { sort } : {}),
-      };
+      const lease = { owner, expiresAt: expiry() };
+      const change = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
+      const options = { returnDocument: 'after' as const, ...(sort ? { sort } : {}) };
+      const claimed = await collection.findOneAndUpdate({ ...filter, ...isFree() } as never, change as never, options);
+      if (claimed || !setOnInsert) return (claimed as (Document & { lease: Lease }) | null) ?? undefined;
+      // Not by an upsert: servers report a key that exists already in different ways there.
+      const document = { ...setOnInsert, ...increment, ...set, _id: filter._id, lease };
       try {
-        const claimed = await collection.findOneAndUpdate(
-          { ...filter, ...isFree() } as never,
-          change as never,
-          options,
-        );
-        return (claimed as (Document & { lease: Lease }) | null) ?? undefined;
+        await collection.insertOne(document as never);
+        return document as unknown as Document & { lease: Lease };
       } catch (error) {
         // It exists, and another holds it.
         if (isDuplicateKey(error)) return undefined;

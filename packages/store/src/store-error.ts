@@ -40,7 +40,9 @@ export async function translateTimeLimit<Result>(advice: string, operation: () =
 
 /** Whether an insert failed because its key exists. */
 export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === 11_000;
+  if (!(error instanceof mongo.MongoServerError)) return false;
+  // MongoDB-compatible servers report it by its text alone where an upsert of `findAndModify` meets it.
+  return error.code === 11_000 || error.message.startsWith('duplicate key value');
 }
 
 /** Which writes of a bulk failed because their key exists; undefined if it failed in any other way. */

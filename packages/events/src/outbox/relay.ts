@@ -28,7 +28,7 @@ export interface Relay {
 }
 
 const maxDocuments = 500;
-const defaultPollMs = { busy: 200, idle: 1_200 };
+const defaultPollMs = { busy: 200, idle: 1_500 };
 /** Pause after a round, so that the next round sends the events of this time together. */
 const gatherMs = 150;
 

@@ -11,6 +11,8 @@ export interface AppendNotices {
   wait(partition: string, counted: number, maxMs: number, signal: AbortSignal): Promise<void>;
   /** The partitions that somebody waits for. */
   awaited(): string[];
+  /** Returns false if another watcher of this process looks for appends: it has done so within a time. */
+  claimLook(watcher: object, withinMs: number): boolean;
 }
 
 const noticesOfLog = new Map<string, AppendNotices>();
@@ -25,6 +27,7 @@ export function appendNotices(log: string): AppendNotices {
 function makeNotices(): AppendNotices {
   const events = new EventEmitter().setMaxListeners(0);
   const counts = new Map<string, number>();
+  let lastLook: { watcher: object | undefined; at: number } = { watcher: undefined, at: Number.NEGATIVE_INFINITY };
   return {
     count: (partition) => counts.get(partition) ?? 0,
     notify(partition) {
@@ -41,5 +44,11 @@ function makeNotices(): AppendNotices {
       await Promise.allSettled(waits);
     },
     awaited: () => events.eventNames().map(String),
+    claimLook(watcher, withinMs) {
+      const now = performance.now();
+      if (watcher !== lastLook.watcher && now - lastLook.at < withinMs) return false;
+      lastLook = { watcher, at: now };
+      return true;
+    },
   };
 }

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
+import { joinLeaseGroup, type LeaseGroupMember } from '@ticketing/store/lease-group.ts';
 import { isUnreachable } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
@@ -40,7 +41,7 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
   const offsets = connection.collection(offsetCollection) as unknown as mongo.Collection<ConsumerOffsetDocument>;
   const notices = appendNotices(database.id);
   const chunks = openChunkStore(connection, notices.notify);
-  const watching = watchAppends(chunks, notices);
+  let watching: WakefulLoop | undefined;
   const partitionsOfTopic = new Map<string, number>();
   const oldRemovedAt = new Map<string, number>();
   const running = new Set<RunningSubscription>();
@@ -61,6 +62,7 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
     const { group, onError } = subscription;
+    watching ??= watchAppends(chunks, notices);
     const member = joinLeaseGroup<ConsumerOffsetDocument>(database, {
       collection: offsetCollection,
       group,
@@ -75,8 +77,9 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
       },
       onError,
     });
+    const readLag = memberLag(group, member);
     const started: RunningSubscription = {
-      lag: () => translateUnreachable(() => lag(group, member.held())),
+      lag: () => translateUnreachable(readLag),
       async stop() {
         running.delete(started);
         await member.stop();
@@ -106,14 +109,31 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
   }
 
   async function lag(group: string, partitions: readonly string[]): Promise<number> {
-    const lags = await Promise.all(
-      partitions.map(async (name) => {
-        const { topic, partition } = parsePartitionName(name);
-        const reached = await offsets.findOne({ _id: `${group}/${name}` });
-        return chunks.count(topic, partition, reached?.offset ?? 0);
-      }),
-    );
+    const lags = await Promise.all(partitions.map((name) => lagOf(group, name)));
     return lags.reduce((sum, behind) => sum + behind, 0);
+  }
+
+  async function lagOf(group: string, name: string): Promise<number> {
+    const { topic, partition } = parsePartitionName(name);
+    const reached = await offsets.findOne({ _id: `${group}/${name}` });
+    return chunks.count(topic, partition, reached?.offset ?? 0);
+  }
+
+  /** The lag of the partitions that a member reads. One in which nothing was appended since it was 0 is not asked for. */
+  function memberLag(group: string, member: Pick<LeaseGroupMember, 'held'>): () => Promise<number> {
+    const handledAt = new Map<string, number>();
+    return async () => {
+      const lags = await Promise.all(
+        member.held().map(async (name) => {
+          const counted = notices.count(name);
+          if (handledAt.get(name) === counted) return 0;
+          const behind = await lagOf(group, name);
+          if (behind === 0) handledAt.set(name, counted);
+          return behind;
+        }),
+      );
+      return lags.reduce((sum, behind) => sum + behind, 0);
+    };
   }
 
   async function setUp(wanted: readonly Topic[]): Promise<void> {
@@ -144,7 +164,7 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
     check: () => translateUnreachable(async () => void (await topics.findOne({}))),
     async close() {
       await Promise.all([...running].map((subscription) => subscription.stop()));
-      await watching.stop();
+      await watching?.stop();
     },
   };
 }

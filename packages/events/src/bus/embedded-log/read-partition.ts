@@ -16,8 +16,8 @@ export interface PartitionReading {
   commit(offset: number): Promise<boolean>;
 }
 
-/** How long a reader waits at most before it looks by itself. */
-const maxWaitMs = 5_000;
+/** How long a reader waits for a notice before it looks by itself. */
+const maxWaitMs = 60_000;
 /** After fewer messages than this, more are gathered for a moment: handling many at a time costs little more than one. */
 const largeBatch = 100;
 const gatherMs = 200;

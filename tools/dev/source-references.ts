@@ -1,0 +1,62 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+
+/** Where a comment names something that the repository does not hold. */
+export interface BrokenReference {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** What comments may refer to outside of the repository. */
+const standards = /^(RFC \d+|CloudEvents|W3C|Standard Webhooks|gRPC|https:\/\/)/;
+/** Documents that are not in the repository under these names. */
+const foreign = /(?<!reference\/)\b(decisions|architecture|guarantees|style|toolchain)\.md\b/;
+
+/**
+ * Finds the `Source:` lines that name a file or heading which does not exist, and other mentions of documents that the
+ * repository does not hold. A source is `docs/reference/api.md, Heading`, several are divided by `;`.
+ */
+export function brokenReferences(file: string, text: string, headingsOf: (document: string) => Set<string>) {
+  const broken: BrokenReference[] = [];
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
+    const add = (reason: string) => broken.push({ file, line: index + 1, text: reason });
+    if (foreign.test(line)) add(line.trim());
+    for (const [name] of line.matchAll(/docs\/decisions\/\d{4}/g)) if (!isDecision(name)) add(name);
+    for (const source of sourcesAt(lines, index)) if (!isKnown(source, headingsOf)) add(source);
+  }
+  return broken;
+}
+
+/** The sources of a line that begins with, or has, `Source:`, to the end of their sentence. */
+function sourcesAt(lines: readonly string[], index: number): string[] {
+  const [, first] = /\bSource: (.*)$/.exec(lines[index] ?? '') ?? [];
+  if (first === undefined) return [];
+  let sentence = first;
+  for (let next = index + 1; !/\.\s*(\*\/)?\s*$/.test(sentence) && next < lines.length; next++) {
+    sentence += ` ${(lines[next] ?? '').replace(/^\s*(\*|\/\/)\s?/, '')}`;
+  }
+  return sentence
+    .replace(/\*\/\s*$/, '')
+    .trim()
+    .replace(/\.$/, '')
+    .split(';')
+    .map((source) => source.trim());
+}
+
+function isKnown(source: string, headingsOf: (document: string) => Set<string>): boolean {
+  if (standards.test(source)) return true;
+  const [, document = '', heading] = /^(docs\/[\w/-]+\.md)(?:, (.+))?$/.exec(source) ?? [];
+  if (document === '' || !existsSync(document)) return false;
+  return heading === undefined || headingsOf(document).has(heading);
+}
+
+function isDecision(name: string): boolean {
+  return globSync(`${name}-*.md`).length === 1;
+}
+
+/** The headings of a Markdown file, without their marks. */
+export function headingsIn(document: string): Set<string> {
+  const headings = readFileSync(document, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return new Set([...headings].map(([, heading = '']) => heading.trim()));
+}
