@@ -86,7 +86,7 @@ async function contractsAreGenerated(): Promise<boolean> {
   return problem === undefined;
 }
 
-/** Comments name no file or heading that the repository does not hold. */
+/** Checks that every file and heading that a comment refers to exists in the repository. */
 function sourcesExist(): boolean {
   const startedAt = performance.now();
   const files = globSync('{packages,services,tools,scripts,test,bench,proto,docs}/**/*.{ts,proto,md}', {
@@ -102,7 +102,7 @@ function sourcesExist(): boolean {
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
     .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
   const output = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`).join('\n');
-  const problem = broken.length > 0 ? `${broken.length} references to nothing` : undefined;
+  const problem = broken.length > 0 ? `${broken.length} references to a file or heading that does not exist` : undefined;
   report('sources in comments', startedAt, problem, output);
   return problem === undefined;
 }
