@@ -102,7 +102,8 @@ function sourcesExist(): boolean {
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
     .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
   const output = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`).join('\n');
-  const problem = broken.length > 0 ? `${broken.length} references to a file or heading that does not exist` : undefined;
+  const problem =
+    broken.length > 0 ? `${broken.length} references to a file or heading that does not exist` : undefined;
   report('sources in comments', startedAt, problem, output);
   return problem === undefined;
 }

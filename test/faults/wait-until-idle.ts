@@ -7,7 +7,7 @@ import { serviceNamed } from '@ticketing/system/services.ts';
 import { operateAll } from '../../tools/dev/load-services.ts';
 
 const deadlineMs = 180_000;
-/** Longer than the nearest `dueBy` that the load sets lies ahead, so that all due tickets are reopened. */
+/** The load sets `dueBy` at most 4 s ahead, so after this time all such tickets are due. */
 const reopeningMs = 6_000;
 
 /**

@@ -12,7 +12,11 @@ test('accepts sources that exist: one or several, on one line or several', () =>
 });
 
 test.each([
-  ['a heading that does not exist', '/** Source: docs/reference/api.md, Mistakes. */', 'docs/reference/api.md, Mistakes'],
+  [
+    'a heading that does not exist',
+    '/** Source: docs/reference/api.md, Mistakes. */',
+    'docs/reference/api.md, Mistakes',
+  ],
   ['a file that does not exist', '// Source: docs/reference/nothing.md, Errors.', 'docs/reference/nothing.md, Errors'],
   ['a text that is no source', '/** Source: the wiki. */', 'the wiki'],
   ['a document without its folder', '// See guarantees.md.', '// See guarantees.md.'],

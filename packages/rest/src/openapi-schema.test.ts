@@ -67,7 +67,10 @@ describe('schemas of responses', () => {
   it('say which fields may be null, left out, deprecated or dates', () => {
     const ticket = propertiesOf('Ticket');
     expect(ticket.from).toMatchObject({ type: ['string', 'null'] });
-    expect(ticket.priority).toEqual({ $ref: '#/components/schemas/Priority', description: 'How urgent the ticket is.' });
+    expect(ticket.priority).toEqual({
+      $ref: '#/components/schemas/Priority',
+      description: 'How urgent the ticket is.',
+    });
     expect(ticket.spamStatus).toMatchObject({
       anyOf: [{ $ref: '#/components/schemas/SpamStatus' }, { type: 'null' }],
     });

@@ -629,7 +629,7 @@ export const RowStatus = {
   WAITING_ON_CUSTOMER: 5,
 
   /**
-   * Waits for somebody else.
+   * Waits for a third party.
    *
    * @generated from enum value: ROW_STATUS_WAITING_ON_THIRD_PARTY = 6;
    */

@@ -457,7 +457,7 @@ export const AssistantSessionSchema: GenMessage<AssistantSession> = /*@__PURE__*
   messageDesc(file_ticketing_tickets_v1_intent, 5);
 
 /**
- * Somebody who took part in an assistant session.
+ * A profile that took part in an assistant session.
  *
  * @generated from message ticketing.tickets.v1.SessionParticipant
  */
