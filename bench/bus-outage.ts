@@ -45,7 +45,7 @@ export function kafkaBus(command: string): StoppableBus {
     environment: {},
     async interrupt(downMs) {
       await servers.restart('broker', 'kill', downMs);
-      await servers.settled();
+      await servers.restored();
     },
     close: async () => undefined,
   };

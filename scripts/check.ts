@@ -4,11 +4,11 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brokenReferences, headingsIn } from '../tools/dev/source-references.ts';
 
-/** One static check: a name, and what it runs. It passes if the command ends with 0. */
+/** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
 interface Check {
   name: string;
   command: readonly [string, ...string[]];
-  /** Looks at the output of a command that ended well; answers what is wrong with it. */
+  /** Looks for a problem in the output of a command that exited with code 0; returns the problem, if there is one. */
   judge?: (output: string) => string | undefined;
 }
 
@@ -32,8 +32,8 @@ const checks: readonly Check[] = [
       '--config',
       '.dependency-cruiser.cjs',
     ],
-    // With a TypeScript it does not support, it looks at nothing and says that all is well.
-    judge: (output) => (/\b0 modules\b/.test(output) ? 'no module was looked at' : undefined),
+    // With an unsupported version of TypeScript, dependency-cruiser checks no module and reports success.
+    judge: (output) => (/\b0 modules\b/.test(output) ? 'no module was checked' : undefined),
   },
   { name: 'unused code', command: ['knip'] },
 ];
@@ -60,12 +60,12 @@ async function runAll(all: readonly Check[]): Promise<boolean[]> {
 async function runCheck({ name, command: [program, ...args], judge }: Check): Promise<boolean> {
   const startedAt = performance.now();
   const { code, output } = await run(program, args);
-  const problem = code === 0 ? judge?.(output) : `ended with ${code}`;
+  const problem = code === 0 ? judge?.(output) : `exited with code ${code}`;
   report(name, startedAt, problem, output);
   return problem === undefined;
 }
 
-/** The committed contracts must be what the generator makes of proto/ now. */
+/** Checks that the committed generated code equals a fresh generation from proto/. */
 async function contractsAreGenerated(): Promise<boolean> {
   const startedAt = performance.now();
   const image = join(generated, 'contract.binpb');
@@ -80,13 +80,13 @@ async function contractsAreGenerated(): Promise<boolean> {
     code.code !== 0 || built.code !== 0
       ? 'the generator failed'
       : differing.length > 0
-        ? 'run npm run generate'
+        ? 'the generated code is out of date; run npm run generate'
         : undefined;
   report('contracts: generated', startedAt, problem, `${code.output}${built.output}${differing.join('\n')}`);
   return problem === undefined;
 }
 
-/** Comments name no file or heading that the repository does not hold. */
+/** Checks that every file and heading that a comment refers to exists in the repository. */
 function sourcesExist(): boolean {
   const startedAt = performance.now();
   const files = globSync('{packages,services,tools,scripts,test,bench,proto,docs}/**/*.{ts,proto,md}', {
@@ -102,7 +102,8 @@ function sourcesExist(): boolean {
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
     .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
   const output = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`).join('\n');
-  const problem = broken.length > 0 ? `${broken.length} references to nothing` : undefined;
+  const problem =
+    broken.length > 0 ? `${broken.length} references to a file or heading that does not exist` : undefined;
   report('sources in comments', startedAt, problem, output);
   return problem === undefined;
 }

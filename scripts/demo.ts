@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { type Answer, Story } from '../tools/demo/story.ts';
+import { type ResponseBody, Story } from '../tools/demo/story.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
-const usage = `Tells the story of a ticket through the public API, and prints each request and answer:
+const usage = `Plays the life of a ticket through the public API, and prints each request and response:
 
   npm run demo
 
-  --port 8080   where the system listens; it is started if it does not
-  --data ./data where the system keeps its data
+  --port PORT  the port of the gateway (8080); the system is started if nothing listens there
+  --data DIR   the data folder of the system (./data)
 `;
 
 await runDevelopmentScript(async () => {
@@ -29,15 +29,15 @@ await runDevelopmentScript(async () => {
   try {
     const { issuerKeyFile } = developmentKeys(values.data);
     const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
-    await tell(new Story(url, await signToken(issuerKeyFile, claims, 3600)));
+    await runStory(new Story(url, await signToken(issuerKeyFile, claims, 3600)));
   } finally {
     await stop();
   }
 });
 
-async function tell(story: Story): Promise<void> {
+async function runStory(story: Story): Promise<void> {
   const run = Date.now().toString(36);
-  story.chapter('A tag for what the customer is about');
+  story.chapter('A tag is created for the topic of the request');
   const tag = await story.request('POST', '/tag', { name: `Meter reading ${run}`, color: '#3b82f6' });
 
   story.chapter('Kim writes an e-mail');
@@ -56,7 +56,7 @@ async function tell(story: Story): Promise<void> {
   story.chapter('An agent opens the ticket');
   await story.request('GET', `/ticket/${id}`);
 
-  story.chapter('The other system sends the same ticket again: it is updated, not doubled');
+  story.chapter('The other system sends the same ticket again: it is updated, and no second one is created');
   await story.request('POST', '/ticket', { channel: 'email', externalTicketId: `demo-${run}`, priority: 'urgent' });
 
   story.chapter('A colleague looks for it, without umlauts');
@@ -69,19 +69,19 @@ async function tell(story: Story): Promise<void> {
     limit: 1,
   });
 
-  story.chapter('The agent says who works on it, and waits for the customer');
+  story.chapter('The agent marks who works on the ticket, and sets it to pending');
   await story.request('PATCH', `/ticket/${id}`, { workedOnBy: 1, status: 'pending', dueBy: '2030-01-31 12:00:00' });
 
-  story.chapter('A second ticket comes; the same request again makes no third');
+  story.chapter('A second ticket is created; repeating the request with its idempotency key creates no third');
   const letter = { channel: 'letter', subject: 'Abschlag', dueBy: '2030-01-01' };
   const key = { 'idempotency-key': `demo-${run}` };
   const second = numberIn(await story.request('POST', '/ticket', letter, key), 'id');
   await story.request('POST', '/ticket', letter, key);
 
-  story.chapter('What is next in the queue?');
+  story.chapter('An agent asks for the next ticket in the queue');
   await story.request('POST', '/ticket/getLatest', { preferredDirection: 'next', ticketId: second });
 
-  story.chapter('Both are changed at once, or neither');
+  story.chapter('A bulk changes both tickets, or neither: the first fails because one ticket does not exist');
   const both = [
     { id, status: 'open', removeTagIds: [numberIn(tag, 'id')] },
     { id: second, priority: 'high', addTagIds: [numberIn(tag, 'id')] },
@@ -89,31 +89,31 @@ async function tell(story: Story): Promise<void> {
   await story.request('PATCH', '/ticket', [...both, { id: 2_000_000_000, status: 'open' }]);
   await story.request('PATCH', '/ticket', both);
 
-  story.chapter('A change that was made for an old version is refused');
+  story.chapter('A change with the ETag of an old version is refused');
   await story.request('PATCH', `/ticket/${second}`, { status: 'closed' }, { 'if-match': '"1"' });
 
-  story.chapter('The customer asks for deletion');
+  story.chapter('The customer asks for the deletion of the ticket');
   await story.request('DELETE', `/ticket/${id}`);
   await story.request('GET', `/ticket/${id}`);
 
-  story.chapter('A request with mistakes is refused, with a pointer to each');
+  story.chapter('A request with invalid input is refused, with a pointer to each problem');
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
 }
 
-function numberIn(answer: Answer, name: string): number {
-  const value = answer[name];
-  if (typeof value !== 'number') throw new Error(`The answer has no ${name}.`);
+function numberIn(body: ResponseBody, name: string): number {
+  const value = body[name];
+  if (typeof value !== 'number') throw new Error(`The response has no ${name}.`);
   return value;
 }
 
-/** Starts the system if nothing answers; answers how to stop what was started. */
+/** Starts the system unless it is running already. Returns a function that stops it if it was started here. */
 async function ensureRunning(url: string, port: string, data: string): Promise<() => Promise<void>> {
-  const isThere = await fetch(`${url}/healthz`).then(
+  const isRunning = await fetch(`${url}/healthz`).then(
     () => true,
     () => false,
   );
-  if (isThere) return async () => undefined;
-  process.stdout.write(`Nothing answers at ${url}: starting the system.\n`);
+  if (isRunning) return async () => undefined;
+  process.stdout.write(`Nothing listens at ${url}: starting the system.\n`);
   const child = spawn(process.execPath, ['scripts/start.ts', '--port', port, '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

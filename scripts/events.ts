@@ -7,17 +7,17 @@ import { environmentFile } from '../tools/dev/environment-file.ts';
 import { loadService, operateAll } from '../tools/dev/load-services.ts';
 import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
 
-const usage = `Looks after the events of a system that was started by npm start:
+const usage = `Shows and repairs the events of a system that was started by npm start:
 
-  npm run events -- dead-letters         lists the events that could not be sent or handled, and why
-  npm run events -- replay               sends and handles them again; --key KEY: those of one ticket or tag
+  npm run events -- dead-letters         lists the events that could not be sent or handled, with the reason
+  npm run events -- replay               sends and handles these again; with --key KEY only those of one ticket or tag
   npm run events -- drain                waits until all events are sent and handled
-  npm run events -- rebuild reporting    makes the rows of reporting anew from the tickets, beside the old ones
-  npm run events -- reconcile reporting  compares the rows with the tickets, and repairs them
+  npm run events -- rebuild reporting    builds a new generation of the reporting rows from the tickets, then switches to it
+  npm run events -- reconcile reporting  compares the reporting rows with the tickets, and repairs the rows that differ
 
   --data DIR  the data folder of that system (./data)
 
-Ends with 1 if anything is left.
+The exit code is 1 if anything is left to be done, or was found wrong.
 `;
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -40,11 +40,11 @@ await runDevelopmentScript(async () => {
   process.exitCode = left > 0 ? 1 : 0;
 });
 
-/** Operations that every service has; any other is for the service that is named behind it. */
-const common = ['dead-letters', 'replay', 'drain'];
+/** The operations that every service has. Any other operation needs the name of a service behind it. */
+const commonOperations = ['dead-letters', 'replay', 'drain'];
 
 async function operate([name = '', service, ...rest]: string[], key: string | undefined, environment: Environment) {
-  if (rest.length === 0 && service === undefined && common.includes(name)) {
+  if (rest.length === 0 && service === undefined && commonOperations.includes(name)) {
     const left = await operateAll({ name, key }, print, environment);
     if (name === 'dead-letters' && left === 0) print('there are no dead letters');
     return left;

@@ -11,20 +11,20 @@ import { type FaultOptions, readFaultOptions } from '../test/faults/options.ts';
 import { seededRandom } from '../test/faults/random.ts';
 import { observe } from '../test/faults/read-back.ts';
 import { measureRecoveries, type Recoveries } from '../test/faults/recovery.ts';
-import { answerLine, lines, recoveryTable, table } from '../test/faults/report.ts';
+import { lines, recoveryTable, statusLine, table } from '../test/faults/report.ts';
 import { openServers } from '../test/faults/servers.ts';
-import { settle } from '../test/faults/settle.ts';
 import { type System, startSystem } from '../test/faults/system.ts';
 import { findings, judge } from '../test/faults/verdict.ts';
+import { waitUntilIdle } from '../test/faults/wait-until-idle.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const print = (text: string) => void process.stdout.write(text);
 const progressMs = 3_000;
 const mostPrinted = 10;
-const mostLogged = 12;
-/** How long changes go on after the last fault, in ms. */
-const calmMs = 2_000;
-/** Every right, and no rate limit that people have. */
+const mostLogLines = 12;
+/** How long the load goes on after the last fault, in ms. */
+const loadAfterFaultsMs = 2_000;
+/** An admin, who has every right; a machine, so that the rate limit for people does not apply. */
 const caller = { sub: '7', kind: 'serviceWorker', roleId: 1 };
 
 await runDevelopmentScript(async () => {
@@ -33,7 +33,7 @@ await runDevelopmentScript(async () => {
   else await run(options);
 });
 
-/** Runs everything on a data folder, which is removed if it is a temporary one and nothing is wrong. */
+/** Runs the system, the load and the faults on a data folder. A temporary folder is removed if nothing is wrong. */
 async function run(options: FaultOptions): Promise<void> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-faults-'));
   mkdirSync(dataDir, { recursive: true });
@@ -41,23 +41,23 @@ async function run(options: FaultOptions): Promise<void> {
   const system = await startSystem(dataDir, options.hasReplicas);
   process.once('exit', () => system.kill());
   const interrupted = interruption();
-  let isWell = false;
+  let hasPassed = false;
   try {
-    isWell = await Promise.race([
-      prove(options, dataDir, system, interrupted.signal),
+    hasPassed = await Promise.race([
+      injectAndJudge(options, dataDir, system, interrupted.signal),
       system.failed,
       interrupted.happened,
     ]);
   } finally {
     await system.stop();
-    if (isWell && options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    if (hasPassed && options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     else print(`The data and the log of the system are in ${dataDir}.\n`);
   }
-  if (!isWell) process.exitCode = 1;
+  if (!hasPassed) process.exitCode = 1;
   process.exit();
 }
 
-/** Aborts on the first signal; the second ends at once. */
+/** Aborts the run on the first signal; a second signal ends the process at once. */
 function interruption(): { signal: AbortSignal; happened: Promise<never> } {
   const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -72,27 +72,34 @@ function interruption(): { signal: AbortSignal; happened: Promise<never> } {
   return { signal: controller.signal, happened: promise };
 }
 
-/** Answers whether nothing was lost. */
-async function prove(options: FaultOptions, dataDir: string, system: System, signal: AbortSignal): Promise<boolean> {
+/** Injects faults under load, then compares what was acknowledged with what can be read. Returns whether nothing is wrong. */
+async function injectAndJudge(
+  options: FaultOptions,
+  dataDir: string,
+  system: System,
+  signal: AbortSignal,
+): Promise<boolean> {
   const token = await signToken(developmentKeys(dataDir).issuerKeyFile, caller, 86_400);
   const ledger = new Ledger();
   const recoveries = measureRecoveries();
-  const count: FaultCount = { kills: 0, freezes: 0, last: 'nothing yet' };
+  const count: FaultCount = { kills: 0, freezes: 0, last: 'none' };
   const { url } = system;
   const load = startLoad({ url, token, seed: options.seed, ledger, onAcknowledged: recoveries.acknowledged });
   await disturbUnderLoad(options, system, { load, ledger, recoveries, count, signal });
   const environment = system.environment();
-  await settle(environment, (line) => print(`${line}\n`));
+  await waitUntilIdle(environment, (line) => print(`${line}\n`));
   const verdict = judge(ledger, await observe(url, token, environment));
-  print(`\n${recoveryTable(recoveries)}\nanswers  ${answerLine(load.answers)}\n${lines(load.surprises)}`);
-  print(lines(logged(system)));
+  print(
+    `\n${recoveryTable(recoveries)}\nresponses by status  ${statusLine(load.statusCounts)}\n${lines(load.unexpected)}`,
+  );
+  print(lines(mostFrequentLogLines(system)));
   print(`\n${table(count, ledger.acknowledged, verdict)}`);
   const wrong = findings(verdict);
   if (wrong.length > 0) print(`\n${lines(wrong.slice(0, mostPrinted))}`);
   return wrong.length === 0;
 }
 
-interface Underway {
+interface RunState {
   load: Load;
   ledger: Ledger;
   recoveries: Recoveries;
@@ -100,32 +107,36 @@ interface Underway {
   signal: AbortSignal;
 }
 
-async function disturbUnderLoad(options: FaultOptions, system: System, underway: Underway): Promise<void> {
-  const { load, ledger, count } = underway;
+async function disturbUnderLoad(options: FaultOptions, system: System, state: RunState): Promise<void> {
+  const { load, ledger, count } = state;
   const progress = setInterval(() => {
     const { kills, freezes, last } = count;
-    print(`${kills} kills, ${freezes} freezes, ${ledger.acknowledged} acknowledged; last: ${last}\n`);
+    print(`${kills} kills, ${freezes} freezes, ${ledger.acknowledged} changes acknowledged; last fault: ${last}\n`);
   }, progressMs);
   try {
     await disturb({
       ...options,
-      ...underway,
+      ...state,
       system,
       servers: options.servers === undefined ? undefined : openServers(options.servers),
       random: seededRandom(options.seed),
       acknowledged: () => ledger.acknowledged,
     });
     await system.ready();
-    await sleep(calmMs);
+    await sleep(loadAfterFaultsMs);
   } finally {
     clearInterval(progress);
     await load.stop();
   }
 }
 
-/** What the services have logged most, as warnings and errors. */
-function logged(system: System): string[] {
+/** The sentences that the services logged most often, each with its count. */
+function mostFrequentLogLines(system: System): string[] {
   const counts = system.log.counts();
-  const shown = counts.slice(0, mostLogged).map(({ sentence, count }) => `${String(count).padStart(6)} × ${sentence}`);
-  return counts.length > shown.length ? [...shown, `        and ${counts.length - shown.length} others`] : shown;
+  const shown = counts
+    .slice(0, mostLogLines)
+    .map(({ sentence, count }) => `${String(count).padStart(6)} × ${sentence}`);
+  return counts.length > shown.length
+    ? [...shown, `        and ${counts.length - shown.length} other sentences`]
+    : shown;
 }

@@ -1,6 +1,6 @@
 /**
- * Installs what package-lock.json names, if it is not installed yet; runs before every npm script that needs it, on
- * plain Node 20 and without dependencies. Of several at once one installs and the others wait.
+ * Installs what package-lock.json names, if it is not installed yet. It runs before every npm script that needs
+ * dependencies, so it has none itself and needs only Node 20. If several run at once, one installs and the others wait.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const owner = join(lock, 'pid');
 
 if (!isInstalled()) {
   await takeLock();
-  // Not in `finally` only: npm may be stopped by a signal that ends this process too.
+  // `finally` would not run if a signal that stops npm ends this process too.
   process.once('exit', () => rmSync(lock, { recursive: true, force: true }));
   if (!isInstalled()) process.exit(install());
 }
@@ -57,7 +57,10 @@ async function takeLock() {
   }
 }
 
-/** Moves it away first: of several who have found it abandoned one succeeds, and none removes a lock made since. */
+/**
+ * Renames the lock before it is removed. If several processes found it abandoned, the rename succeeds in one of them, and
+ * none removes a lock that was made since.
+ */
 function removeAbandoned() {
   const moved = `${lock}-${process.pid}`;
   try {
@@ -74,7 +77,7 @@ function isAbandoned() {
     return false;
   } catch (error) {
     if (error.code === 'ESRCH') return true;
-    // The owner has made the folder and is about to write its name into it.
+    // The owner has made the folder, and has not written its process id yet.
     return error.code === 'ENOENT' && Date.now() - (changedAt(lock) ?? Date.now()) > 2000;
   }
 }

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 let root: string;
 const path = (...names: string[]) => join(root, ...names);
 
-/** Stands for npm: says on standard output what it was asked for, takes a moment, and installs nothing. */
+/** A stand-in for npm: records its arguments, prints to standard output, takes a moment, and installs nothing. */
 const npm = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
@@ -65,7 +65,7 @@ it('installs again when the lock file is newer', async () => {
   expect(calls()).toHaveLength(2);
 });
 
-it('ends as npm ends', async () => {
+it('exits with the code of npm', async () => {
   writeFileSync(path('npm.mjs'), 'process.exit(3);');
   expect((await install()).code).toBe(3);
 });

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { services } from '@ticketing/system/services.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const { MONGODB_URI: _, ...environment } = process.env;
@@ -21,7 +22,7 @@ afterEach(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  // What a killed system leaves behind ends a moment later, and lets go of the folder.
+  // After a kill the store's process ends a moment later, and writes to the folder until then.
   rmSync(data, { recursive: true, maxRetries: 20, retryDelay: 100 });
 });
 
@@ -34,25 +35,25 @@ function run(script: string, args: string[], extra: Record<string, string> = {})
   return child;
 }
 
-/** Starts the system and waits until it says that it is ready. */
+/** Starts the system and waits until it has printed that it is ready. */
 async function start(...args: string[]) {
   const child = run('start.ts', ['--port', '0', ...args]);
-  let said = '';
-  let complained = '';
+  let output = '';
+  let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (part: string) => {
-    complained += part;
+    errors += part;
   });
   child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-    said += part;
+    output += part;
   });
   await vi.waitFor(
     () => {
-      if (child.exitCode !== null) throw new Error(`it has ended: ${complained}`);
-      expect(said).toMatch(/^ready \S+\n$/m);
+      if (child.exitCode !== null) throw new Error(`it has ended: ${errors}`);
+      expect(output).toMatch(/^ready \S+\n$/m);
     },
     { timeout: 30_000 },
   );
-  return { child, said, complaints: () => complained, url: /^ready (\S+)$/m.exec(said)?.[1] ?? '' };
+  return { child, output, errorOutput: () => errors, url: /^ready (\S+)$/m.exec(output)?.[1] ?? '' };
 }
 
 /** Runs a script to its end. */
@@ -79,22 +80,22 @@ const childrenOf = (pid: number | undefined) =>
     .map((line) => ({ pid: Number.parseInt(line, 10), args: line }));
 
 describe('npm start', () => {
-  it('prints a first call that works, and stops in order on a signal', async () => {
-    const { child, said, url } = await start();
-    const curl = said.split('\n').find((line) => line.startsWith('curl ')) ?? '';
+  it('prints a curl command that creates a ticket, and stops in order on a signal', async () => {
+    const { child, output, url } = await start();
+    const curl = output.split('\n').find((line) => line.startsWith('curl ')) ?? '';
     const [, token = ''] = /Bearer (\S+)'/.exec(curl) ?? [];
     const [, body = ''] = /-d '(.*)'$/.exec(curl) ?? [];
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ id: 1, channel: 'email', subject: 'Hello' });
+    const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ id: 1, channel: 'email', subject: 'Hello' });
     const [store] = childrenOf(child.pid);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(alive(store?.pid ?? 0)).toBe(false);
   });
 
-  it('says in one sentence that the data folder or the port is in use', async () => {
+  it('reports in one sentence that the data folder or the port is in use', async () => {
     const { url } = await start();
     const [folder, port] = await Promise.all([
       outcome(run('start.ts', ['--port', '0'])),
@@ -114,8 +115,8 @@ describe('npm start', () => {
     }
   });
 
-  it('with --split starts a dead service again, and leaves nothing behind when it is killed', async () => {
-    const { child, url, complaints } = await start('--split');
+  it('with --split restarts a service that dies, and leaves no process behind when it is killed itself', async () => {
+    const { child, url, errorOutput } = await start('--split');
     const described = async () => {
       const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
       return Object.keys(document.paths);
@@ -123,22 +124,25 @@ describe('npm start', () => {
     await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
     const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
     process.kill(gateway?.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));
+    await vi.waitFor(() => expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'));
     await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
     const all = childrenOf(child.pid);
-    expect(all).toHaveLength(4);
+    const store = 1;
+    expect(all).toHaveLength(services.length + store);
     child.kill('SIGKILL');
     await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
   });
 });
 
-it('follows the port of the gateway where it can', { retry: 3 }, async () => {
+it('gives the other services the ports that follow the port of the gateway, unless they are taken', {
+  retry: 3,
+}, async () => {
   const { choosePorts, portsOf } = await import('../tools/dev/ports.ts');
   const gateway = portsOf(await choosePorts(0), 'gateway').http;
   const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
   await once(other, 'listening');
   const ports = await choosePorts(gateway);
-  expect(portsOf(ports, 'tickets').http).toBe(gateway + 1);
+  expect(portsOf(ports, services[0]?.name ?? '').http).toBe(gateway + 1);
   const chosen = [...ports.values()].flatMap(({ http, grpc, internal }) => [http, grpc, internal]).filter(Boolean);
   expect(new Set([...chosen, gateway + 2]).size).toBe(chosen.length + 1);
   other.close();

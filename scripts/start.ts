@@ -5,7 +5,7 @@ import { publishEnvironment } from '../tools/dev/environment-file.ts';
 import { greeting } from '../tools/dev/greeting.ts';
 import { choosePorts } from '../tools/dev/ports.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
-import { importServices, startApart, startTogether } from '../tools/dev/services.ts';
+import { preloadServices, startInOneProcess, startSplit } from '../tools/dev/services.ts';
 import { readStartOptions, type StartOptions } from '../tools/dev/start-options.ts';
 import { openStore } from '../tools/dev/store.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
@@ -16,7 +16,7 @@ await runDevelopmentScript(async () => {
   else await start(options);
 });
 
-/** Starts everything; on a signal, and if it can not start, stops what runs in the reverse order. */
+/** Starts everything. On a signal, or if a part cannot be started, stops what was started, in the reverse order. */
 async function start(options: StartOptions): Promise<void> {
   const stops: (() => Promise<void>)[] = [];
   const stopAll = async () => {
@@ -35,8 +35,8 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
   const keys = developmentKeys(dataDir);
-  // Loading, or building, takes as long as opening the store does, in another process.
-  (options.isSplit ? currentBuild() : importServices()).catch(() => undefined);
+  // Begins to load or build the services now, because the store is opened meanwhile by another process.
+  (options.isSplit ? currentBuild() : preloadServices()).catch(() => undefined);
   const store = await openStore(dataDir, process.env.MONGODB_URI);
   let isStopping = false;
   stops.push(async () => {
@@ -44,16 +44,16 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
     await store.stop();
   });
   void store.exited.then(() => {
-    if (!isStopping) endWith('The store has ended unexpectedly; start again.');
+    if (!isStopping) endWith('The store has ended unexpectedly; run npm start again.');
   });
   const environment = systemEnvironment({ ports, keys, mongodbUri: store.uri, logLevel }, process.env);
-  const services = await (options.isSplit ? startApart(environment) : startTogether(environment));
+  const services = await (options.isSplit ? startSplit(environment) : startInOneProcess(environment));
   stops.push(services.stop);
   const urls = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`);
   await Promise.race([waitUntilReady(urls), services.failed]);
-  services.settled();
-  const withdraw = publishEnvironment(dataDir, environment);
-  stops.push(async () => withdraw());
+  services.restartFromNowOn();
+  const removeEnvironment = publishEnvironment(dataDir, environment);
+  stops.push(async () => removeEnvironment());
   process.stdout.write(await greeting(dataDir, ports, keys));
 }
 
@@ -62,7 +62,7 @@ function endWith(sentence: string): never {
   process.exit(1);
 }
 
-/** The first signal stops in order, the second at once. */
+/** The first signal stops everything in order; a second one ends this process at once. */
 function onSignal(stopAll: () => Promise<void>): void {
   let isStopping = false;
   const stop = async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { freePort } from '../tools/dev/ports.ts';
 
-/** Runs the integration suites on real servers: those of `MONGODB_URI` and `KAFKA_BROKERS`, or containers. */
+/** Runs the integration suites on real servers: those that `MONGODB_URI` and `KAFKA_BROKERS` name, else containers. */
 const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';
 const kafkaImage = process.env.TICKETING_TEST_KAFKA_IMAGE ?? 'apache/kafka:4.1.0';
 const mongoPort = 27_017;
@@ -31,7 +31,7 @@ async function startMongo(): Promise<string> {
   return `mongodb://${container.getHost()}:${container.getMappedPort(mongoPort)}/?directConnection=true`;
 }
 
-/** One broker that is its own controller. It tells clients its address, so that the port is chosen beforehand. */
+/** Starts one broker that is its own controller. Its port is chosen beforehand, because it must advertise it to clients. */
 async function startKafka(): Promise<string> {
   const port = await freePort();
   const container = await new GenericContainer(kafkaImage)

@@ -4,19 +4,22 @@ import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
 
-const usage = `Prints a token of the development issuer:
+const usage = `Prints an access token that is signed by the issuer of the local system:
 
   npm run --silent token -- --sub 7 --kind user --role 2 --permissions deleteTicket,manageTags
 
-  --data DIR             where the system keeps its data (./data)
-  --sub ID               the profile (1)
-  --kind KIND            user, vendor, vendorPartner, serviceWorker, codeExecutor or system (user)
-  --role ID              1 is the admin, who has all rights (1)
+  --data DIR             the data folder of the system, with the issuer's key (./data)
+  --sub ID               the id of the profile (1)
+  --kind KIND            the kind of the profile: user, vendor, vendorPartner, serviceWorker, codeExecutor or system (user)
+  --role ID              the id of the role; 1 is the admin, who has all rights (1)
   --permissions A,B      the rights
-  --teams 1,2            the teams
-  --skills 3,4           the skill tags; --excluded 5: those never routed; --restricted: only these
+  --teams 1,2            the ids of the teams
+  --skills 3,4           the ids of the skill tags that the profile has
+  --excluded 5           the ids of the tags that are excluded for a restricted profile
+  --restricted           tickets with an excluded tag do not match the skills of the profile
   --name, --first-name, --last-name, --email
-  --expires 12h          the lifetime: seconds, or a number with s, m, h or d
+                         name and address of the profile
+  --expires 12h          the lifetime: seconds, or a number with s, m, h or d (12h)
 `;
 
 const options = {

@@ -34,7 +34,7 @@ const drain = async () => {
   await operateAll({ name: 'drain' }, silent, system.environment);
 };
 
-/** All that the stores and the event log hold, as text. */
+/** Reads every document of all stores and of the event log, as one text. */
 async function everything(): Promise<string> {
   const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();
   const parts: string[] = [];
@@ -57,11 +57,11 @@ async function everything(): Promise<string> {
 
 function textOf(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  // Binary values arrive in base64 here.
+  // JSON.stringify has made base64 of binary values; they are decoded so that the text in them is found.
   return /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ? `${value} ${Buffer.from(value, 'base64').toString()}` : value;
 }
 
-test('a ticket and its tag reach the rows, and the export, within moments', async () => {
+test('a change of a ticket or of its tag shows in the rows and in the export soon', async () => {
   const tag = await call('POST', '/tag', { name: '=HYPERLINK("http://x","y")' });
   const { json } = await call('POST', '/ticket', { channel: 'phone', subject: 'sichtbar', tags: [tag.json.id] });
   await expect
@@ -76,14 +76,14 @@ test('a ticket and its tag reach the rows, and the export, within moments', asyn
   expect(await csv.text()).toContain('umbenannt');
 });
 
-test('a cookie opens the export to its own site only', async () => {
+test('a request for the export by cookie is served only if it comes from the same origin', async () => {
   const cookie = `ticketing_session=${headers.authorization?.slice('Bearer '.length)}`;
   const from = async (site: string) =>
     (await system.fetch(`${system.url}${path}?format=json`, { headers: { cookie, 'sec-fetch-site': site } })).status;
   expect([await from('same-origin'), await from('cross-site'), await from('same-site')]).toEqual([200, 403, 403]);
 });
 
-test('E7: after a deletion, a rebuild and a replay from the start no store holds a trace of the ticket', {
+test('E7: no store holds any text of a deleted ticket, also after a rebuild and a replay of all events', {
   timeout: 60_000,
 }, async () => {
   const kept = await call('POST', '/ticket', { channel: 'phone', subject: 'bleibt' });
@@ -116,8 +116,8 @@ test('E7: after a deletion, a rebuild and a replay from the start no store holds
   await reporting.operate({ name: 'rebuild' }, silent, system.environment);
   expect(await everything()).not.toContain(secret);
 
-  // A group forgets how far it has come: every event comes again.
-  if (inject('kafkaBrokers').length === 0) await forgetPlaces();
+  // Without consumer offsets, every event is delivered again.
+  if (inject('kafkaBrokers').length === 0) await removeConsumerOffsets();
   await drain();
   expect(await everything()).not.toContain(secret);
   const ids = (await rows()).map(({ id }) => id);
@@ -126,10 +126,10 @@ test('E7: after a deletion, a rebuild and a replay from the start no store holds
   expect(await reporting.operate({ name: 'reconcile' }, silent, system.environment)).toBe(0);
 });
 
-async function forgetPlaces(): Promise<void> {
+async function removeConsumerOffsets(): Promise<void> {
   const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();
   const database = client.getClient().db(system.environment.TICKETING_REPORTING_EVENT_LOG_MONGODB_DATABASE);
-  // Who reads a partition finds its place gone, gives it up, and begins at the start.
+  // A reader that cannot commit, because its document is gone, stops; the partition is then read from the start.
   await database.collection('logConsumerOffsets').deleteMany({});
   await client.close();
   await expect

@@ -11,14 +11,14 @@ import { loadServices } from '../../tools/dev/load-services.ts';
 
 /** A whole system in this process, on databases of its own. */
 export interface System {
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   url: string;
-  /** Checks every response against the OpenAPI document of the gateway. */
+  /** Sends a request, and checks the response against the OpenAPI document of the gateway. */
   fetch: CheckedFetch;
   /** The ports of a service. */
   portsOf(service: string): ServicePorts;
   identity: TestIdentity;
-  /** The variables of its services. */
+  /** The variables that its services were started with. */
   environment: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startSystem(): Promise<System> {
   const environment: Record<string, string> = {};
   const portsOf = (service: string) => {
     const started = running.get(service);
-    if (!started) throw new Error(`The ${service} service is not started.`);
+    if (!started) throw new Error(`The ${service} service has not been started.`);
     return started.ports;
   };
   for (const service of await loadServices()) {

@@ -35,7 +35,7 @@ async function start(port: number): Promise<ChildProcess> {
   return child;
 }
 
-test('kill -9 of the system under writes loses no acknowledged ticket', { timeout: 120_000 }, async () => {
+test('kill -9 of the whole system during writes loses no acknowledged ticket', { timeout: 120_000 }, async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const claims = { sub: '900', kind: 'serviceWorker', roleId: 2 };
@@ -53,7 +53,7 @@ test('kill -9 of the system under writes loses no acknowledged ticket', { timeou
           const { id } = (await response.json()) as { id: number };
           if (response.ok) acknowledged.push(id);
         } catch {
-          // The connection broke in mid-request: nothing was acknowledged.
+          // The connection broke during the request, so nothing was acknowledged.
         }
       }
     });

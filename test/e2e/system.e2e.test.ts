@@ -81,7 +81,7 @@ test('a browser session reads by cookie, and writes from its own origin only', a
   expect(await status('POST', 'same-site')).toBe(403);
 });
 
-test('without a credential nothing but health, contract and reference is answered', async () => {
+test('without a credential, only health, the OpenAPI document and the reference page are served', async () => {
   const status = async (path: string) => (await system.fetch(system.url + path)).status;
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs'])
     expect([path, await status(path)]).toEqual([path, 200]);
@@ -89,7 +89,7 @@ test('without a credential nothing but health, contract and reference is answere
   expect(await status('/ticket/1')).toBe(401);
 });
 
-test('every method that a path does not have is 405, also one that browsers never send', async () => {
+test('every method that a path does not support is refused with 405', async () => {
   const check = await documentCheck(`${system.url}/openapi.json`);
   const send = async (method: string, path: string) => {
     const outgoing = request(system.url + path, {
@@ -97,15 +97,15 @@ test('every method that a path does not have is 405, also one that browsers neve
       headers: { authorization: `Bearer ${token}` },
       agent: false,
     });
-    const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    const responded = once(outgoing, 'response') as Promise<[IncomingMessage]>;
     outgoing.end();
-    const [incoming] = await answered;
+    const [incoming] = await responded;
     const { statusCode: status = 0, headers } = incoming;
     check({ method, path, status, headers: new Headers(headers as HeadersInit), body: await buffer(incoming) });
     return [status, headers.allow];
   };
   for (const method of METHODS) {
-    // Names no path; Node ends the connection.
+    // A CONNECT request has no path; Node ends its connection.
     if (method === 'CONNECT') continue;
     if (!['POST', 'PATCH'].includes(method))
       expect([method, ...(await send(method, '/ticket'))]).toEqual([method, 405, 'POST, PATCH']);
@@ -113,12 +113,12 @@ test('every method that a path does not have is 405, also one that browsers neve
   }
 });
 
-test('a native gRPC client reads a ticket straight from the service', async () => {
+test('a native gRPC client reads a ticket from the service directly, without the gateway', async () => {
   const created = await call('POST', '/ticket', { body: { channel: 'chat', subject: 'gRPC' } });
   const client = new Client(`127.0.0.1:${system.portsOf('tickets').grpc}`, credentials.createInsecure());
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
-  const answer = await new Promise<Buffer>((resolve, reject) => {
+  const responseBytes = await new Promise<Buffer>((resolve, reject) => {
     client.makeUnaryRequest<Buffer, Buffer>(
       '/ticketing.tickets.v1.TicketService/GetTicket',
       (message) => message,
@@ -134,7 +134,7 @@ test('a native gRPC client reads a ticket straight from the service', async () =
     );
   });
   client.close();
-  const { ticket } = fromBinary(GetTicketResponseSchema, answer);
+  const { ticket } = fromBinary(GetTicketResponseSchema, responseBytes);
   expect(ticket).toMatchObject({ id: created.json.id, subject: 'gRPC', version: 1 });
 });
 

@@ -1,19 +1,18 @@
+import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { disturb } from './disturb.ts';
 import type { SystemProcess } from './processes.ts';
 import { seededRandom } from './random.ts';
 
-const running: SystemProcess[] = ['starter', 'gateway', 'tickets', 'reporting', 'store', 'other'].map((role, pid) => ({
-  pid,
-  role,
-}));
+const disturbed = ['starter', 'store', ...services.map(({ name }) => name)];
+const running: SystemProcess[] = [...disturbed, 'other'].map((role, pid) => ({ pid, role }));
 
-/** Runs faults at once on a system and servers that only tell what happens to them. */
-async function told(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean) {
+/** Runs faults, without pauses between them, on a stub of a system and its servers. Returns the faults in their order. */
+async function faultsOf(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean) {
   const faults: string[] = [];
   const count = { kills: 0, freezes: 0, last: '' };
   let acknowledged = 0;
-  const tell = (what: string) => async () => void faults.push(what);
+  const record = (what: string) => async () => void faults.push(what);
   await disturb({
     system: {
       processes: () => processes,
@@ -22,10 +21,10 @@ async function told(seed: number, kills: number, processes: SystemProcess[], has
     },
     servers: hasServers
       ? {
-          restart: (name, how) => tell(`${how} ${name}`)(),
-          freeze: (name) => tell(`freeze ${name}`)(),
+          restart: (name, how) => record(`${how} ${name}`)(),
+          freeze: (name) => record(`freeze ${name}`)(),
           isDisturbed: () => false,
-          settled: tell('settled'),
+          restored: record('restored'),
         }
       : undefined,
     random: seededRandom(seed),
@@ -43,19 +42,19 @@ async function told(seed: number, kills: number, processes: SystemProcess[], has
   return { faults, count };
 }
 
-test('kills as often as asked for, every process that takes part, and the same ones for the same seed', async () => {
-  const { faults, count } = await told(1, 80, running, false);
+test('kills as often as asked for, every process but unknown ones, and the same processes for the same seed', async () => {
+  const { faults, count } = await faultsOf(1, 80, running, false);
   expect(count.kills).toBe(80);
   const killed = faults.filter((fault) => fault.startsWith('SIGKILL')).map((fault) => fault.split(' ')[1]);
-  expect(new Set(killed)).toEqual(new Set(['starter', 'gateway', 'tickets', 'reporting', 'store']));
-  const again = await told(1, 80, running, false);
+  expect(new Set(killed)).toEqual(new Set(disturbed));
+  const again = await faultsOf(1, 80, running, false);
   expect(again.faults.filter((fault) => fault.startsWith('SIGKILL'))).toEqual(
     faults.filter((fault) => fault.startsWith('SIGKILL')),
   );
 });
 
-test('thaws every process that it has frozen', async () => {
-  const { faults, count } = await told(2, 60, running, false);
+test('thaws (SIGCONT) every process that it has frozen (SIGSTOP)', async () => {
+  const { faults, count } = await faultsOf(2, 60, running, false);
   expect(count.freezes).toBeGreaterThan(0);
   for (const [index, fault] of faults.entries()) {
     const [signal, role] = fault.split(' ');
@@ -63,9 +62,9 @@ test('thaws every process that it has frozen', async () => {
   }
 });
 
-test('kills, stops and freezes the servers too, and waits until they are back', async () => {
-  const { faults } = await told(3, 60, [], true);
+test('kills, stops and freezes the servers too, and waits until they are restored', async () => {
+  const { faults } = await faultsOf(3, 60, [], true);
   const kinds = ['kill broker', 'stop broker', 'freeze broker', 'kill database', 'stop database', 'freeze database'];
-  expect(new Set(faults)).toEqual(new Set([...kinds, 'settled']));
-  expect(faults.at(-1)).toBe('settled');
+  expect(new Set(faults)).toEqual(new Set([...kinds, 'restored']));
+  expect(faults.at(-1)).toBe('restored');
 });

@@ -5,7 +5,7 @@ import type { Recoveries } from './recovery.ts';
 import { type ServerName, type Servers, serverNames } from './servers.ts';
 import type { System } from './system.ts';
 
-/** How far the faults have come. */
+/** How many faults have happened, and a description of the last one. */
 export interface FaultCount {
   kills: number;
   freezes: number;
@@ -17,50 +17,55 @@ interface DisturbOptions {
   servers: Servers | undefined;
   random: Random;
   kills: number;
+  /** The average pause between two faults. */
   secondsBetween: number;
   count: FaultCount;
   recoveries: Pick<Recoveries, 'begin'>;
-  /** How many changes are acknowledged. */
+  /** How many changes have been acknowledged so far. */
   acknowledged(): number;
   signal: AbortSignal;
-  /** For how long something is frozen: the lease of a relay lasts 5 seconds. */
+  /** For how long a process is frozen. By default 1 to 8 s: a lease expires 6 to 9 s after its owner was frozen. */
   freezeMs?: { shortest: number; longest: number };
 }
 
-/** How often the starter itself is killed, and something is frozen instead. */
-const starterShare = 0.1;
-const freezeShare = 0.15;
-/** How often a fault does not wait until changes are acknowledged again: it hits what is starting. */
-const impatientShare = 0.25;
-/** Changes between two faults, and for how long they are waited for, in ms. */
-const fewestChanges = 20;
-const patienceMs = 20_000;
-const lookEveryMs = 50;
+/** The probability that a kill hits the starter, and with it the whole system. */
+const starterProbability = 0.1;
+/** The probability that a fault is a freeze instead of a kill. */
+const freezeProbability = 0.15;
+/** The probability that a fault does not wait until changes are acknowledged again, so that it hits starting processes. */
+const noWaitProbability = 0.25;
+/** How many changes must be acknowledged before the next fault, and how long it waits for them at most. */
+const changesBetween = 20;
+const changesTimeoutMs = 20_000;
+const pollMs = 50;
 
-/** Kills, at random moments, as many processes as are asked for, and freezes some beside. All are thawed at the end. */
+/**
+ * Kills as many processes as are asked for, at random moments, and also freezes some (SIGSTOP, later SIGCONT). At the end
+ * all processes are thawed and all servers are restored.
+ */
 export async function disturb(options: DisturbOptions): Promise<void> {
   const { system, servers, random, count, signal } = options;
   const frozen = new Map<number, Promise<void>>();
   while (count.kills < options.kills && !signal.aborted) {
-    if (random.next() >= impatientShare) await untilBusy(options);
+    if (random.next() >= noWaitProbability) await untilChangesAcknowledged(options);
     await sleep(random.next() * 2000 * options.secondsBetween);
-    if (random.next() < freezeShare) freeze(options, frozen);
+    if (random.next() < freezeProbability) freeze(options, frozen);
     else kill(options);
   }
   await Promise.all(frozen.values());
-  await servers?.settled();
+  await servers?.restored();
   for (const found of system.processes()) system.signal(found, 'SIGCONT');
 }
 
-async function untilBusy({ acknowledged, signal }: DisturbOptions): Promise<void> {
+async function untilChangesAcknowledged({ acknowledged, signal }: DisturbOptions): Promise<void> {
   const before = acknowledged();
-  const deadline = Date.now() + patienceMs;
-  while (acknowledged() < before + fewestChanges && Date.now() < deadline && !signal.aborted) await sleep(lookEveryMs);
+  const deadline = Date.now() + changesTimeoutMs;
+  while (acknowledged() < before + changesBetween && Date.now() < deadline && !signal.aborted) await sleep(pollMs);
 }
 
 function kill(options: DisturbOptions): void {
   const { system, random, count, recoveries, servers } = options;
-  const isStarter = random.next() < starterShare;
+  const isStarter = random.next() < starterProbability;
   const target = choose(options, isStarter);
   if (target === undefined) return;
   if (typeof target === 'string') {
@@ -70,7 +75,7 @@ function kill(options: DisturbOptions): void {
   const name = typeof target === 'string' ? target : target.role;
   count.kills += 1;
   recoveries.begin(`kill of ${name}`);
-  tell(options, `${name} killed`);
+  noteFault(options, `${name} killed`);
 }
 
 function freeze(options: DisturbOptions, frozen: Map<number, Promise<void>>): void {
@@ -93,10 +98,10 @@ function freeze(options: DisturbOptions, frozen: Map<number, Promise<void>>): vo
   const name = typeof target === 'string' ? target : target.role;
   count.freezes += 1;
   recoveries.begin(`freeze of ${name}`);
-  tell(options, `${name} frozen for ${(ms / 1000).toFixed(1)} s`);
+  noteFault(options, `${name} frozen for ${(ms / 1000).toFixed(1)} s`);
 }
 
-/** One of what is running: the starter, or any other process or server, each as likely. */
+/** Chooses the starter, or any other process or undisturbed server with the same probability. */
 function choose(
   { system, random, servers }: DisturbOptions,
   isStarter: boolean,
@@ -104,11 +109,11 @@ function choose(
   const running = system.processes().sort((left, right) => left.role.localeCompare(right.role));
   const starter = running.find(({ role }) => role === 'starter');
   if (isStarter) return starter;
-  const steady = servers ? serverNames.filter((name) => !servers.isDisturbed(name)) : [];
-  return random.pick([...running.filter(({ role }) => !['starter', 'other'].includes(role)), ...steady]);
+  const undisturbed = servers ? serverNames.filter((name) => !servers.isDisturbed(name)) : [];
+  return random.pick([...running.filter(({ role }) => !['starter', 'other'].includes(role)), ...undisturbed]);
 }
 
-function tell({ count, system }: DisturbOptions, what: string): void {
+function noteFault({ count, system }: DisturbOptions, what: string): void {
   count.last = what;
   system.log.note(what);
 }

@@ -1,7 +1,7 @@
-/** What the bus tells changes of: a ticket or a tag. */
+/** What an event is about: a ticket or a tag. */
 export type Subject = `ticket ${number}` | `tag ${number}`;
 
-/** What an answer said of a ticket in a version. */
+/** The state of a ticket in a version, as a response showed it. */
 export interface TicketState {
   version: number;
   status: string;
@@ -10,62 +10,66 @@ export interface TicketState {
   tagIds: string;
 }
 
-/** A bulk that was sent. What it has changed is seen by the agent that it gives its tickets, which no other gives. */
+/**
+ * A bulk that was sent. It assigns its tickets to an agent whom no other bulk assigns, so that events show what it has
+ * changed.
+ */
 export interface SentBulk {
   agentId: number;
   ticketIds: readonly number[];
-  /** Refused: the system has said that it changed nothing. Unknown: no answer came, or one that leaves it open. */
+  /** Refused: the response said that nothing was changed. Unknown: no response arrived, or one that leaves it open. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
 }
 
-/** The names that a tag was given: the last that was acknowledged, and those that were sent since. */
+/** The names of a tag: the last one that was acknowledged, and those that were sent later. */
 export interface SentNames {
   acknowledged: string;
-  since: string[];
+  sentLater: string[];
 }
 
-/** Keeps what was sent to the system, and what of it was acknowledged. */
+/** Records what the load has sent to the system, and what the system has acknowledged. */
 export class Ledger {
   /** The versions that were acknowledged. */
   readonly versions = new Map<Subject, Set<number>>();
-  /** The newest state of each ticket that an answer has told. */
+  /** The newest state of each ticket that a response showed. */
   readonly newest = new Map<number, TicketState>();
   readonly deletions = new Map<number, 'sent' | 'acknowledged'>();
   readonly bulks: SentBulk[] = [];
   readonly tagNames = new Map<number, SentNames>();
-  /** Versions that two changes were told to have made. */
-  readonly madeTwice: string[] = [];
+  /** Versions that were acknowledged for two different changes. */
+  readonly acknowledgedTwice: string[] = [];
   /** How many changes were acknowledged. */
   acknowledged = 0;
 
-  /** A ticket was created, or changed by a request that makes a version in any case. */
-  ticketChanged(id: number, state: TicketState): void {
+  /** Records the response to the creation of a ticket, or to a change that always makes a new version. */
+  ticketChangeAcknowledged(id: number, state: TicketState): void {
     const subject = `ticket ${id}` as const;
-    if (this.versions.get(subject)?.has(state.version)) this.madeTwice.push(`${subject} version ${state.version}`);
+    if (this.versions.get(subject)?.has(state.version))
+      this.acknowledgedTwice.push(`${subject} version ${state.version}`);
     this.#acknowledge(subject, state.version);
     if (state.version > (this.newest.get(id)?.version ?? 0)) this.newest.set(id, state);
   }
 
-  tagCreated(id: number, name: string): void {
-    this.tagNames.set(id, { acknowledged: name, since: [] });
+  tagCreationAcknowledged(id: number, name: string): void {
+    this.tagNames.set(id, { acknowledged: name, sentLater: [] });
     this.#acknowledge(`tag ${id}`, 1);
   }
 
-  tagRenaming(id: number, name: string): void {
-    this.tagNames.get(id)?.since.push(name);
+  tagRenameSent(id: number, name: string): void {
+    this.tagNames.get(id)?.sentLater.push(name);
   }
 
-  /** One tag is renamed by one writer, one name after the other: each makes at least the next version. */
-  tagRenamed(id: number, name: string): void {
-    this.tagNames.set(id, { acknowledged: name, since: [] });
+  /** A tag is renamed by one writer, one request after the other, so each rename makes at least the next version. */
+  tagRenameAcknowledged(id: number, name: string): void {
+    this.tagNames.set(id, { acknowledged: name, sentLater: [] });
     this.#acknowledge(`tag ${id}`, (this.versions.get(`tag ${id}`)?.size ?? 0) + 1);
   }
 
-  deleting(id: number): void {
+  deletionSent(id: number): void {
     if (!this.deletions.has(id)) this.deletions.set(id, 'sent');
   }
 
-  deleted(id: number): void {
+  deletionAcknowledged(id: number): void {
     this.deletions.set(id, 'acknowledged');
     this.acknowledged += 1;
   }

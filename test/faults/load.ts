@@ -4,13 +4,13 @@ import { isObject, type JsonObject, parseJson } from '../../tools/import/json.ts
 import type { Ledger, TicketState } from './ledger.ts';
 import { type Random, seededRandom } from './random.ts';
 
-/** Writers at work. */
+/** Writers that send requests until they are stopped. */
 export interface Load {
-  /** How often each status was answered; 0 is no answer. */
-  answers: ReadonlyMap<number, number>;
-  /** The first answers that should not have come. */
-  surprises: readonly string[];
-  /** Resolves when no request is under way. */
+  /** How many responses had each status; 0 stands for no response. */
+  statusCounts: ReadonlyMap<number, number>;
+  /** The first responses that no fault explains. */
+  unexpected: readonly string[];
+  /** Resolves when no request is in flight. */
   stop(): Promise<void>;
 }
 
@@ -25,37 +25,37 @@ interface LoadOptions {
 
 const writers = 8;
 const timeoutMs = 15_000;
-/** Between two requests of a writer, in ms, at most. */
+/** The longest pause between two requests of a writer. */
 const pauseMs = 16;
-/** After a request that failed, in ms, at most. */
+/** The longest pause after a request that failed. */
 const failurePauseMs = 100;
 const mostTagsOfWriter = 2;
-const mostSurprises = 5;
-/** The newest tickets, which writers change more often than others. */
+const mostUnexpected = 5;
+/** How many of the newest tickets are changed more often than others. */
 const hotTickets = 12;
 const statuses = ['open', 'pending', 'closed'];
 const priorities = ['low', 'medium', 'high', 'urgent'];
-const passingStatuses = new Set([429, 502, 503, 504]);
+const retryableStatuses = new Set([429, 502, 503, 504]);
 
-/** Keeps writers busy until they are stopped; what is answered goes into the ledger. */
+/** Starts writers that send random requests, and record the responses in the ledger. */
 export function startLoad(options: LoadOptions): Load {
   const transport = new HttpTransport(options.url, options.token, writers, timeoutMs);
   const shared: Shared = {
     ...options,
     transport,
-    answers: new Map(),
-    surprises: [],
+    statusCounts: new Map(),
+    unexpected: [],
     tickets: [],
     agents: { last: 1_000_000 },
   };
   let isStopping = false;
   const running = Array.from({ length: writers }, async (_, index) => {
     const writer = new Writer(shared, index, seededRandom(options.seed + index));
-    while (!isStopping) await writer.act();
+    while (!isStopping) await writer.sendAny();
   });
   return {
-    answers: shared.answers,
-    surprises: shared.surprises,
+    statusCounts: shared.statusCounts,
+    unexpected: shared.unexpected,
     async stop() {
       isStopping = true;
       await Promise.all(running);
@@ -66,15 +66,15 @@ export function startLoad(options: LoadOptions): Load {
 
 interface Shared extends LoadOptions {
   transport: HttpTransport;
-  answers: Map<number, number>;
-  surprises: string[];
+  statusCounts: Map<number, number>;
+  unexpected: string[];
   /** The tickets that are not deleted, the newest last. */
   tickets: number[];
   agents: { last: number };
 }
 
-/** Undefined: no answer came, so that nothing is known. */
-type Answer = { status: number; body: JsonObject; sentAt: number } | undefined;
+/** Undefined if no response arrived: whether the request had an effect is unknown. */
+type LoadResponse = { status: number; body: JsonObject; sentAt: number } | undefined;
 
 class Writer {
   readonly #shared: Shared;
@@ -90,8 +90,8 @@ class Writer {
     this.#name = `faults ${index}`;
   }
 
-  /** Sends one request of any kind. */
-  async act(): Promise<void> {
+  /** Sends one request of a random kind. */
+  async sendAny(): Promise<void> {
     const chance = this.#random.next();
     if (chance < 0.2 || this.#shared.tickets.length < hotTickets) await this.#createTicket();
     else if (chance < 0.8) await this.#changeTicket();
@@ -106,51 +106,51 @@ class Writer {
     const tagIds = this.#random.next() < 0.1 ? this.#someTags() : [];
     const channel = this.#random.pick(['chat', 'phone', 'letter']);
     const ticket = { channel, subject: this.#name, priority: this.#priority(), tags: tagIds };
-    const answer = await this.#send('POST', '/ticket', ticket);
-    const state = stateOf(answer?.body);
-    if (!isSuccess(answer) || !state) return;
-    this.#shared.ledger.ticketChanged(state.id, state);
+    const response = await this.#send('POST', '/ticket', ticket);
+    const state = stateOf(response?.body);
+    if (!isSuccess(response) || !state) return;
+    this.#shared.ledger.ticketChangeAcknowledged(state.id, state);
     this.#shared.tickets.push(state.id);
   }
 
   async #changeTicket(): Promise<void> {
     const id = this.#someTicket();
     const change = { ...this.#change(), ...(this.#random.next() < 0.05 ? { tagIds: this.#someTags() } : {}) };
-    const answer = await this.#send('PATCH', `/ticket/${id}`, change);
-    const state = stateOf(answer?.body.ticket);
-    if (isSuccess(answer) && state) this.#shared.ledger.ticketChanged(id, state);
+    const response = await this.#send('PATCH', `/ticket/${id}`, change);
+    const state = stateOf(response?.body.ticket);
+    if (isSuccess(response) && state) this.#shared.ledger.ticketChangeAcknowledged(id, state);
   }
 
   async #changeSeveral(): Promise<void> {
     const ticketIds = [...new Set(Array.from({ length: 2 + this.#random.below(4) }, () => this.#someTicket()))];
     this.#shared.agents.last += 1;
     const agentId = this.#shared.agents.last;
-    const namesVersions = this.#random.next() < 0.5;
+    const hasVersions = this.#random.next() < 0.5;
     const changes = ticketIds.map((id) => {
-      const version = namesVersions ? this.#shared.ledger.newest.get(id)?.version : undefined;
+      const version = hasVersions ? this.#shared.ledger.newest.get(id)?.version : undefined;
       return { id, agentId, subject: `bulk ${agentId}`, ...this.#change(), ...(version ? { version } : {}) };
     });
-    const answer = await this.#send('PATCH', '/ticket', changes);
-    const outcome = isSuccess(answer) ? 'acknowledged' : isRefusal(answer) ? 'refused' : 'unknown';
+    const response = await this.#send('PATCH', '/ticket', changes);
+    const outcome = isSuccess(response) ? 'acknowledged' : isRefusal(response) ? 'refused' : 'unknown';
     this.#shared.ledger.bulkSent({ agentId, ticketIds, outcome });
   }
 
   async #deleteTicket(): Promise<void> {
     const { tickets, ledger } = this.#shared;
     const id = this.#someTicket();
-    const place = tickets.indexOf(id);
-    if (place >= 0) tickets.splice(place, 1);
-    ledger.deleting(id);
-    if (isSuccess(await this.#send('DELETE', `/ticket/${id}`))) ledger.deleted(id);
+    const index = tickets.indexOf(id);
+    if (index >= 0) tickets.splice(index, 1);
+    ledger.deletionSent(id);
+    if (isSuccess(await this.#send('DELETE', `/ticket/${id}`))) ledger.deletionAcknowledged(id);
   }
 
   async #createTag(): Promise<void> {
     if (this.#tags.length >= mostTagsOfWriter) return this.#renameTag();
     const name = this.#nextName();
-    const answer = await this.#send('POST', '/tag', { name });
-    const id = answer?.body.id;
-    if (!isSuccess(answer) || typeof id !== 'number') return;
-    this.#shared.ledger.tagCreated(id, name);
+    const response = await this.#send('POST', '/tag', { name });
+    const id = response?.body.id;
+    if (!isSuccess(response) || typeof id !== 'number') return;
+    this.#shared.ledger.tagCreationAcknowledged(id, name);
     this.#tags.push(id);
   }
 
@@ -158,11 +158,15 @@ class Writer {
     const id = this.#random.pick(this.#tags);
     if (id === undefined) return;
     const name = this.#nextName();
-    this.#shared.ledger.tagRenaming(id, name);
-    if (isSuccess(await this.#send('PATCH', `/tag/${id}`, { name }))) this.#shared.ledger.tagRenamed(id, name);
+    this.#shared.ledger.tagRenameSent(id, name);
+    if (isSuccess(await this.#send('PATCH', `/tag/${id}`, { name })))
+      this.#shared.ledger.tagRenameAcknowledged(id, name);
   }
 
-  /** A change that makes a version in any case: it carries a status. Some let the scheduler open the ticket again. */
+  /**
+   * A random change. It has a status, which makes a new version even if it is the same as before. Some changes have a near
+   * `dueBy`, so that the scheduler reopens the ticket.
+   */
   #change(): JsonObject {
     const status = this.#random.pick(statuses);
     const isDueSoon = status === 'pending' && this.#random.next() < 0.3;
@@ -176,8 +180,8 @@ class Writer {
 
   #someTicket(): number {
     const { tickets } = this.#shared;
-    const among = this.#random.next() < 0.5 ? tickets.slice(-hotTickets) : tickets;
-    return this.#random.pick(among) ?? 1;
+    const candidates = this.#random.next() < 0.5 ? tickets.slice(-hotTickets) : tickets;
+    return this.#random.pick(candidates) ?? 1;
   }
 
   #someTags(): number[] {
@@ -190,47 +194,49 @@ class Writer {
     return `${this.#name} tag ${this.#names}`;
   }
 
-  async #send(method: string, path: string, content?: unknown): Promise<Answer> {
-    const { transport, answers } = this.#shared;
+  async #send(method: string, path: string, content?: unknown): Promise<LoadResponse> {
+    const { transport, statusCounts } = this.#shared;
     const sentAt = performance.now();
     const body = content === undefined ? {} : { body: JSON.stringify(content) };
-    const answer = await transport.send({ method, path, ...body, wantsBody: true }).catch(() => undefined);
-    const status = answer?.status ?? 0;
-    answers.set(status, (answers.get(status) ?? 0) + 1);
-    if (answer === undefined || passingStatuses.has(status)) {
+    const response = await transport.send({ method, path, ...body, wantsBody: true }).catch(() => undefined);
+    const status = response?.status ?? 0;
+    statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
+    if (response === undefined || retryableStatuses.has(status)) {
       await sleep(this.#random.next() * failurePauseMs);
-      if (answer === undefined) return undefined;
+      if (response === undefined) return undefined;
     }
-    const parsed = parseJson(answer.text);
+    const parsed = parseJson(response.text);
     const read = { status, body: isObject(parsed) ? parsed : {}, sentAt };
     if (isSuccess(read)) this.#shared.onAcknowledged(sentAt);
-    else this.#noteSurprise(`${method} ${path.replaceAll(/\d+/g, '…')}`, read);
+    else this.#noteUnexpected(`${method} ${path.replaceAll(/\d+/g, '…')}`, read);
     return read;
   }
 
-  /** A ticket that another has deleted or changed first is none. */
-  #noteSurprise(request: string, { status, body }: NonNullable<Answer>): void {
-    const { surprises } = this.#shared;
-    if (passingStatuses.has(status) || [404, 409, 412].includes(status) || surprises.length >= mostSurprises) return;
-    surprises.push(`${request}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
+  /** Notes a response that no fault explains. 404, 409 and 412 are expected: another writer deleted or changed the ticket first. */
+  #noteUnexpected(request: string, { status, body }: NonNullable<LoadResponse>): void {
+    const { unexpected } = this.#shared;
+    if (retryableStatuses.has(status) || [404, 409, 412].includes(status) || unexpected.length >= mostUnexpected)
+      return;
+    unexpected.push(`${request}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
   }
 }
 
-function isSuccess(answer: Answer): boolean {
-  return answer !== undefined && answer.status >= 200 && answer.status < 300;
+function isSuccess(response: LoadResponse): boolean {
+  return response !== undefined && response.status >= 200 && response.status < 300;
 }
 
-/** Whether the system has said that it changed nothing. */
-function isRefusal(answer: Answer): boolean {
+/** Whether the response says that nothing was changed. */
+function isRefusal(response: LoadResponse): boolean {
   return (
-    answer !== undefined && ['stale_version', 'ticket_not_found', 'invalid_input'].includes(String(answer.body.code))
+    response !== undefined &&
+    ['stale_version', 'ticket_not_found', 'invalid_input'].includes(String(response.body.code))
   );
 }
 
-/** Reads the state of a ticket from an answer. */
-export function stateOf(answer: unknown): (TicketState & { id: number }) | undefined {
-  if (!isObject(answer) || typeof answer.id !== 'number' || typeof answer.version !== 'number') return undefined;
-  const tagIds = Array.isArray(answer.tagIds) ? answer.tagIds.toSorted().join(', ') : '';
-  const { id, version } = answer;
-  return { id, version, status: String(answer.status), priority: String(answer.priority), tagIds };
+/** Reads the state of a ticket from the JSON of a response. */
+export function stateOf(response: unknown): (TicketState & { id: number }) | undefined {
+  if (!isObject(response) || typeof response.id !== 'number' || typeof response.version !== 'number') return undefined;
+  const tagIds = Array.isArray(response.tagIds) ? response.tagIds.toSorted().join(', ') : '';
+  const { id, version } = response;
+  return { id, version, status: String(response.status), priority: String(response.priority), tagIds };
 }

@@ -5,23 +5,23 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { isObject, parseJson } from '../../tools/import/json.ts';
 
-/** What the processes of a system print. */
+/** The output of the processes of a system. */
 export interface SystemLog {
   file: string;
-  /** Keeps what a process prints. */
+  /** Adds what a process prints from now on. */
   listen(child: Pick<ChildProcess, 'stdout' | 'stderr'>): void;
   /** Adds a line of this program. */
   note(line: string): void;
   /** The last lines. */
   tail(): string;
-  /** How often each service has logged each sentence, the most frequent first. */
+  /** How often each sentence was logged, the most frequent first. */
   counts(): { sentence: string; count: number }[];
 }
 
 const tailLines = 20;
 
-/** Keeps what processes print in a file, and counts the sentences. */
-export function keepLog(file: string): SystemLog {
+/** Opens a log that writes the output of processes to a file, and counts the sentences in it. */
+export function openLog(file: string): SystemLog {
   mkdirSync(dirname(file), { recursive: true });
   const counts = new Map<string, number>();
   const last: string[] = [];
@@ -56,7 +56,7 @@ const levels = new Map([
   [60, 'fatal'],
 ]);
 
-/** What a line of a service's log says, without what differs each time; undefined for any other line. */
+/** Describes a log line of a service, without numbers, so that equal events count as one; undefined for any other line. */
 export function sentenceOf(line: string): string | undefined {
   const entry = line.startsWith('{') ? parseJson(line) : undefined;
   if (!isObject(entry) || typeof entry.level !== 'number') return undefined;

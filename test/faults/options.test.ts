@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readFaultOptions } from './options.ts';
 
-test('kills a hundred times, a second apart, unless told otherwise', () => {
+test('by default kills a hundred times, with a second between two faults', () => {
   const options = { kills: 100, secondsBetween: 1, servers: undefined, dataDir: undefined, hasReplicas: false };
   expect(readFaultOptions([], 42)).toEqual({ ...options, seed: 42 });
   const given = ['--kills', '5', '--seconds-between', '0.5', '--seed', '7', '--data', '/x', '--servers', 'run it'];
@@ -15,7 +15,7 @@ test('kills a hundred times, a second apart, unless told otherwise', () => {
   });
 });
 
-test('refuses what it does not know', () => {
+test('refuses unknown options and invalid values', () => {
   expect(() => readFaultOptions(['--kills', 'many'], 0)).toThrow('--kills takes a number, not "many".');
   expect(() => readFaultOptions(['--kill', '1'], 0)).toThrow('--help lists the options');
   expect(readFaultOptions(['--help'], 0)).toContain('npm run faults');

@@ -1,50 +1,54 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { services } from '@ticketing/system/services.ts';
 
-/** A process of the system that is running. */
+/** A running process of the system. */
 export interface SystemProcess {
   pid: number;
+  /** The name of its service, `starter` (npm start), `store`, or `other`; with `second ` before it for a replica. */
   role: string;
 }
 
-/** A variable that the starter is given, and so everything that it starts: nothing else is ever signalled. */
+/**
+ * A variable in the environment of the starter, which all processes that it starts inherit. Only processes with this
+ * variable, whose value marks one run, are signalled.
+ */
 export const markName = 'TICKETING_TEST_FAULTS_RUN';
 
-/** A variable of the second processes of services. */
+/** A variable in the environment of the second process of a service. */
 export const replicaName = 'TICKETING_TEST_FAULTS_REPLICA';
 
-/** The programs of the system, by a part of their command lines. */
+/** The role of each program of the system, by a part of its command line. */
 const programs: readonly (readonly [part: string, role: string])[] = [
   ['scripts/start.ts', 'starter'],
   ...services.map(({ name }) => [`/${name}/main.mjs`, name] as const),
   ['embedded-mongo/src/host.ts', 'store'],
 ];
 
-/** The processes that carry a mark, also those whose parent has ended. */
+/** Finds the processes with a mark, including those whose parent has ended. */
 export function processesOf(mark: string): SystemProcess[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => describe(Number(name), mark));
+    .flatMap((name) => marked(Number(name), mark));
 }
 
-/** Signals a process if it still is the one that was found. Answers whether it was. */
+/** Signals a process, unless it has ended and another has its id now. Returns whether it was signalled. */
 export function signalProcess(found: SystemProcess, mark: string, signal: NodeJS.Signals): boolean {
-  const [current] = describe(found.pid, mark);
+  const [current] = marked(found.pid, mark);
   if (current?.role !== found.role) return false;
   try {
     return process.kill(found.pid, signal);
   } catch {
-    // It has ended in this moment.
+    // It has ended meanwhile.
     return false;
   }
 }
 
-/** Ends all processes that carry a mark at once, frozen ones too. */
+/** Kills all processes with a mark, frozen ones too. */
 export function killAll(mark: string): void {
   for (const found of processesOf(mark)) signalProcess(found, mark, 'SIGKILL');
 }
 
-function describe(pid: number, mark: string): SystemProcess[] {
+function marked(pid: number, mark: string): SystemProcess[] {
   try {
     const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0');
     const environment = read('environ');
@@ -54,7 +58,7 @@ function describe(pid: number, mark: string): SystemProcess[] {
     const isReplica = environment.includes(`${replicaName}=true`);
     return [{ pid, role: isReplica ? `second ${role}` : role }];
   } catch {
-    // It has ended, or is somebody else's.
+    // It has ended, or belongs to another user.
     return [];
   }
 }

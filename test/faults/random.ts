@@ -1,14 +1,14 @@
-/** Chances that come in the same order for the same seed. */
+/** Random numbers whose sequence depends on the seed only. */
 export interface Random {
-  /** From 0 up to, but not, 1. */
+  /** A number from 0 to 1, without 1. */
   next(): number;
-  /** A whole number from 0 up to, but not, a bound. */
+  /** A whole number from 0 to `bound`, without `bound`. */
   below(bound: number): number;
-  /** One of a list; undefined if it is empty. */
+  /** A random item of a list; undefined if the list is empty. */
   pick<Item>(items: readonly Item[]): Item | undefined;
 }
 
-/** Makes chances from a seed. Source: mulberry32. */
+/** Makes random numbers from a seed, by the algorithm mulberry32. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -10,7 +10,7 @@ import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
-import { serviceNamed } from '@ticketing/system/services.ts';
+import { services } from '@ticketing/system/services.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
 import { stateOf } from './load.ts';
@@ -19,17 +19,17 @@ import type { Observed, ReadMessage, ShownRow, ShownTicket } from './verdict.ts'
 const pageOfTickets = 500;
 const pageOfRows = 1000;
 const pageOfTags = 1000;
-const lookEveryMs = 200;
+const pollMs = 200;
 const timeoutMs = 60_000;
 
-/** Reads all that can be seen of a system that is at rest. Errors: an answer that is none. */
+/** Reads all events, tickets, tags and rows of an idle system. Errors: throws on any response that is not 200. */
 export async function observe(url: URL, token: string, environment: Environment): Promise<Observed> {
   const transport = new HttpTransport(url, token, 1, timeoutMs);
   const get = async (method: string, path: string, content?: object): Promise<unknown> => {
     const body = content ? { body: JSON.stringify(content) } : {};
-    const answer = await transport.send({ method, path, ...body, wantsBody: true });
-    if (answer.status === 200) return parseJson(answer.text);
-    throw new Error(`${method} ${path} answers ${answer.status}: ${answer.text.slice(0, 300)}`);
+    const response = await transport.send({ method, path, ...body, wantsBody: true });
+    if (response.status === 200) return parseJson(response.text);
+    throw new Error(`${method} ${path} responds with ${response.status}: ${response.text.slice(0, 300)}`);
   };
   try {
     const messages = await readMessages(environment);
@@ -41,14 +41,15 @@ export async function observe(url: URL, token: string, environment: Environment)
 
 type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 
-/** Reads both topics from their start, as a group of its own. */
+/** Reads both topics from their start, as a consumer group of its own. */
 async function readMessages(environment: Environment): Promise<ReadMessage[]> {
-  const config = readServiceConfig(serviceNamed('tickets'), environment, () => ({}));
-  if (!config.bus) throw new Error('The tickets service has no bus.');
+  const publisher = services.find(({ publishes }) => publishes.length > 0);
+  const config = publisher && readServiceConfig(publisher, environment, () => ({}));
+  if (!config?.bus) throw new Error('No service publishes events.');
   const bus = await openBus(config.bus, 'faults', createLogger('faults', 'silent'));
   const topics = [ticketChangedTopic.name, tagChangedTopic.name];
   const group = `faults-${randomUUID()}`;
-  // By their places: a message that comes twice to this group is still one on the bus.
+  // By topic, partition and offset, because a message that is delivered twice to this group counts as one.
   const read = new Map<string, IncomingMessage>();
   try {
     await bus.subscribe({
@@ -62,7 +63,7 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
       },
       onError: () => undefined,
     });
-    while ((await bus.lag(group, topics)) > 0) await sleep(lookEveryMs);
+    while ((await bus.lag(group, topics)) > 0) await sleep(pollMs);
   } finally {
     await bus.close();
   }
@@ -97,15 +98,15 @@ async function readTickets(get: Get): Promise<ShownTicket[]> {
   return tickets;
 }
 
-function shownTicket(answer: JsonObject): ShownTicket[] {
-  const state = stateOf(answer);
-  const tags = objectsIn(answer, 'tags').sort((left, right) => Number(left.id) - Number(right.id));
+function shownTicket(response: JsonObject): ShownTicket[] {
+  const state = stateOf(response);
+  const tags = objectsIn(response, 'tags').sort((left, right) => Number(left.id) - Number(right.id));
   return state ? [{ ...state, tagNames: tags.map(({ name }) => String(name)).join(', ') }] : [];
 }
 
 async function readTags(get: Get): Promise<Map<number, string>> {
-  const answer = await get('GET', `/tag?limit=${pageOfTags}`);
-  return new Map(objectsIn(answer, 'tags').map(({ id, name }) => [Number(id), String(name)]));
+  const response = await get('GET', `/tag?limit=${pageOfTags}`);
+  return new Map(objectsIn(response, 'tags').map(({ id, name }) => [Number(id), String(name)]));
 }
 
 async function readRows(get: Get): Promise<ShownRow[]> {

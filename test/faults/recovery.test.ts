@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { measureRecoveries } from './recovery.ts';
 
-test('measures from a fault to the first answer to what was sent after it', () => {
+test('measures from a fault to the first acknowledgement of a change that was sent after it', () => {
   let now = 100;
   const recoveries = measureRecoveries(() => now);
   recoveries.begin('kill of tickets');
   now = 150;
   recoveries.acknowledged(90);
-  expect(recoveries.times()).toEqual([]);
+  expect(recoveries.durations()).toEqual([]);
   now = 400;
   recoveries.acknowledged(130);
   now = 500;
   recoveries.acknowledged(450);
-  expect(recoveries.times()).toEqual([{ what: 'kill of tickets', count: 1, middleMs: 300, longestMs: 300 }]);
+  expect(recoveries.durations()).toEqual([{ what: 'kill of tickets', count: 1, medianMs: 300, longestMs: 300 }]);
 });

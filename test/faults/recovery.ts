@@ -1,14 +1,14 @@
-/** Measures how long it takes after a fault until a change is acknowledged that was sent later. */
+/** Measures how long after a fault the first change is acknowledged that was sent after it. */
 export interface Recoveries {
-  /** A fault has happened. */
+  /** Records that a fault has happened. */
   begin(what: string): void;
-  /** A change was acknowledged; `sentAt` is a time of `performance.now()`. */
+  /** Records that a change was acknowledged; `sentAt` is a time of `performance.now()`. */
   acknowledged(sentAt: number): void;
-  /** The longest and the middle one of each kind of fault, in ms. */
-  times(): { what: string; count: number; middleMs: number; longestMs: number }[];
+  /** The median and the longest duration of each kind of fault. */
+  durations(): { what: string; count: number; medianMs: number; longestMs: number }[];
 }
 
-/** Starts with none. */
+/** Starts measuring; `now` is a monotonic clock in ms. */
 export function measureRecoveries(now: () => number = () => performance.now()): Recoveries {
   let waiting: { what: string; since: number }[] = [];
   const done = new Map<string, number[]>();
@@ -21,11 +21,11 @@ export function measureRecoveries(now: () => number = () => performance.now()): 
       }
       waiting = waiting.filter(({ since }) => since >= sentAt);
     },
-    times: () =>
+    durations: () =>
       [...done].map(([what, all]) => {
         const sorted = all.toSorted((left, right) => left - right);
-        const middleMs = sorted[Math.floor(sorted.length / 2)] ?? 0;
-        return { what, count: sorted.length, middleMs, longestMs: sorted.at(-1) ?? 0 };
+        const medianMs = sorted[Math.floor(sorted.length / 2)] ?? 0;
+        return { what, count: sorted.length, medianMs, longestMs: sorted.at(-1) ?? 0 };
       }),
   };
 }

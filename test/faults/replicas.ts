@@ -5,23 +5,23 @@ import { serviceProgram } from '../../tools/dev/services.ts';
 import type { SystemLog } from './log.ts';
 import { replicaName } from './processes.ts';
 
-/** Second processes of services, which share their work in the background. */
+/** Second processes of services, which share the background work with the first ones. */
 export interface Replicas {
-  /** Starts them, as the system is configured now. */
+  /** Starts them with the current variables of the system. */
   start(): void;
-  /** Ends them at once. */
+  /** Kills them. */
   stop(): void;
 }
 
-/** The services with background work, and what their second processes do of it. */
+/** The services with background work, and the roles of their second processes: all but `api`. */
 const replicated = services.flatMap((entry) => {
   const roles = entry.roles.filter((role) => role !== 'api');
   return roles.length === 0 ? [] : [{ entry, roles: roles.join() }];
 });
 const restartMs = 1_000;
 
-/** Keeps a second relay and a second consumer running beside a system, with further variables. */
-export async function keepReplicas(
+/** Runs a second process of each service with background work, with further variables, and restarts it when it ends. */
+export async function superviseReplicas(
   variables: Environment,
   readEnvironment: () => Environment,
   log: Pick<SystemLog, 'listen'>,

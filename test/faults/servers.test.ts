@@ -10,20 +10,20 @@ const calledWith = () => readFileSync(calls, 'utf8').trim().split('\n');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('brings back what it has killed, stopped or frozen', async () => {
+test('starts a server that it has killed, and thaws one that it has frozen', async () => {
   const servers = openServers(`echo >> ${calls}`);
   const killed = servers.restart('broker', 'kill', 10);
   expect(servers.isDisturbed('broker')).toBe(true);
   expect(servers.isDisturbed('database')).toBe(false);
   await killed;
   await servers.freeze('database', 10);
-  await servers.settled();
+  await servers.restored();
   expect(servers.isDisturbed('broker')).toBe(false);
   expect(calledWith()).toEqual(['kill broker', 'start broker', 'freeze database', 'thaw database']);
 });
 
-test('says at the end that the command has failed', async () => {
+test('reports at the end that the command has failed', async () => {
   const servers = openServers('false');
   await servers.freeze('broker', 1);
-  await expect(servers.settled()).rejects.toThrow('false thaw broker has ended with 1.');
+  await expect(servers.restored()).rejects.toThrow('false thaw broker has ended with 1.');
 });

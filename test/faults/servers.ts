@@ -2,24 +2,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The servers that a system does not start itself. */
+/** The servers that `npm start` does not start itself. */
 export const serverNames = ['broker', 'database'] as const;
 
 /** One of them. */
 export type ServerName = (typeof serverNames)[number];
 
-/** Servers that are disturbed by a command, and always brought back. */
+/** Servers that a command kills, stops or freezes, and always restores. */
 export interface Servers {
-  /** Kills or stops one, and starts it after a while. Resolves when it is started. */
+  /** Kills or stops a server, and starts it again after `downMs`. Resolves when it has been started. */
   restart(name: ServerName, how: 'kill' | 'stop', downMs: number): Promise<void>;
+  /** Freezes a server for `ms`. */
   freeze(name: ServerName, ms: number): Promise<void>;
-  /** Whether one is disturbed now. */
+  /** Whether a server is killed, stopped or frozen now. */
   isDisturbed(name: ServerName): boolean;
-  /** Resolves when all are back. Errors: the command has failed. */
-  settled(): Promise<void>;
+  /** Resolves when all servers are restored. Errors: throws if the command has failed. */
+  restored(): Promise<void>;
 }
 
-/** Opens the servers that a command handles: `COMMAND kill|start|stop|freeze|thaw broker|database`. */
+/** Opens servers that are controlled by a command: `COMMAND kill|start|stop|freeze|thaw broker|database`. */
 export function openServers(command: string): Servers {
   const disturbed = new Map<ServerName, Promise<void>>();
   const failures: unknown[] = [];
@@ -49,7 +50,7 @@ export function openServers(command: string): Servers {
     restart: (name, how, downMs) => disturb(name, how, downMs, 'start'),
     freeze: (name, ms) => disturb(name, 'freeze', ms, 'thaw'),
     isDisturbed: (name) => disturbed.has(name),
-    async settled() {
+    async restored() {
       await Promise.all(disturbed.values());
       if (failures.length > 0) throw failures[0];
     },

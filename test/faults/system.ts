@@ -8,45 +8,49 @@ import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../../tools/dev/environment-file.ts';
 import { waitUntilReady } from '../../tools/dev/wait-until-ready.ts';
-import { keepLog, type SystemLog } from './log.ts';
+import { openLog, type SystemLog } from './log.ts';
 import { killAll, markName, processesOf, type SystemProcess, signalProcess } from './processes.ts';
-import { keepReplicas } from './replicas.ts';
+import { superviseReplicas } from './replicas.ts';
 
-/** A system that is started again whenever it ends. */
+/** A system, started by `npm start -- --split`, that is restarted whenever it ends. */
 export interface System {
   url: URL;
   log: SystemLog;
-  /** Rejects if the system can not be started any more. */
+  /** Rejects if the system failed to start several times in a row. */
   failed: Promise<never>;
-  /** What of it is running. */
+  /** Its running processes. */
   processes(): SystemProcess[];
-  /** Answers whether the process still was there. */
+  /** Signals a process. Returns false if it has ended. */
   signal(found: SystemProcess, signal: NodeJS.Signals): boolean;
   /** Resolves when the whole system is ready. */
   ready(): Promise<void>;
-  /** How its services are configured. Errors: it has not been ready yet. */
+  /** The variables of its services. Errors: throws if the system has never been ready. */
   environment(): Environment;
   /** Stops it in order. */
   stop(): Promise<void>;
-  /** Ends everything at once. */
+  /** Kills all its processes. */
   kill(): void;
 }
 
 const starterProgram = join(import.meta.dirname, '..', '..', 'scripts', 'start.ts');
+/** So many failed starts in a row end the run. */
 const mostFailures = 8;
-/** For what is left of a system whose starter has died, in ms: a service finishes requests, a freeze takes up to 8 s. */
+/**
+ * How long the processes of a system may go on after its starter has died: services complete their requests, and a frozen
+ * process goes on after up to 8 s.
+ */
 const leftoverMs = 60_000;
 const stopMs = 60_000;
-const lookEveryMs = 100;
-/** Within this time the end of the store has ended the starter, in ms. */
-const noticeMs = 1_000;
+const pollMs = 100;
+/** The starter ends within this time after the store has ended. */
+const storeEndNoticedMs = 1_000;
 
-/** Starts the system on a data folder, and again on the same port whenever it ends. */
+/** Starts the system on a data folder, and restarts it on the same port whenever it ends. */
 export async function startSystem(dataDir: string, hasReplicas: boolean): Promise<System> {
   const mark = randomUUID();
-  const log = keepLog(join(dataDir, 'faults.log'));
+  const log = openLog(join(dataDir, 'faults.log'));
   const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
-  const replicas = hasReplicas ? await keepReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
+  const replicas = hasReplicas ? await superviseReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   let port = '0';
@@ -57,7 +61,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
   function spawnStarter(): ChildProcess {
     const child = spawn(process.execPath, [starterProgram, '--split', '--port', port, '--data', dataDir], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Ctrl-C in a terminal is for this process, which stops the system in order.
+      // Ctrl-C in a terminal must reach only this process, which stops the system in order.
       detached: true,
       env: { ...process.env, ...systemVariables(mark), [markName]: mark },
     });
@@ -82,7 +86,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
     }
   }
 
-  /** What the starter has started ends by itself when it is gone; until then ports and folder are taken. */
+  /** The processes that the starter has started end by themselves when it is gone; until then they use ports and folder. */
   async function waitForLeftovers(): Promise<void> {
     const startedAt = Date.now();
     const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
@@ -93,7 +97,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
         killAll(mark);
         return;
       }
-      await sleep(lookEveryMs);
+      await sleep(pollMs);
       const now = processesOf(mark);
       if (now.length < left.length) log.note(`running ${seconds()} after the starter had ended: ${rolesOf(now)}`);
       left = now;
@@ -117,8 +121,8 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
     environment: readEnvironment,
     async ready() {
       for (let seen: ChildProcess | undefined; seen !== starter || !isReady; ) {
-        await sleep(noticeMs);
-        while (!isReady) await sleep(lookEveryMs);
+        await sleep(storeEndNoticedMs);
+        while (!isReady) await sleep(pollMs);
         seen = starter;
         await waitUntilReady(servicesOf(readEnvironment()));
       }
@@ -141,10 +145,10 @@ function rolesOf(processes: readonly SystemProcess[]): string {
   return processes.map(({ role }) => role).join(', ') || 'nothing';
 }
 
-/** Own databases and topics on servers that others may use; and no limit on the writers. */
+/** Databases and topics of this run on servers that others may use too, and no rate limit for the load. */
 function systemVariables(mark: string): Record<string, string> {
   const name = `faults_${mark.slice(0, 8)}`;
-  const variables: Record<string, string> = { TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000' };
+  const variables: Record<string, string> = { [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000' };
   for (const { name: service, hasStore, publishes, consumes } of services) {
     const usesBus = publishes.length + consumes.length > 0;
     if (process.env.MONGODB_URI && hasStore) variables[variableOf(service, 'MONGODB_DATABASE')] = `${name}_${service}`;
@@ -165,7 +169,7 @@ async function ended(child: ChildProcess): Promise<undefined> {
   return undefined;
 }
 
-/** Resolves when the starter says where its gateway is. */
+/** Resolves with the URL of the gateway when the starter has printed that the system is ready. */
 function readyUrl(child: ChildProcess): Promise<string> {
   let printed = '';
   return new Promise((resolve) => {

@@ -1,18 +1,18 @@
 import type { Ledger, SentBulk, Subject, TicketState } from './ledger.ts';
 
-/** A message of the bus; those of a subject in the order in which they were read. */
+/** An event that was read from the bus. */
 export interface ReadMessage {
   subject: Subject;
   version: number;
   isDeletion: boolean;
-  /** The agent that the change has given a ticket. */
+  /** The agent to whom the change has assigned the ticket. */
   agentId: number | undefined;
 }
 
 /** A ticket, as the API shows it. */
 export interface ShownTicket extends TicketState {
   id: number;
-  /** The names of its tags, as a row writes them. */
+  /** The names of its tags, in the form of the column `allTags` of a row. */
   tagNames: string;
 }
 
@@ -25,7 +25,7 @@ export interface ShownRow {
   tagNames: string;
 }
 
-/** All that can be seen of the system at the end. */
+/** All that was read from the system at the end. The messages of a subject are in the order of the bus. */
 export interface Observed {
   messages: readonly ReadMessage[];
   tickets: readonly ShownTicket[];
@@ -34,21 +34,21 @@ export interface Observed {
   rows: readonly ShownRow[];
 }
 
-/** What became of what was acknowledged: numbers, and a sentence for each thing that is wrong. */
+/** The result of a run: counts of events, and a sentence for each thing that is wrong. */
 export interface Verdict {
   published: number;
   delivered: number;
   duplicates: number;
   outOfOrder: string[];
   lost: string[];
-  /** Events of changes that no ticket has made. */
-  unfounded: string[];
+  /** Events of versions that no ticket has. */
+  eventsWithoutChange: string[];
   tornBulks: string[];
   rowsThatDiffer: string[];
-  cameBack: string[];
+  revivedAfterDeletion: string[];
 }
 
-/** Compares what was acknowledged with what can be seen. Source: guarantees.md section 1, E1 to E4, E7 and E9. */
+/** Compares what was acknowledged with what was read. Source: guarantees.md section 1, E1 to E4, E7 and E9. */
 export function judge(ledger: Ledger, observed: Observed): Verdict {
   const onBus = readBus(observed.messages);
   const published = [...onBus.versions.values()].reduce((sum, versions) => sum + versions.size, 0);
@@ -60,17 +60,17 @@ export function judge(ledger: Ledger, observed: Observed): Verdict {
     duplicates: delivered - published,
     outOfOrder: onBus.outOfOrder,
     lost: [
-      ...ledger.madeTwice.map((what) => `${what} was acknowledged for two changes`),
+      ...ledger.acknowledgedTwice.map((what) => `${what} was acknowledged for two changes`),
       ...missingEvents(ledger, onBus),
       ...missingStates(ledger, observed, onBus),
     ],
-    unfounded: observed.tickets.flatMap(({ id, version }) => {
+    eventsWithoutChange: observed.tickets.flatMap(({ id, version }) => {
       const last = lastOf(onBus, `ticket ${id}`);
-      return last > version ? [`ticket ${id} is shown in version ${version}, and ${last} is on the bus`] : [];
+      return last > version ? [`ticket ${id} is shown in version ${version}, but version ${last} is on the bus`] : [];
     }),
     tornBulks: ledger.bulks.flatMap((bulk) => tornBulk(bulk, onBus)),
     rowsThatDiffer: differingRows(observed.rows, shown, onBus),
-    cameBack: revived(ledger, observed, onBus),
+    revivedAfterDeletion: revived(ledger, observed, onBus),
   };
 }
 
@@ -81,8 +81,8 @@ export function hasFailed(verdict: Verdict): boolean {
 
 /** All that is wrong, a sentence each. */
 export function findings(verdict: Verdict): string[] {
-  const { outOfOrder, lost, unfounded, tornBulks, rowsThatDiffer, cameBack } = verdict;
-  return [...lost, ...outOfOrder, ...unfounded, ...tornBulks, ...rowsThatDiffer, ...cameBack];
+  const { outOfOrder, lost, eventsWithoutChange, tornBulks, rowsThatDiffer, revivedAfterDeletion } = verdict;
+  return [...lost, ...outOfOrder, ...eventsWithoutChange, ...tornBulks, ...rowsThatDiffer, ...revivedAfterDeletion];
 }
 
 interface Bus {
@@ -90,7 +90,7 @@ interface Bus {
   outOfOrder: string[];
   /** The version in which a subject was deleted. */
   deletedIn: Map<Subject, number>;
-  /** The tickets that got an agent, by agent. */
+  /** The tickets that were assigned to an agent, by agent. */
   ticketsOfAgent: Map<number, Set<Subject>>;
 }
 
@@ -126,7 +126,7 @@ function missingEvents(ledger: Ledger, bus: Bus): string[] {
   }
   for (const [id, state] of ledger.deletions) {
     if (state === 'acknowledged' && !bus.deletedIn.has(`ticket ${id}`)) {
-      lost.push(`ticket ${id}: its deletion is not on the bus`);
+      lost.push(`the deletion of ticket ${id} is not on the bus`);
     }
   }
   return lost;
@@ -138,23 +138,26 @@ function missingStates(ledger: Ledger, { tickets, tags }: Observed, bus: Bus): s
   for (const [id, newest] of ledger.newest) {
     const ticket = shown.get(id);
     if (!ticket) {
-      if (!bus.deletedIn.has(`ticket ${id}`)) lost.push(`ticket ${id} is not shown, and was not deleted`);
-      else if (!ledger.deletions.has(id)) lost.push(`ticket ${id} was deleted by nobody`);
+      if (!bus.deletedIn.has(`ticket ${id}`)) lost.push(`ticket ${id} is not shown, although it was not deleted`);
+      else if (!ledger.deletions.has(id)) lost.push(`ticket ${id} is deleted, but no deletion was sent`);
     } else if (ticket.version < newest.version) {
       lost.push(`ticket ${id} is shown in version ${ticket.version}, after ${newest.version} was acknowledged`);
     } else if (ticket.version === newest.version && !isSame(ticket, newest)) {
-      lost.push(`ticket ${id} version ${ticket.version} shows ${told(ticket)}, acknowledged was ${told(newest)}`);
+      lost.push(
+        `ticket ${id} version ${ticket.version} is shown as ${describeState(ticket)}; acknowledged was ${describeState(newest)}`,
+      );
     }
   }
   for (const { id, version } of tickets) {
     const last = lastOf(bus, `ticket ${id}`);
-    if (last < version) lost.push(`ticket ${id} is shown in version ${version}, and only ${last} is on the bus`);
+    if (last < version)
+      lost.push(`ticket ${id} is shown in version ${version}, but the last event on the bus has version ${last}`);
   }
-  for (const [id, { acknowledged, since }] of ledger.tagNames) {
+  for (const [id, { acknowledged, sentLater }] of ledger.tagNames) {
     const name = tags.get(id);
     if (name === undefined) lost.push(`tag ${id} is not shown`);
-    else if (name !== acknowledged && !since.includes(name)) {
-      lost.push(`tag ${id} shows the name ${name}, acknowledged was ${acknowledged}`);
+    else if (name !== acknowledged && !sentLater.includes(name)) {
+      lost.push(`tag ${id} is shown with the name ${name}; acknowledged was ${acknowledged}`);
     }
   }
   return lost;
@@ -164,11 +167,11 @@ function isSame(left: TicketState, right: TicketState): boolean {
   return left.status === right.status && left.priority === right.priority && left.tagIds === right.tagIds;
 }
 
-function told({ status, priority, tagIds }: TicketState): string {
+function describeState({ status, priority, tagIds }: TicketState): string {
   return `${status}, ${priority}, tags [${tagIds}]`;
 }
 
-/** A ticket that was deleted has nothing to change. */
+/** What is wrong with the effect of a bulk: it must have changed all its tickets, deleted ones apart, or none. */
 function tornBulk({ agentId, ticketIds, outcome }: SentBulk, bus: Bus): string[] {
   const changed = bus.ticketsOfAgent.get(agentId) ?? new Set();
   const left = ticketIds.filter((id) => !changed.has(`ticket ${id}`) && !bus.deletedIn.has(`ticket ${id}`));
@@ -196,7 +199,7 @@ function differingRows(rows: readonly ShownRow[], shown: ReadonlyMap<number, Sho
   for (const { id } of rows) {
     if (!shown.has(id) && !bus.deletedIn.has(`ticket ${id}`)) differing.push(`row ${id} has no ticket`);
   }
-  if (rowOf.size < rows.length) differing.push(`${rows.length - rowOf.size} rows stand twice`);
+  if (rowOf.size < rows.length) differing.push(`there are ${rows.length - rowOf.size} duplicate rows`);
   return differing;
 }
 
@@ -205,8 +208,8 @@ function revived(ledger: Ledger, { tickets, rows }: Observed, bus: Bus): string[
   const deleted = (shown: readonly { id: number }[]) => shown.map(({ id }) => id).filter(isDeleted);
   const late = [...bus.deletedIn].filter(([subject, version]) => lastOf(bus, subject) > version);
   return [
-    ...deleted(tickets).map((id) => `ticket ${id} was deleted, and is shown`),
-    ...deleted(rows).map((id) => `ticket ${id} was deleted, and has a row`),
-    ...late.map(([subject, version]) => `${subject} was deleted in version ${version}, and changed afterwards`),
+    ...deleted(tickets).map((id) => `ticket ${id} was deleted, but is shown`),
+    ...deleted(rows).map((id) => `ticket ${id} was deleted, but has a row`),
+    ...late.map(([subject, version]) => `${subject} was deleted in version ${version}, but changed afterwards`),
   ];
 }

@@ -1,7 +1,7 @@
-/** The JSON object of an answer. */
-export type Answer = Record<string, unknown>;
+/** The JSON object in the body of a response. */
+export type ResponseBody = Record<string, unknown>;
 
-/** Makes requests, and prints them and their answers so that a person can follow. */
+/** Sends requests, and prints each with its response for a person to read. */
 export class Story {
   readonly #url: string;
   readonly #token: string;
@@ -17,9 +17,14 @@ export class Story {
     process.stdout.write(`\n${this.#chapters}. ${title}\n`);
   }
 
-  async request(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
-    const said = Object.entries(headers).map(([name, value]) => `   ${name}: ${value}\n`);
-    process.stdout.write(`\n   ${method} ${path}\n${said.join('')}${body ? indented(body) : ''}`);
+  async request(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<ResponseBody> {
+    const headerLines = Object.entries(headers).map(([name, value]) => `   ${name}: ${value}\n`);
+    process.stdout.write(`\n   ${method} ${path}\n${headerLines.join('')}${body ? indented(body) : ''}`);
     const response = await fetch(this.#url + path, {
       method,
       headers: {
@@ -29,9 +34,9 @@ export class Story {
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
-    const answer = (await response.json()) as Answer;
-    process.stdout.write(`   → ${response.status} ${response.statusText}\n${indented(answer)}`);
-    return answer;
+    const responseBody = (await response.json()) as ResponseBody;
+    process.stdout.write(`   → ${response.status} ${response.statusText}\n${indented(responseBody)}`);
+    return responseBody;
   }
 }
 

@@ -16,17 +16,21 @@ import { services } from '@ticketing/system/services.ts';
 import type { Plugin } from 'rolldown';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Builds of the sources as they are now and were lately, for systems that start from them. */
+/** Holds one folder per version of the sources that was built lately, named by the hash of the sources. */
 const recentBuilds = join(root, 'node_modules', '.cache', 'services');
-/** Since a system was last started from it: it may run that long, and start its processes again. */
-const keptMs = 30 * 24 * 3_600_000;
-/** A single character beyond ASCII makes Node keep a whole file in two bytes a character. */
+/** How long a build is kept after it was last used: a system may run that long, and restarts its processes from it. */
+const buildKeptMs = 30 * 24 * 3_600_000;
+/**
+ * Escapes all characters beyond ASCII in bundles, because a single one makes Node keep the whole file in memory with two
+ * bytes per character.
+ */
 const asciiOnly: Plugin = {
   name: 'ascii-only',
   generateBundle(_, bundle) {
     for (const chunk of Object.values(bundle)) {
       if (chunk.type !== 'chunk') continue;
-      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error('A raw template can not be escaped.');
+      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code))
+        throw new Error('A String.raw template holds a character beyond ASCII, which cannot be escaped there.');
       chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
     }
   },
@@ -36,16 +40,17 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** It serves files from its own folder. */
+/** Packages that are not bundled: this one serves files from its own folder. */
 const external = ['@fastify/swagger-ui'];
 
 /**
- * Bundles the program of each service with all that it imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). Names and lines stay readable in stack traces.
+ * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). The code
+ * is not minified, so that stack traces can be read.
  *
- * Errors: a module that is missing, or can not be read.
+ * Errors: a module that is missing, or cannot be read.
  */
 export async function build(folder: string): Promise<void> {
-  // Loaded where it is needed: it is a program of its own.
+  // Loaded here because it is large, and most importers of this file never build.
   const { rolldown } = await import('rolldown');
   const buildOne = async (service: string) => {
     const sources = join(root, 'services', service, 'src');
@@ -56,7 +61,7 @@ export async function build(folder: string): Promise<void> {
       plugins: [asciiOnly],
       logLevel: 'warn',
     });
-    // The ending says that it is a module, wherever it lies.
+    // Node treats .mjs as a module whatever package.json is nearest.
     const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
     await bundle.write({ dir: join(folder, service), format: 'esm', comments: false, ...names });
     await bundle.close();
@@ -64,14 +69,14 @@ export async function build(folder: string): Promise<void> {
   await Promise.all(services.map(({ name }) => buildOne(name)));
 }
 
-/** The program of a service, in a folder of builds. */
+/** The path of a service's program in a folder that `build` has filled. */
 export function programIn(folder: string, service: string): string {
   return join(folder, service, 'main.mjs');
 }
 
 let building: Promise<string> | undefined;
 
-/** Answers a folder with the services built from the sources as they are now; they are built if that was not done yet. */
+/** Returns a folder with the services built from the current sources. Builds them if there is no such build yet. */
 export function currentBuild(): Promise<string> {
   building ??= buildRecent();
   return building;
@@ -86,11 +91,11 @@ async function buildRecent(): Promise<string> {
     const unfinished = mkdtempSync(`${folder}-`);
     try {
       await build(unfinished);
-      // A file that was saved meanwhile may be in it, or not.
+      // A source that was saved during the build may or may not be in it, so the build is repeated.
       if (hashOfSources() !== hash) return await buildRecent();
       renameSync(unfinished, folder);
     } catch (error) {
-      // Another may have built the same meanwhile.
+      // The rename fails if another process has made the same build meanwhile, which is then used.
       if (!existsSync(folder)) throw error;
     } finally {
       rmSync(unfinished, { recursive: true, force: true });
@@ -118,6 +123,6 @@ function removeOldBuilds(): void {
   for (const name of readdirSync(recentBuilds)) {
     const folder = join(recentBuilds, name);
     const usedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (usedAt < Date.now() - keptMs) rmSync(folder, { recursive: true, force: true });
+    if (usedAt < Date.now() - buildKeptMs) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -4,24 +4,28 @@ import type { Environment } from '@ticketing/runtime/config-reader.ts';
 
 /** A service in a process of its own. */
 export interface ChildService {
-  /** Rejects if the process ends before `settled` is called. */
+  /** Rejects if the process ends before `restartFromNowOn` was called. */
   failed: Promise<never>;
-  /** From now on the process is started again when it dies. */
-  settled(): void;
+  /** Called when the system is ready: from now on the process is restarted whenever it ends. */
+  restartFromNowOn(): void;
   stop(): Promise<void>;
 }
 
+/** The pause before a restart doubles with each restart, between these two. */
 const shortestPauseMs = 250;
 const longestPauseMs = 8_000;
-/** A process that has lived this long, in ms, starts again after the shortest pause. */
+/** A process that has run for this long is restarted after the shortest pause. */
 const healthyMs = 30_000;
 const stopTimeoutMs = 15_000;
 
-/** Runs the program of a service, with Node's flags before it, as a child, which ends with this process. */
+/**
+ * Runs Node with these arguments (flags, then the program of a service) as a child process, and restarts it when it ends.
+ * The child stops when this process is gone.
+ */
 export function superviseChild(name: string, program: readonly string[], environment: Environment): ChildService {
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
-  let isSettled = false;
+  let isRestarted = false;
   let isStopping = false;
   let pauseMs = shortestPauseMs;
   let pause: NodeJS.Timeout | undefined;
@@ -33,12 +37,12 @@ export function superviseChild(name: string, program: readonly string[], environ
     started.once('exit', (code, signal) => {
       const end = `${name} has ended (${signal ?? `code ${code}`})`;
       if (isStopping) return;
-      if (!isSettled) {
+      if (!isRestarted) {
         failure.reject(new Error(`${end} before it was ready.`));
         return;
       }
       if (Date.now() - startedAt > healthyMs) pauseMs = shortestPauseMs;
-      process.stderr.write(`${end}; it starts again in ${pauseMs} ms.\n`);
+      process.stderr.write(`${end}; it is restarted in ${pauseMs} ms.\n`);
       pause = setTimeout(() => {
         child = run();
       }, pauseMs);
@@ -49,8 +53,8 @@ export function superviseChild(name: string, program: readonly string[], environ
 
   return {
     failed: failure.promise,
-    settled: () => {
-      isSettled = true;
+    restartFromNowOn: () => {
+      isRestarted = true;
     },
     async stop() {
       isStopping = true;
@@ -64,17 +68,17 @@ export function superviseChild(name: string, program: readonly string[], environ
   };
 }
 
-/** Runs a program to its end. Errors: any exit code but 0. */
+/** Runs a program and waits until it ends. Errors: an exit code other than 0. */
 export async function runChild(name: string, program: readonly string[], environment: Environment): Promise<void> {
   const [code] = await once(spawnNode(program, environment), 'exit');
-  if (code !== 0) throw new Error(`${name} has failed.`);
+  if (code !== 0) throw new Error(`${name} has failed (${code === null ? 'killed' : `code ${code}`}).`);
 }
 
 function spawnNode(program: readonly string[], environment: Environment): ChildProcess {
   return spawn(process.execPath, program, {
     env: environment,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // Its own process group: Ctrl-C in a terminal is for this process, which stops its children in order.
+    // In a process group of its own: Ctrl-C in a terminal must reach only this process, which stops its children in order.
     detached: true,
   });
 }

@@ -4,7 +4,7 @@ import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { portsOf, type SystemPorts } from './ports.ts';
 
-/** What the variables of a development system follow from. */
+/** What the variables of a development system are derived from. */
 export interface SystemLayout {
   ports: SystemPorts;
   keys: DevelopmentKeys;
@@ -12,16 +12,16 @@ export interface SystemLayout {
   logLevel: string;
 }
 
-/** What a system says of its addresses, whatever else is given. */
-const addresses = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
+/** Matches the variables with addresses and ports, which the development system always sets itself. */
+const isAddress = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
 
-/** The variables of all services; one that is given already wins, but for the addresses of the services. */
+/** The variables of all services. A variable that is given wins over a derived one, unless it is an address or a port. */
 export function systemEnvironment(layout: SystemLayout, given: Environment): Environment {
   const { ports, mongodbUri } = layout;
   const bus: BusAddress = given.KAFKA_BROKERS
     ? { kind: 'kafka', brokers: given.KAFKA_BROKERS }
     : { kind: 'log', mongodbUri };
-  const own = services.flatMap((entry) => {
+  const derived = services.flatMap((entry) => {
     const variables = serviceVariables(entry, {
       ...layout,
       ports: portsOf(ports, entry.name),
@@ -30,11 +30,16 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
     });
     return Object.entries(variables).filter(([name]) => !isOtherBus(entry, name, given));
   });
-  return { ...Object.fromEntries(own), ...given, ...Object.fromEntries(own.filter(([name]) => addresses.test(name))) };
+  return {
+    ...Object.fromEntries(derived),
+    ...given,
+    ...Object.fromEntries(derived.filter(([name]) => isAddress.test(name))),
+  };
 }
 
-/** Where the bus of a service is given, nothing else is said of one. */
+/** Whether a derived variable names a bus for a service whose bus is given already: a service has exactly one bus. */
 function isOtherBus({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
-  const names = ['KAFKA_BROKERS', 'KAFKA_REPLICAS', 'EVENT_LOG_MONGODB_URI'].map((one) => variableOf(service, one));
-  return names.includes(name) && names.some((one) => one !== names[1] && given[one]);
+  const namesBus = ['KAFKA_BROKERS', 'EVENT_LOG_MONGODB_URI'].map((one) => variableOf(service, one));
+  const isAboutBus = [...namesBus, variableOf(service, 'KAFKA_REPLICAS')].includes(name);
+  return isAboutBus && namesBus.some((one) => given[one]);
 }

@@ -5,7 +5,7 @@ import { portsOf, type SystemPorts } from './ports.ts';
 
 const tokenLifetimeSeconds = 12 * 3600;
 
-/** Says where everything is, and how to make a first call. The last line begins with `ready`. */
+/** The text that `npm start` prints: all addresses, a token and a first request. The last line begins with `ready`. */
 export async function greeting(dataDir: string, ports: SystemPorts, keys: DevelopmentKeys): Promise<string> {
   const address = (port: number) => `http://127.0.0.1:${port}`;
   const gateway = portsOf(ports, 'gateway');
@@ -29,7 +29,7 @@ export async function greeting(dataDir: string, ports: SystemPorts, keys: Develo
     `metrics    ${services.map(({ name }) => `${address(portsOf(ports, name).internal)}/metrics`).join(', ')}`,
     `data       ${dataDir}`,
     `token      ${token}`,
-    '           an admin for 12 hours; npm run --silent token -- --help makes others',
+    '           of an admin, for 12 hours; npm run --silent token -- --help shows how to make others',
     '',
     `curl -s ${address(gateway.http)}/ticket -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${ticket}'`,
     '',

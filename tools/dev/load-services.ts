@@ -4,18 +4,18 @@ import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.t
 import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operate.ts';
 import { services } from '@ticketing/system/services.ts';
 
-/** Loads every service of the system, in the order of its description. */
+/** Loads the module of every service, in the order of the description of the system. */
 export function loadServices(): Promise<Service[]> {
   return Promise.all(services.map(({ name }) => loadService(name)));
 }
 
-/** Loads a service by its name. */
+/** Loads the module of a service. */
 export async function loadService(name: string): Promise<Service> {
   const { service } = (await import(`@ticketing/${name}/service.ts`)) as { service: Service };
   return service;
 }
 
-/** Does what an operator asks for in every service, one after the other; returns how much is left in all. */
+/** Runs an operation in every service, one after the other. Returns how much is left to be done in all of them. */
 export async function operateAll(request: OperationRequest, print: Print, environment: Environment): Promise<number> {
   let left = 0;
   for (const service of await loadServices()) left += await service.operate(request, print, environment);

@@ -3,13 +3,14 @@ import { services } from '@ticketing/system/services.ts';
 import type { ServicePorts } from '@ticketing/testkit/service-variables.ts';
 import { UsageError } from './run-script.ts';
 
-/** Where each service listens, by its name, on 127.0.0.1. */
+/** The ports on 127.0.0.1 of each service, by its name. */
 export type SystemPorts = ReadonlyMap<string, ServicePorts>;
 
 /**
- * Chooses the ports: that of the gateway as wanted, all others behind it in the order of the services, or free ones.
+ * Chooses the ports of all services: the wanted one for HTTP of the gateway, and those that follow it for all others, in
+ * the order of the description of the system. Where one of these is taken, any free port is chosen instead.
  *
- * Errors: UsageError if the gateway's is taken.
+ * Errors: UsageError if the wanted port of the gateway is taken.
  */
 export async function choosePorts(wanted: number): Promise<SystemPorts> {
   const gateway = await tryPort(wanted);
@@ -31,21 +32,21 @@ export async function choosePorts(wanted: number): Promise<SystemPorts> {
   return ports;
 }
 
-/** The ports of a service. Errors: there is no such service. */
+/** The ports of a service. Errors: throws if there is no such service. */
 export function portsOf(ports: SystemPorts, name: string): ServicePorts {
   const found = ports.get(name);
   if (!found) throw new Error(`No ports were chosen for ${name}.`);
   return found;
 }
 
-/** A port that nothing listens on. */
+/** Finds a port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const port = await tryPort(0);
   if (port === undefined) throw new UsageError('There is no free port.');
   return port;
 }
 
-/** The port if it can be listened on, a free one for 0, undefined if it is taken. */
+/** Listens on a port for a moment. Returns the port, a free one for 0, or undefined if it is taken. */
 function tryPort(port: number): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   const server = createServer()

@@ -1,9 +1,9 @@
-/** Something that the user of a script can put right; its message is one sentence. */
+/** An error that the user of a script can correct. Its message is one sentence. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Runs a script that exists for development only; an error ends it with its message and code 1. */
+/** Runs a script that is for development only. If it fails, prints the message of the error and exits with code 1. */
 export async function runDevelopmentScript(script: () => Promise<void>): Promise<void> {
   try {
     if (process.env.NODE_ENV === 'production') {

@@ -7,23 +7,23 @@ import { currentBuild, programIn } from './build.ts';
 import { runChild, superviseChild } from './child-service.ts';
 import { loadServices } from './load-services.ts';
 
-/** The services of the system, started; their stores' indexes are built. */
+/** The services of the system, set up and started. */
 export interface RunningServices {
-  /** Rejects if a service ends while the system is starting. */
+  /** Rejects if a service ends before the system is ready. */
   failed: Promise<never>;
-  /** The system is ready: a service that dies from now on is started again. */
-  settled(): void;
-  /** Stops the gateway, then what is behind it. */
+  /** Called when the system is ready: from now on a service that ends is restarted. */
+  restartFromNowOn(): void;
+  /** Stops the services, each before those that it calls. */
   stop(): Promise<void>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
-/** Where Node keeps sources that it has compiled, types stripped. */
+/** Where Node keeps what it has compiled of the sources. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Sets up and starts every service in this process. */
-export async function startTogether(environment: Environment): Promise<RunningServices> {
-  const loaded = await importServices();
+export async function startInOneProcess(environment: Environment): Promise<RunningServices> {
+  const loaded = await preloadServices();
   const running: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const service of running.splice(0).reverse()) await service.stop();
@@ -35,28 +35,28 @@ export async function startTogether(environment: Environment): Promise<RunningSe
     await stop();
     throw error;
   }
-  return { failed: new Promise(() => undefined), settled: () => undefined, stop };
+  return { failed: new Promise(() => undefined), restartFromNowOn: () => undefined, stop };
 }
 
-/** Loads the services; also ahead of time, while something else is waited for. */
-export function importServices(): Promise<Service[]> {
+/** Loads the modules of all services. Called early too, so that they load while the store is being opened. */
+export function preloadServices(): Promise<Service[]> {
   enableCompileCache(compileCache);
   return loadServices();
 }
 
 /**
- * The heap of a service: one that takes bodies of 40 MiB apart needs the most. Without a limit Node lets garbage pile up by
- * the size of the machine.
+ * Limits of the heap of a service. Parsing bodies of 40 MiB needs the most. Without a limit Node sizes the heap by the memory
+ * of the machine, and collects garbage later.
  */
 const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
-/** What services need to run in less memory: a C library that gives back what was freed. */
+/** Makes the C library return freed memory to the operating system sooner. */
 const processEnvironment = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-/** What Node is given to run a service as in production: flags, and the program that was built of it. */
+/** The arguments of Node that run a service as in production: flags, and the program that was built from its sources. */
 export async function serviceProgram(service: string): Promise<string[]> {
   return programOf(await currentBuild(), service);
 }
@@ -65,8 +65,8 @@ function programOf(folder: string, service: string): string[] {
   return [...nodeFlags, programIn(folder, service)];
 }
 
-/** Starts each service as a process of its own, from the same program as in production. */
-export async function startApart(given: Environment): Promise<RunningServices> {
+/** Sets up every service and starts each as a process of its own, from the same program as in production. */
+export async function startSplit(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
   const environment = { ...processEnvironment, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...given };
   const children = services.map(({ name }) => superviseChild(name, programOf(folder, name), environment));
@@ -75,7 +75,7 @@ export async function startApart(given: Environment): Promise<RunningServices> {
   };
   try {
     const setUp = ({ name }: { name: string }) =>
-      runChild(`The set-up of ${name}`, [programIn(folder, name), 'set-up'], environment);
+      runChild(`The set-up of the ${name} service`, [programIn(folder, name), 'set-up'], environment);
     await Promise.all(services.map(setUp));
   } catch (error) {
     await stop();
@@ -83,8 +83,8 @@ export async function startApart(given: Environment): Promise<RunningServices> {
   }
   return {
     failed: Promise.race(children.map(({ failed }) => failed)),
-    settled: () => {
-      for (const child of children) child.settled();
+    restartFromNowOn: () => {
+      for (const child of children) child.restartFromNowOn();
     },
     stop,
   };

@@ -1,34 +1,34 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 
-/** Where a comment names something that the repository does not hold. */
+/** A reference in a comment to a file or heading that does not exist. */
 export interface BrokenReference {
   file: string;
   line: number;
   text: string;
 }
 
-/** What comments may refer to outside of the repository. */
-const standards = /^(RFC \d+|ECMA-\d+|XML 1|CloudEvents|W3C|OWASP|Standard Webhooks|https:\/\/)/;
-/** Documents that are not in the repository under these names. */
-const foreign = /(?<!reference\/)\b(decisions|architecture|guarantees|style|toolchain)\.md\b/;
+/** Matches sources outside the repository that comments may refer to. */
+const standards = /^(RFC \d+|ECMA-\d+|XML 1|CloudEvents|W3C|OWASP|Standard Webhooks|gRPC|https:\/\/)/;
+/** Matches documents that are not in the repository, or are named without their folder. */
+const outsideDocument = /(?<!reference\/)\b(decisions|architecture|guarantees|style|toolchain)\.md\b/;
 
 /**
- * Finds the `Source:` lines that name a file or heading which does not exist, and other mentions of documents that the
- * repository does not hold. A source is `docs/reference/api.md, Heading`, several are divided by `;`.
+ * Finds `Source:` lines with a file or heading that does not exist, and other references to documents that are not in the
+ * repository. A source is `docs/reference/api.md, Heading`; several sources are separated by `;`.
  */
 export function brokenReferences(file: string, text: string, headingsOf: (document: string) => Set<string>) {
   const broken: BrokenReference[] = [];
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     const add = (reason: string) => broken.push({ file, line: index + 1, text: reason });
-    if (foreign.test(line)) add(line.trim());
+    if (outsideDocument.test(line)) add(line.trim());
     for (const [name] of line.matchAll(/docs\/decisions\/\d{4}/g)) if (!isDecision(name)) add(name);
     for (const source of sourcesAt(lines, index)) if (!isKnown(source, headingsOf)) add(source);
   }
   return broken;
 }
 
-/** The sources of a line that begins with, or has, `Source:`, to the end of their sentence. */
+/** The sources in the sentence that begins with `Source:` on a line, and may go on over the next lines. */
 function sourcesAt(lines: readonly string[], index: number): string[] {
   const [, first] = /\bSource: (.*)$/.exec(lines[index] ?? '') ?? [];
   if (first === undefined) return [];
@@ -55,7 +55,7 @@ function isDecision(name: string): boolean {
   return globSync(`${name}-*.md`).length === 1;
 }
 
-/** The headings of a Markdown file, without their marks. */
+/** The headings of a Markdown file, without the leading `#` signs. */
 export function headingsIn(document: string): Set<string> {
   const headings = readFileSync(document, 'utf8').matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading = '']) => heading.trim()));

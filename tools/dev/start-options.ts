@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UsageError } from './run-script.ts';
 
-/** What `npm start` is asked for. */
+/** The options of `npm start`. */
 export interface StartOptions {
-  /** Of the gateway; 0 takes a free one. */
+  /** The port of the gateway; 0 for any free one. */
   port: number;
   dataDir: string;
   /** Whether each service is a process of its own. */
@@ -16,13 +16,13 @@ const usage = `Starts the whole system on this machine:
 
   npm start -- --port 8080 --data ./data
 
-  --port PORT        of the gateway (8080; 0 takes a free one). HTTP and gRPC of the tickets service take the next two.
-  --data DIR         where keys and data are kept (./data)
-  --split            a process for each service, as in production
+  --port PORT        the port of the gateway (8080; 0 for any free one); the other services take the ports after it
+  --data DIR         the folder of keys and data (./data)
+  --split            runs each service in a process of its own, from bundles, as in production
   --log-level LEVEL  trace, debug, info, warn, error or silent (warn)
 
-MONGODB_URI names a MongoDB server to use instead of the embedded one, KAFKA_BROKERS (host:port,…) the brokers of a
-Kafka instead of the log in the store. Variables TICKETING_… reach the services.
+MONGODB_URI names a MongoDB server to use instead of the embedded store, and KAFKA_BROKERS (host:port,…) the brokers of a
+Kafka cluster to use instead of the embedded log. Variables that begin with TICKETING_ configure the services.
 `;
 
 const options = {
@@ -33,7 +33,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** Reads the command line. Shape: a text if that is all that is asked for. Errors: UsageError. */
+/** Reads the command line. Shape: the usage text if `--help` is given. Errors: UsageError. */
 export function readStartOptions(args: string[]): StartOptions | string {
   const { values } = parse(args);
   if (values.help) return usage;

@@ -4,7 +4,7 @@ import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts'
 /** The store of a development system. */
 export interface Store {
   uri: string;
-  /** Resolves when a store of ours is gone; never, if it is somebody else's. */
+  /** Resolves when the embedded store has ended; never resolves for a server that `MONGODB_URI` names. */
   exited: Promise<unknown>;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const pauseMs = 20;
 const deadlineMs = 60_000;
 
-/** Waits until every `/readyz` answers 200. Errors: none within a minute. */
+/** Waits until `/readyz` of every service responds with 200. Errors: throws if that takes longer than a minute. */
 export async function waitUntilReady(urls: readonly string[]): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   for (const url of urls) {

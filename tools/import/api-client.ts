@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiAnswer, type ApiRequest, HttpTransport } from './http-transport.ts';
+import { type ApiRequest, type ApiResponse, HttpTransport } from './http-transport.ts';
 import { detailOf } from './problem.ts';
 import { backoffMs, retryAfterMs } from './retry.ts';
 import { InterruptedError, StopError } from './stop-error.ts';
@@ -8,7 +8,7 @@ interface ApiClientOptions {
   url: URL;
   token: string;
   connections: number;
-  /** Ends waits; requests on their way are let finish. */
+  /** When it aborts, waits end; requests in flight are completed. */
   signal: AbortSignal;
   onWait?: (waitMs: number, reason: string) => void;
   maxAttempts?: number;
@@ -18,7 +18,7 @@ interface ApiClientOptions {
 const longestWaitMs = 10 * 60_000;
 const busyStatuses = new Set([429, 502, 503, 504]);
 const attemptsAfterInternalError = 3;
-const brokenConnections = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT_ANSWER']);
+const brokenConnections = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT_RESPONSE']);
 const unreachableServers = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -29,10 +29,8 @@ const unreachableServers = new Set([
 ]);
 
 /**
- * Speaks to the REST interface as a patient client.
- *
- * Waits when the server says so, all requests together, and repeats what a broken connection may have lost:
- * every request of the import may be sent twice.
+ * A client of the REST API that retries. When the server asks for a pause, all requests wait. A request whose connection
+ * broke is sent again, so every request of the import must bear being sent twice.
  */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -48,11 +46,12 @@ export class ApiClient {
   }
 
   /**
-   * Answers a success, or a refusal that concerns this request only (400, 409, 413, 422, 500).
+   * Sends a request. Returns the response if it is a success, or an error that concerns this request only (400, 409, 413,
+   * 422, 500).
    *
-   * Errors: StopError when no other request would fare better; InterruptedError.
+   * Errors: StopError if every other request would fail too; InterruptedError.
    */
-  async send(request: ApiRequest): Promise<ApiAnswer> {
+  async send(request: ApiRequest): Promise<ApiResponse> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#pause();
       const outcome = await this.#attempt(request);
@@ -66,41 +65,41 @@ export class ApiClient {
     this.#transport.close();
   }
 
-  async #attempt(request: ApiRequest): Promise<ApiAnswer | { broken: string }> {
+  async #attempt(request: ApiRequest): Promise<ApiResponse | { broken: string }> {
     try {
-      const answer = await this.#transport.send(request);
+      const response = await this.#transport.send(request);
       this.#wasReached = true;
-      return answer;
+      return response;
     } catch (error) {
       const code = codeOf(error);
       if (brokenConnections.has(code) || (this.#wasReached && unreachableServers.has(code))) return { broken: code };
       throw new StopError(
-        `Can not reach ${this.#options.url.origin} (${code}). Is the system running, and is --url right?`,
+        `Cannot reach ${this.#options.url.origin} (${code}). Is the system running, and is --url right?`,
       );
     }
   }
 
-  #judge(request: ApiRequest, answer: ApiAnswer): ApiAnswer {
-    const { status } = answer;
+  #judge(request: ApiRequest, response: ApiResponse): ApiResponse {
+    const { status } = response;
     const what = `${request.method} ${request.path.split('?')[0]}`;
-    const detail = detailOf(answer);
+    const detail = detailOf(response);
     const because = detail === '' ? '.' : `: ${detail}`;
     if (status === 401) throw new StopError(`The server does not accept the token (401)${because}`);
     if (status === 403) throw new StopError(`The token has no right to ${what} (403)${because}`);
     if (status < 200 || (status >= 300 && status < 400) || status === 404 || status === 405) {
-      throw new StopError(`${what} answers ${status}. Is ${this.#options.url.origin} the address of the system?`);
+      throw new StopError(`${what} responds with ${status}. Is ${this.#options.url.origin} the address of the system?`);
     }
-    return answer;
+    return response;
   }
 
-  #planPause(outcome: ApiAnswer | { broken: string }, attempt: number): void {
-    const told = 'status' in outcome ? retryAfterMs(outcome.headers['retry-after'], Date.now()) : undefined;
-    if (told !== undefined && told > longestWaitMs) {
+  #planPause(outcome: ApiResponse | { broken: string }, attempt: number): void {
+    const askedMs = 'status' in outcome ? retryAfterMs(outcome.headers['retry-after'], Date.now()) : undefined;
+    if (askedMs !== undefined && askedMs > longestWaitMs) {
       throw new StopError(
-        `The server asks to come back in ${Math.ceil(told / 1000)} seconds. Run the same command again then.`,
+        `The server asks to come back in ${Math.ceil(askedMs / 1000)} seconds. Run the same command again after that.`,
       );
     }
-    const waitMs = told || backoffMs(attempt);
+    const waitMs = askedMs || backoffMs(attempt);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, Date.now() + waitMs);
     this.#options.onWait?.(waitMs, 'status' in outcome ? String(outcome.status) : outcome.broken);
   }
@@ -110,12 +109,12 @@ export class ApiClient {
       if (this.#options.signal.aborted) throw new InterruptedError('interrupted');
       const waitMs = this.#pausedUntilMs - Date.now();
       if (waitMs <= 0) return;
-      // The spread keeps the requests from coming back in the same millisecond.
+      // A random part keeps the waiting requests from being sent in the same millisecond.
       await sleep(waitMs + Math.random() * 50, undefined, { signal: this.#options.signal }).catch(() => undefined);
     }
   }
 
-  #gaveUp(request: ApiRequest, outcome: ApiAnswer | { broken: string }): string {
+  #gaveUp(request: ApiRequest, outcome: ApiResponse | { broken: string }): string {
     const last = 'status' in outcome ? `${outcome.status} ${detailOf(outcome)}`.trim() : outcome.broken;
     return `${request.method} ${request.path.split('?')[0]} failed ${this.#maxAttempts} times, the last time with ${last}.`;
   }

@@ -17,7 +17,7 @@ async function read(text: string): Promise<{ header: string[]; rows: CsvRow[] }>
 }
 
 for (const [name, newline] of Object.entries({ LF: '\n', CRLF: '\r\n' })) {
-  test(`gives the line where a row begins, with cells and gaps over lines (${name})`, async () => {
+  test(`returns the line on which each row begins, also after cells with line breaks and empty lines (${name})`, async () => {
     const lines = ['\ufeffa,b', '1,"x', 'y ""z"""', '', '2,"p', '', 'q"', '3,c'];
     const { header, rows } = await read(lines.join(newline));
     expect(header).toEqual(['a', 'b']);
@@ -30,7 +30,7 @@ for (const [name, newline] of Object.entries({ LF: '\n', CRLF: '\r\n' })) {
   });
 }
 
-test('reports broken rows and reads on behind them', async () => {
+test('reports broken rows and continues with the rows after them', async () => {
   const { rows } = await read('a,b\n1\n2,x,y\n3,"p"q\n4,"""ok"" 5"" disk"\n5,"open\n6,lost\n');
   expect(rows.map(({ row, line, problem }) => [row, line, problem])).toEqual([
     [1, 2, 'the row has 1 columns, the header has 2'],
@@ -41,7 +41,7 @@ test('reports broken rows and reads on behind them', async () => {
   ]);
 });
 
-test('refuses a file without a header and a header with a name twice', async () => {
+test('refuses an empty file, and a header with a duplicate name', async () => {
   await expect(read('')).rejects.toThrow(/is empty/);
   await expect(read('a,b,a\n1,2,3\n')).rejects.toThrow(/column "a" twice/);
 });

@@ -5,14 +5,14 @@ import { isObject } from './json.ts';
 import { StopError } from './stop-error.ts';
 
 export interface CsvRow {
-  /** From 1, without the header. Stays the same as long as the file does. */
+  /** The number of the row, from 1, without the header. It is stable as long as the file is unchanged. */
   row: number;
-  /** Of the file, from 1, where the row begins. */
+  /** The line of the file, from 1, on which the row begins. */
   line: number;
   cells: string[];
-  /** How far into the file the row reaches. */
+  /** The offset in the file at which the row ends. */
   endByte: number;
-  /** Why the row can not be used. */
+  /** Why the row cannot be used. */
   problem?: string;
 }
 
@@ -24,7 +24,7 @@ interface CsvFile {
 /**
  * Reads a CSV file (RFC 4180, UTF-8 with or without BOM) row by row.
  *
- * Errors: StopError if it has no header or one with a name twice. A broken row is answered, with its problem.
+ * Errors: StopError if it has no header, or a header with a duplicate name. A broken row is returned with its problem.
  */
 export async function openCsv(path: string, delimiter: string): Promise<CsvFile> {
   const records = readRecords(path, delimiter);
@@ -33,8 +33,8 @@ export async function openCsv(path: string, delimiter: string): Promise<CsvFile>
   if (first.value.problem !== undefined)
     throw new StopError(`The header of ${path} is broken: ${first.value.problem}.`);
   const header = first.value.cells.map((cell, index) => cell.trim() || `column_${index + 1}`);
-  const twice = header.find((column, index) => header.indexOf(column) !== index);
-  if (twice !== undefined) throw new StopError(`The header of ${path} has the column "${twice}" twice.`);
+  const duplicate = header.find((column, index) => header.indexOf(column) !== index);
+  if (duplicate !== undefined) throw new StopError(`The header of ${path} has the column "${duplicate}" twice.`);
   return { header, rows: checkWidth(records, header.length) };
 }
 
@@ -53,7 +53,7 @@ async function* readRecords(path: string, delimiter: string): AsyncGenerator<Csv
     ...format,
     bom: true,
     relax_column_count: true,
-    // Without it the parser reads on to the next quote, over any number of good rows.
+    // Without this option the parser skips good rows until the next quote.
     relax_quotes: true,
     info: true,
     raw: true,
@@ -67,7 +67,7 @@ async function* readRecords(path: string, delimiter: string): AsyncGenerator<Csv
   source.once('error', (error) => parser.destroy(error)).pipe(parser);
   const records: AsyncIterable<unknown> = parser;
   let row = 0;
-  // The parser's own count takes CRLF inside of quotes for two lines.
+  // Counted here, because the parser counts CRLF within quotes as two lines.
   let linesOfRows = 0;
   try {
     for await (const record of records) {

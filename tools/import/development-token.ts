@@ -14,15 +14,15 @@ export async function makeDevelopmentToken(dataFolder: string): Promise<string> 
     const token = stdout.trim().split(/\s+/).at(-1) ?? '';
     if (token !== '') return token;
   } catch (error) {
-    throw new StopError(`There is no token: ${lastLine(error)}. ${advice}`);
+    throw new StopError(`No token could be made: ${errorLine(error)}. ${advice}`);
   }
-  throw new StopError(`There is no token: the token command prints none. ${advice}`);
+  throw new StopError(`No token could be made: the token command printed none. ${advice}`);
 }
 
-const advice = 'Start the system here first (npm start), or give a token by --token or IMPORT_TOKEN.';
+const advice = 'Start the system on this machine first (npm start), or give a token by --token or IMPORT_TOKEN.';
 
-function lastLine(error: unknown): string {
+function errorLine(error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? stderr.split('\n').at(-1);
-  return (said || 'the token command fails').replace(/\.$/, '');
+  const shownLine = stderr.split('\n').find((line) => /error/i.test(line)) ?? stderr.split('\n').at(-1);
+  return (shownLine || 'the token command failed').replace(/\.$/, '');
 }

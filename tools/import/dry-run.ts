@@ -4,9 +4,9 @@ import { type Mapping, mapRow } from './map-row.ts';
 const shownProblems = 10;
 
 /**
- * Maps every row without sending anything and says what would come of it.
+ * Maps every row without sending anything, and prints the problems, the first ticket and a summary.
  *
- * Shape: how many rows would be rejected here already; the server may refuse more.
+ * Shape: how many rows cannot be mapped; the server may refuse more of them.
  */
 export async function dryRun(
   rows: AsyncGenerator<CsvRow>,
@@ -17,7 +17,7 @@ export async function dryRun(
   const tagNames = new Set<string>();
   let count = 0;
   let rejected = 0;
-  let shown = false;
+  let isTicketShown = false;
   for await (const row of rows) {
     if (row.row > limit) break;
     count += 1;
@@ -29,8 +29,9 @@ export async function dryRun(
       continue;
     }
     for (const name of mapped.tagNames) tagNames.add(name.toLowerCase());
-    if (!shown) print(`Row ${row.row}:\n${JSON.stringify({ ...mapped.ticket, tags: mapped.tagNames }, undefined, 2)}`);
-    shown = true;
+    if (!isTicketShown)
+      print(`Row ${row.row}:\n${JSON.stringify({ ...mapped.ticket, tags: mapped.tagNames }, undefined, 2)}`);
+    isTicketShown = true;
   }
   if (rejected > shownProblems) print(`... and ${rejected - shownProblems} more rows with problems.`);
   print(

@@ -1,9 +1,9 @@
 export type FieldValue = string | number | string[];
 
 interface Field {
-  /** Undefined when the text can not be read. */
+  /** Reads a cell; undefined if its text is not valid for the field. */
   read: (text: string) => FieldValue | undefined;
-  /** What the text should be, for messages and help. */
+  /** A description of the valid texts, for error messages and the help. */
   expected: string;
 }
 
@@ -13,7 +13,7 @@ const list: Field = { read: readList, expected: 'a list separated by , or ;' };
 const time: Field = { read: readTime, expected: 'YYYY-MM-DD HH:MM:SS, RFC 3339 or Unix seconds' };
 const id: Field = { read: readId, expected: 'a positive whole number' };
 
-/** The writable scalar fields of POST /ticket. `externalTicketId` belongs to the import, `tags` to the tag columns. */
+/** The writable scalar fields of POST /ticket. `externalTicketId` is set by the import itself, `tags` from the tag columns. */
 export const ticketFields: ReadonlyMap<string, Field> = new Map([
   ['subject', text],
   ['body', text],
@@ -24,11 +24,11 @@ export const ticketFields: ReadonlyMap<string, Field> = new Map([
   ['bcc', list],
   [
     'priority',
-    word({ low: 'low', medium: 'medium', normal: 'medium', high: 'high', urgent: 'urgent', critical: 'urgent' }),
+    choice({ low: 'low', medium: 'medium', normal: 'medium', high: 'high', urgent: 'urgent', critical: 'urgent' }),
   ],
-  ['status', word(same('open', 'pending', 'closed'))],
-  ['channel', word({ ...same('email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'), 'e-mail': 'email' })],
-  ['direction', word(same('in', 'out', 'internal'))],
+  ['status', choice(same('open', 'pending', 'closed'))],
+  ['channel', choice({ ...same('email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'), 'e-mail': 'email' })],
+  ['direction', choice(same('in', 'out', 'internal'))],
   ['createdAt', time],
   ['firstResponseDueBy', time],
   ['dueBy', time],
@@ -38,8 +38,8 @@ export const ticketFields: ReadonlyMap<string, Field> = new Map([
   ['templateId', id],
 ]);
 
-/** A field of few values, read without case and surrounding space. */
-function word(spellings: Record<string, string>): Field {
+/** A field with a fixed set of spellings, which are read without regard to case and surrounding spaces. */
+function choice(spellings: Record<string, string>): Field {
   const values = new Map(Object.entries(spellings).map(([spelling, value]) => [spelling.toLowerCase(), value]));
   const expected = `one of ${Object.keys(spellings).join(', ')}`;
   return { read: (value) => values.get(value.trim().toLowerCase()), expected };

@@ -8,7 +8,7 @@ interface FileDigest {
   sizeBytes: number;
 }
 
-/** Reads a file once for its identity. Errors: StopError if it can not be read or is not UTF-8. */
+/** Reads a whole file to identify it by its content. Errors: StopError if it cannot be read or is not UTF-8. */
 export async function digestFile(path: string): Promise<FileDigest> {
   const hash = createHash('sha256');
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -23,7 +23,7 @@ export async function digestFile(path: string): Promise<FileDigest> {
     decoder.decode();
   } catch (error) {
     if (error instanceof TypeError) throw new StopError(`${path} is not UTF-8; convert it first.`);
-    throw new StopError(`Can not read ${path}: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new StopError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}.`);
   }
   return { id: hash.digest('hex').slice(0, 16), sizeBytes };
 }

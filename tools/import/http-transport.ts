@@ -1,10 +1,10 @@
 import http from 'node:http';
 import https from 'node:https';
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** Empty for a success whose body nobody asked for. */
+  /** The body; empty for a success if `wantsBody` is false. */
   text: string;
 }
 
@@ -12,15 +12,15 @@ export interface ApiRequest {
   method: string;
   path: string;
   body?: string;
-  /** Whether the body of a success is read; that of an error always is. */
+  /** Whether the body of a success is read. The body of an error is always read. */
   wantsBody: boolean;
 }
 
 /**
- * Sends single requests over kept connections.
+ * Sends requests over connections that are kept alive.
  *
- * `node:http` with headers as a flat list costs a third of the processor time of `fetch` per request
- * and as much as undici, without a dependency.
+ * It uses `node:http` with headers as a flat list, which takes a third of the CPU time of `fetch` per request, and as much
+ * as undici without being a dependency.
  */
 export class HttpTransport {
   readonly #agent: http.Agent;
@@ -41,8 +41,8 @@ export class HttpTransport {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Errors: those of the connection, with their `code`; ETIMEDOUT_ANSWER if no answer comes in time. */
-  send({ method, path, body, wantsBody }: ApiRequest): Promise<ApiAnswer> {
+  /** Sends a request. Errors: those of the connection, with their `code`; ETIMEDOUT_RESPONSE if the response is late. */
+  send({ method, path, body, wantsBody }: ApiRequest): Promise<ApiResponse> {
     const bodyHeaders =
       body === undefined ? [] : ['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))];
     const headers = [...this.#headers, ...bodyHeaders];
@@ -60,7 +60,7 @@ export class HttpTransport {
       );
       request.once('error', reject);
       request.setTimeout(this.#timeoutMs, () => {
-        request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT_ANSWER' }));
+        request.destroy(Object.assign(new Error('no response in time'), { code: 'ETIMEDOUT_RESPONSE' }));
       });
       request.end(body);
     });

@@ -1,16 +1,17 @@
-/** What became of the rows so far. */
+/** How many rows have been imported or rejected so far. */
 export interface ImportCount {
   created: number;
   alreadyThere: number;
   rejected: number;
   tagsCreated: number;
   startedMs: number;
-  /** How much of the file, or of the rows asked for, is dealt with: 0 to 1. */
-  share: number;
-  /** Why the server lets the import wait; empty while it does not. */
+  /** The fraction of the file, or of the rows up to `--limit`, that is done: 0 to 1. */
+  doneFraction: number;
+  /** Until when the import waits before it sends again, and why; the reason is empty before the first wait. */
   waiting: { untilMs: number; reason: string };
 }
 
+/** The counts at the start of an import. */
 export function newCount(startedMs: number): ImportCount {
   return {
     created: 0,
@@ -18,21 +19,21 @@ export function newCount(startedMs: number): ImportCount {
     rejected: 0,
     tagsCreated: 0,
     startedMs,
-    share: 0,
+    doneFraction: 0,
     waiting: { untilMs: 0, reason: '' },
   };
 }
 
-/** Answers how many rows were dealt with. */
+/** How many rows are done. */
 export function rowsOf(count: ImportCount): number {
   return count.created + count.alreadyThere + count.rejected;
 }
 
-/** Says in one line how far the import is. */
+/** The progress of the import, in one line. */
 export function progressLine(count: ImportCount, nowMs: number): string {
   const seconds = Math.max(0.001, (nowMs - count.startedMs) / 1000);
   const parts = [
-    `${Math.floor(count.share * 100)} %`,
+    `${Math.floor(count.doneFraction * 100)} %`,
     `${rowsOf(count)} rows`,
     `${count.created} created`,
     `${count.alreadyThere} already there`,
@@ -44,7 +45,7 @@ export function progressLine(count: ImportCount, nowMs: number): string {
   return parts.join(', ');
 }
 
-/** Says at the end what was done. */
+/** The summary that is printed at the end. */
 export function summaryOf(count: ImportCount, nowMs: number): string {
   const seconds = Math.max(0.001, (nowMs - count.startedMs) / 1000);
   const lines: [string, string][] = [

@@ -12,10 +12,11 @@ import { InterruptedError } from './stop-error.ts';
 import { TagDirectory } from './tag-directory.ts';
 import { TicketImport } from './ticket-import.ts';
 
-interface ImportSurroundings {
+/** What `importFile` needs of the process that runs it. */
+interface ImportContext {
   print: (text: string) => void;
   isTerminal: boolean;
-  /** Where the file of rejects goes if it can not stand beside the imported file. */
+  /** The folder of the reject file if the folder of the imported file is not writable. */
   folder: string;
   /** Aborted when the user asks to stop. */
   signal: AbortSignal;
@@ -24,11 +25,11 @@ interface ImportSurroundings {
 /**
  * Imports a CSV file.
  *
- * Shape: the exit code: 0 all rows are there, 2 some were rejected, 130 interrupted.
+ * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
  * Errors: StopError.
  */
-export async function importFile(options: ImportOptions, surroundings: ImportSurroundings): Promise<number> {
-  const { print } = surroundings;
+export async function importFile(options: ImportOptions, context: ImportContext): Promise<number> {
+  const { print } = context;
   const startedMs = Date.now();
   const { id, sizeBytes } = await digestFile(options.file);
   const { header, rows } = await openCsv(options.file, options.delimiter);
@@ -36,10 +37,10 @@ export async function importFile(options: ImportOptions, surroundings: ImportSur
   if (options.isDryRun) return (await dryRun(rows, mapping, options.limit, print)) > 0 ? 2 : 0;
 
   const count = newCount(startedMs);
-  const rejects = new RejectFile(options.file, surroundings.folder, header, options.delimiter);
+  const rejects = new RejectFile(options.file, context.folder, header, options.delimiter);
   const stop = new AbortController();
-  surroundings.signal.addEventListener('abort', () => stop.abort(), { once: true });
-  if (surroundings.signal.aborted) stop.abort();
+  context.signal.addEventListener('abort', () => stop.abort(), { once: true });
+  if (context.signal.aborted) stop.abort();
   const client = new ApiClient({
     url: options.url,
     token: options.token ?? (await makeDevelopmentToken(options.dataFolder)),
@@ -50,19 +51,20 @@ export async function importFile(options: ImportOptions, surroundings: ImportSur
     },
   });
   const tags = new TagDirectory(client, options.tagType);
-  const shareAt = (row: CsvRow): number => Math.min(1, Math.max(row.endByte / sizeBytes, row.row / options.limit));
+  const doneFractionAt = (row: CsvRow): number =>
+    Math.min(1, Math.max(row.endByte / sizeBytes, row.row / options.limit));
   const parts = { client, tags, mapping, rejects, count, fileId: id, process: options.process, limit: options.limit };
   const work = async (): Promise<void> => {
     if (mapping.tagIndexes.length > 0) await tags.load();
-    await new TicketImport({ ...parts, shareAt }).run(rows, options.concurrency, stop);
+    await new TicketImport({ ...parts, doneFractionAt }).run(rows, options.concurrency, stop);
   };
   try {
     const line = (): string => progressLine(count, Date.now());
-    await withProgress(surroundings.isTerminal, line, () => count.share, print, work());
+    await withProgress(context.isTerminal, line, () => count.doneFraction, print, work());
     if (count.rejected === 0) rejects.removeStale();
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    print('Interrupted. The same command goes on where this one ended.');
+    print('Interrupted. Run the same command again to continue from here.');
     return 130;
   } finally {
     client.close();

@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Answers the objects of a list property of a JSON answer, empty if there is none. */
+/** The objects in the list `name` of a JSON response; empty if there is no such list. */
 export function objectsIn(value: unknown, name: string): JsonObject[] {
   const list = isObject(value) ? value[name] : undefined;
   return Array.isArray(list) ? list.filter(isObject) : [];

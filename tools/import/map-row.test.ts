@@ -12,7 +12,7 @@ test('takes columns named like fields, tag columns, and keeps the others as raw 
   });
 });
 
-test('prefers an asked column, and a cell to a constant', () => {
+test('prefers a column named by --map to one named like the field, and a cell to a constant', () => {
   const mapping = planMapping(['subject', 'Betreff', 'state', 'an', 'wann'], {
     ...plain,
     columns: new Map([
@@ -38,12 +38,12 @@ test('prefers an asked column, and a cell to a constant', () => {
   expect(mapRow(mapping, ['a', 'b', '', '', '']).ticket.status).toBe('pending');
 });
 
-test('takes a field out with an empty column', () => {
+test('does not import a field that is mapped to an empty column name', () => {
   const mapping = planMapping(['from'], { ...plain, columns: new Map([['from', '']]) });
   expect(mapRow(mapping, ['somebody']).ticket).toEqual({ channel: 'email', rawData: { from: 'somebody' } });
 });
 
-test('points at a value that can not be read', () => {
+test('reports the field and text of an invalid value', () => {
   const mapping = planMapping(['priority', 'agentId'], plain);
   expect(mapRow(mapping, ['huge', '-3']).problems).toEqual([
     '#/priority: "huge" is not one of low, medium, normal, high, urgent, critical',
@@ -51,7 +51,7 @@ test('points at a value that can not be read', () => {
   ]);
 });
 
-test('names the columns there are when one is unknown, and the fields when one is', () => {
+test('lists the known columns if a column is unknown, and the known fields if a field is', () => {
   const header = ['subject', 'body'];
   expect(() => planMapping(header, { ...plain, columns: new Map([['subject', 'title']]) })).toThrow(
     'There is no column "title". The columns are: subject, body.',
@@ -62,7 +62,7 @@ test('names the columns there are when one is unknown, and the fields when one i
   );
 });
 
-test('does not import what a file of rejects has added', () => {
+test('does not import the columns that a reject file adds', () => {
   const mapping = planMapping(['import_line', 'import_row', 'import_reasons', 'queue'], plain);
   expect(mapRow(mapping, ['2', '1', 'why', 'IT']).ticket.rawData).toEqual({ queue: 'IT' });
 });

@@ -2,12 +2,13 @@ import { type FieldValue, ticketFields } from './field.ts';
 import { StopError } from './stop-error.ts';
 
 export interface MappingOptions {
-  /** Field to column, as given; an empty column takes a field out that would be mapped by its name. */
+  /** Columns by field, as given; an empty column name keeps a field from being filled from the column of its name. */
   columns: ReadonlyMap<string, string>;
-  /** Field to value, for rows without a value of their own. */
+  /** Values by field, for rows without a value for it. */
   constants: ReadonlyMap<string, string>;
-  /** Undefined: the columns named tag_1, tag_2 and so on. */
+  /** The columns with tag names; undefined for those named tag_1, tag_2 and so on. */
   tagColumns: readonly string[] | undefined;
+  /** Whether the other columns are stored as raw data. */
   keepsRaw: boolean;
 }
 
@@ -19,19 +20,19 @@ export interface Mapping {
 }
 
 interface MappedRow {
-  /** The body of POST /ticket, still without tags and `externalTicketId`. */
+  /** The body of POST /ticket, without tags and `externalTicketId`, which are added later. */
   ticket: Record<string, unknown>;
   tagNames: string[];
   problems: string[];
 }
 
-/** The columns that a file of rejects has before the original ones; they are never imported. */
+/** The columns that a reject file has before the original ones. They are never imported. */
 export const rejectColumns = ['import_line', 'import_row', 'import_reasons'] as const;
 
 /**
- * Decides which column goes where, once for a file.
+ * Decides which column fills which field, for all rows of a file.
  *
- * Errors: StopError that names the columns there are when one that is asked for is not among them.
+ * Errors: StopError with the list of known columns if a column that is named in the options is not among them.
  */
 export function planMapping(header: readonly string[], options: MappingOptions): Mapping {
   for (const field of [...options.columns.keys(), ...options.constants.keys()]) checkField(field);
@@ -45,14 +46,14 @@ export function planMapping(header: readonly string[], options: MappingOptions):
   const constants = new Map([...options.constants].map(([field, text]) => [field, readConstant(field, text)]));
   if (!constants.has('channel') && !fields.some(({ field }) => field === 'channel')) constants.set('channel', 'email');
   const used = new Set([...fields.map(({ index }) => index), ...tagIndexes]);
-  const own = new Set<string>(rejectColumns);
+  const ignored = new Set<string>(rejectColumns);
   const raw = header
     .map((column, index) => ({ column, index }))
-    .filter(({ column, index }) => options.keepsRaw && !used.has(index) && !own.has(column));
+    .filter(({ column, index }) => options.keepsRaw && !used.has(index) && !ignored.has(column));
   return { fields, constants, tagIndexes, raw };
 }
 
-/** Makes a ticket of a row. Empty cells count as absent. */
+/** Makes a ticket from a row. Empty cells count as absent. */
 export function mapRow(mapping: Mapping, cells: readonly string[]): MappedRow {
   const ticket: Record<string, unknown> = Object.fromEntries(mapping.constants);
   const problems: string[] = [];
@@ -69,9 +70,9 @@ export function mapRow(mapping: Mapping, cells: readonly string[]): MappedRow {
   return { ticket, tagNames, problems };
 }
 
-function fieldIndex(header: readonly string[], field: string, asked: string | undefined): number | undefined {
-  if (asked === '') return undefined;
-  if (asked !== undefined) return columnIndex(header, asked);
+function fieldIndex(header: readonly string[], field: string, wantedColumn: string | undefined): number | undefined {
+  if (wantedColumn === '') return undefined;
+  if (wantedColumn !== undefined) return columnIndex(header, wantedColumn);
   const index = header.findIndex((column) => column.toLowerCase() === field.toLowerCase());
   return index < 0 ? undefined : index;
 }
@@ -89,7 +90,7 @@ function checkField(field: string): void {
 
 function readConstant(field: string, text: string): FieldValue {
   const value = ticketFields.get(field)?.read(text);
-  if (value === undefined) throw new StopError(`The value for ${field} can not be read: ${mismatch(field, text)}.`);
+  if (value === undefined) throw new StopError(`The value for ${field} is not valid: ${mismatch(field, text)}.`);
   return value;
 }
 

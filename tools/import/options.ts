@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { MappingOptions } from './map-row.ts';
 import { StopError } from './stop-error.ts';
 
+/** The options of `npm run import`. */
 export interface ImportOptions {
   file: string;
   url: URL;
@@ -38,14 +39,15 @@ const flags = {
 /**
  * Reads the command line.
  *
- * Shape: `help` when that is what is asked for.
+ * Shape: `help` if the help text is asked for.
  * Errors: StopError.
  */
 export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): ImportOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
   const [file] = positionals;
-  if (file === undefined || positionals.length > 1) throw new StopError('Name one CSV file; --help says more.');
+  if (file === undefined || positionals.length > 1)
+    throw new StopError('Name one CSV file (--help explains the usage).');
   const constants = pairs('set', values.set ?? []);
   if (values.channel !== undefined) constants.set('channel', values.channel);
   if ([...values.delimiter].length !== 1) throw new StopError('--delimiter takes one character.');

@@ -1,19 +1,21 @@
-import type { ApiAnswer } from './http-transport.ts';
+import type { ApiResponse } from './http-transport.ts';
 import { isObject, objectsIn, parseJson } from './json.ts';
 
-/** Says in words why the server did not take a request: one reason for each pointer of its problem document. */
-export function reasonsOf(answer: ApiAnswer): string[] {
-  const problem = parseJson(answer.text);
-  const pointed = objectsIn(problem, 'errors').map((error) => join([error.pointer, error.detail ?? error.code], ': '));
-  const reasons = pointed.filter((reason) => reason !== '');
-  return reasons.length > 0 ? reasons : [`${answer.status} ${detailOf(answer)}`.trim()];
+/** Why the server refused a request: one sentence for each error in its problem document. */
+export function reasonsOf(response: ApiResponse): string[] {
+  const problem = parseJson(response.text);
+  const perPointer = objectsIn(problem, 'errors').map((error) =>
+    join([error.pointer, error.detail ?? error.code], ': '),
+  );
+  const reasons = perPointer.filter((reason) => reason !== '');
+  return reasons.length > 0 ? reasons : [`${response.status} ${detailOf(response)}`.trim()];
 }
 
-/** Answers the public text of a problem document, with its trace for the answers that have no other. */
-export function detailOf(answer: ApiAnswer): string {
-  const problem = parseJson(answer.text);
+/** The text of a problem document; with the trace id if the status is 500 or above, to find the request in the log. */
+export function detailOf(response: ApiResponse): string {
+  const problem = parseJson(response.text);
   if (!isObject(problem)) return '';
-  const trace = answer.status >= 500 && typeof problem.traceId === 'string' ? `trace ${problem.traceId}` : undefined;
+  const trace = response.status >= 500 && typeof problem.traceId === 'string' ? `trace ${problem.traceId}` : undefined;
   return join([problem.detail ?? problem.title ?? problem.code, trace], ', ');
 }
 

@@ -1,18 +1,18 @@
 const barWidth = 20;
 
 /**
- * Shows a line about work as long as it lasts: a bar that moves on a terminal, else a line each second.
+ * Shows the progress of work until it ends: a progress bar on a terminal, else a line each second.
  *
  * Errors: those of the work.
  */
 export async function withProgress(
   isTerminal: boolean,
   line: () => string,
-  share: () => number,
+  doneFraction: () => number,
   print: (text: string) => void,
   work: Promise<void>,
 ): Promise<void> {
-  if (isTerminal) return showTask(() => `${bar(share())} ${line()}`, work);
+  if (isTerminal) return showTask(() => `${bar(doneFraction())} ${line()}`, work);
   const timer = setInterval(() => print(line()), 1000);
   try {
     await work;
@@ -36,7 +36,7 @@ async function showTask(line: () => string, work: Promise<void>): Promise<void> 
         },
       },
     ],
-    // The import itself ends on Ctrl-C, after what is on its way.
+    // The import handles Ctrl-C itself: it completes the requests in flight, then ends.
     { renderer: 'default', registerSignalListeners: false, rendererOptions: { showErrorMessage: false } },
   );
   await list.run().catch(() => undefined);

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('goes to the current folder when it can not stand beside the file', () => {
+test('writes to the current folder if the folder of the imported file is not writable', () => {
   mkdirSync(join(folder, 'read-only', 'rows.csv.rejects.csv'), { recursive: true });
   const rejects = new RejectFile(join(folder, 'read-only', 'rows.csv'), folder, ['x', 'y'], ';');
   rejects.add(row, ['one', 'two']);
@@ -24,7 +24,7 @@ test('goes to the current folder when it can not stand beside the file', () => {
   );
 });
 
-test('makes no file without a reject', () => {
+test('makes no file if no row is rejected', () => {
   const rejects = new RejectFile(join(folder, 'rows.csv'), folder, ['x', 'y'], ',');
   rejects.removeStale();
   rejects.close();

@@ -5,15 +5,14 @@ import { rejectColumns } from './map-row.ts';
 import { StopError } from './stop-error.ts';
 
 /**
- * Writes the rows that were not taken to a CSV file, which can be corrected and imported itself.
- *
- * It stands beside the imported file, or in the current folder if nothing can be written there.
+ * The CSV file of the rejected rows, which can be corrected and imported itself. It is written beside the imported file, or
+ * to the current folder if the folder of that file is not writable.
  */
 export class RejectFile {
   readonly #paths: string[];
   readonly #header: readonly string[];
-  /** Which columns an earlier file of rejects has added, when such a file is imported. */
-  readonly #own: readonly boolean[];
+  /** For each column, whether a reject file has added it: the imported file may be a reject file itself. */
+  readonly #isAdded: readonly boolean[];
   readonly #delimiter: string;
   #handle: number | undefined;
   #path: string | undefined;
@@ -21,11 +20,11 @@ export class RejectFile {
   constructor(importedPath: string, folder: string, header: readonly string[], delimiter: string) {
     this.#paths = [`${importedPath}.rejects.csv`, join(folder, `${basename(importedPath)}.rejects.csv`)];
     this.#header = header;
-    this.#own = header.map((column) => rejectColumns.some((name) => name === column));
+    this.#isAdded = header.map((column) => rejectColumns.some((name) => name === column));
     this.#delimiter = delimiter;
   }
 
-  /** Undefined as long as nothing was rejected. */
+  /** Where the file was written; undefined as long as no row was rejected. */
   get path(): string | undefined {
     return this.#path;
   }
@@ -46,7 +45,7 @@ export class RejectFile {
     this.#handle = undefined;
   }
 
-  /** Takes the file of an earlier run away, after one without rejects. */
+  /** Removes the file of an earlier run. Called after a run without rejects. */
   removeStale(): void {
     const path = this.#paths.find((candidate) => isWritable(dirname(candidate)));
     if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile()) rmSync(path, { force: true });
@@ -60,11 +59,11 @@ export class RejectFile {
       this.#write(handle, [...rejectColumns, ...this.#original(this.#header)]);
       return handle;
     }
-    throw new StopError(`Can not write the rejected rows to ${this.#paths.join(' or ')}.`);
+    throw new StopError(`Cannot write the rejected rows to ${this.#paths.join(' or ')}.`);
   }
 
   #original(cells: readonly string[]): string[] {
-    return cells.filter((_, index) => this.#own[index] !== true);
+    return cells.filter((_, index) => this.#isAdded[index] !== true);
   }
 
   #write(handle: number, cells: readonly string[]): void {

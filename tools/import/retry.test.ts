@@ -9,7 +9,7 @@ test('reads Retry-After as seconds and as a date', () => {
   expect([undefined, '', 'soon'].map((header) => retryAfterMs(header, now))).toEqual([undefined, undefined, undefined]);
 });
 
-test('waits longer each time, up to a limit, half of it random', () => {
+test('doubles the wait with each attempt up to a limit, and makes half of it random', () => {
   expect([1, 2, 3, 20].map((attempt) => backoffMs(attempt, () => 1))).toEqual([250, 500, 1000, 10_000]);
   expect(backoffMs(2, () => 0)).toBe(250);
 });

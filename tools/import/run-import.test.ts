@@ -52,7 +52,7 @@ const badSubject = {
 };
 
 describe('tickets and tags', () => {
-  test('creates each tag once, whatever many rows ask for it at a time', async () => {
+  test('creates each tag once, although many rows need it at the same time', async () => {
     system.tags.push({ id: 1, name: 'Tag 2', fullName: 'Tag 2', parent: null });
     writeRows(60);
     expect(await run('--concurrency', '20')).toBe(0);
@@ -65,7 +65,7 @@ describe('tickets and tags', () => {
     expect(system.calls.every(({ authorization }) => authorization === 'Bearer secret')).toBe(true);
   });
 
-  test('takes the tag that somebody else created meanwhile', async () => {
+  test('uses a tag that another client has created meanwhile', async () => {
     writeFileSync(file, 'subject,tag_1\na,VPN\n');
     system.override = ({ what, query }) => {
       if (what !== 'GET /tag' || query.has('q')) return undefined;
@@ -78,7 +78,7 @@ describe('tickets and tags', () => {
 });
 
 describe('a second run', () => {
-  test('creates nothing, and asks in batches instead of writing', async () => {
+  test('creates no ticket: searches for the known ones in batches, and sends none', async () => {
     writeRows(501);
     expect(await run()).toBe(0);
     system.calls.length = 0;
@@ -87,7 +87,7 @@ describe('a second run', () => {
     expect([system.countOf('POST /ticket'), system.countOf('POST /ticket/search')]).toEqual([0, 2]);
   });
 
-  test('goes on where an earlier one ended', async () => {
+  test('continues where an earlier one ended', async () => {
     writeRows(10);
     expect(await run('--limit', '4')).toBe(0);
     expect(await run()).toBe(0);
@@ -96,11 +96,11 @@ describe('a second run', () => {
   });
 });
 
-describe('a busy or breaking server', () => {
-  test('waits when told so, then sends the same again', async () => {
+describe('a busy server or a broken connection', () => {
+  test('waits as long as Retry-After asks for, then repeats the request', async () => {
     writeRows(3);
-    const answers = [{ status: 429, headers: { 'retry-after': '2' } }, { status: 503 }];
-    system.override = ({ what }) => (what === 'POST /ticket' ? answers.shift() : undefined);
+    const refusals = [{ status: 429, headers: { 'retry-after': '2' } }, { status: 503 }];
+    system.override = ({ what }) => (what === 'POST /ticket' ? refusals.shift() : undefined);
     const startedMs = Date.now();
     expect(await run('--concurrency', '1')).toBe(0);
     expect(Date.now() - startedMs).toBeGreaterThan(2000);
@@ -108,7 +108,7 @@ describe('a busy or breaking server', () => {
     expect(printed[0]).toMatch(/waiting [12] s \(429\)/);
   });
 
-  test('sends again after a broken connection', async () => {
+  test('repeats a request whose connection broke', async () => {
     writeRows(3);
     const breaks = ['reset', 'reset'] as const;
     let at = 0;
@@ -117,7 +117,7 @@ describe('a busy or breaking server', () => {
     expect(system.tickets.size).toBe(3);
   });
 
-  test('stops when told to wait too long', async () => {
+  test('stops if Retry-After asks for too long a wait', async () => {
     writeRows(3);
     system.override = () => ({ status: 429, headers: { 'retry-after': '3600' } });
     expect(await run()).toBe(1);
@@ -125,8 +125,8 @@ describe('a busy or breaking server', () => {
   });
 });
 
-describe('rejects', () => {
-  test('stand beside the file with line, row, reasons and columns, and can be imported when corrected', async () => {
+describe('rejected rows', () => {
+  test('are written beside the file with line, row, reasons and columns, and can be imported when corrected', async () => {
     writeFileSync(file, 'subject,priority,queue\nok,low,a\n"two\nlines",low,b\nshort,low\nworse,huge,"c,d"\n');
     system.override = ({ body }) => (String(body.subject).startsWith('two') ? badSubject : undefined);
     expect(await run('--concurrency', '1')).toBe(2);
@@ -148,7 +148,7 @@ describe('rejects', () => {
     expect([...system.tickets.values()].map(({ rawData }) => rawData)).toContainEqual({ queue: 'c,d' });
   });
 
-  test('of an earlier run are taken away when there are none any more', async () => {
+  test('of an earlier run are removed by a run without rejects', async () => {
     writeRows(2);
     system.override = ({ what }) => (what === 'POST /ticket' ? badSubject : undefined);
     expect(await run()).toBe(2);
@@ -158,7 +158,7 @@ describe('rejects', () => {
     expect(existsSync(`${file}.rejects.csv`)).toBe(false);
   });
 
-  test('have the reason of a tag that the server does not take', async () => {
+  test('have the reason if the server refuses their tag', async () => {
     writeRows(3);
     system.override = ({ what, body }) =>
       what === 'POST /tag' && body.name === 'tag 2' ? { status: 400, body: { detail: 'no' } } : undefined;
@@ -167,12 +167,12 @@ describe('rejects', () => {
   });
 });
 
-describe('what stops a run', () => {
+describe('a run stops with one sentence', () => {
   test.each([
     [401, /does not accept the token \(401\): expired/],
     [403, /no right to GET \/tag \(403\)/],
-    [404, /GET \/tag answers 404\. Is .* the address/],
-  ])('%i with one sentence', async (status, sentence) => {
+    [404, /GET \/tag responds with 404\. Is .* the address/],
+  ])('on the status %i', async (status, sentence) => {
     writeRows(3);
     system.override = () => ({ status, body: { detail: 'expired' } });
     expect(await run()).toBe(1);
@@ -180,29 +180,29 @@ describe('what stops a run', () => {
     expect(system.calls).toHaveLength(1);
   });
 
-  test('a server that can not be reached', async () => {
+  test('if the server cannot be reached', async () => {
     writeRows(1);
     await system.stop();
     expect(await run()).toBe(1);
-    expect(errors).toEqual([expect.stringMatching(/^Can not reach http:.* \(ECONNREFUSED\)/)]);
+    expect(errors).toEqual([expect.stringMatching(/^Cannot reach http:.* \(ECONNREFUSED\)/)]);
     await system.start();
   });
 
-  test('a mapped column that does not exist, before anything is sent', async () => {
+  test('if a mapped column does not exist, before anything is sent', async () => {
     writeRows(1);
     expect(await run('--map', 'body=text')).toBe(1);
     expect(errors).toEqual(['There is no column "text". The columns are: subject, tag_1, tag_2.']);
     expect(system.calls).toEqual([]);
   });
 
-  test('a flag that does not exist, and a file that does not or is not UTF-8', async () => {
+  test('if a flag does not exist, if the file does not exist, and if it is not UTF-8', async () => {
     expect(await run('--fast')).toBe(1);
     expect(await run()).toBe(1);
     writeFileSync(file, Buffer.from([0x61, 0xe4, 0x0a]));
     expect(await run()).toBe(1);
     expect(errors).toEqual([
       expect.stringMatching(/'--fast'/),
-      expect.stringMatching(/^Can not read .*ENOENT/),
+      expect.stringMatching(/^Cannot read .*ENOENT/),
       expect.stringMatching(/is not UTF-8/),
     ]);
   });
@@ -218,7 +218,7 @@ test('a dry run shows the first ticket and sends nothing', async () => {
   expect(system.calls).toEqual([]);
 });
 
-test('a signal lets the tickets on their way arrive, then ends with a summary', async () => {
+test('on a signal the requests in flight are completed, then the run ends with a summary', async () => {
   writeRows(300);
   system.override = ({ what }) => {
     if (what === 'POST /ticket' && system.tickets.size === 20) process.emit('SIGINT');

@@ -4,7 +4,7 @@ import { importFile } from './import-file.ts';
 import { readOptions } from './options.ts';
 import { StopError } from './stop-error.ts';
 
-/** Runs the import command and answers its exit code. */
+/** Runs the import command. Returns its exit code. */
 export async function runImport(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
@@ -31,7 +31,7 @@ export async function runImport(
   }
 }
 
-/** npm runs scripts in the folder of the project; files are named from where it was called. */
+/** The folder that relative paths start from: npm runs scripts in the project folder, wherever it was called. */
 function callersFolder(env: NodeJS.ProcessEnv): string {
   return env.npm_lifecycle_event === 'import' && env.INIT_CWD ? env.INIT_CWD : process.cwd();
 }
@@ -42,7 +42,7 @@ function watchSignals(): { signal: AbortSignal; close: () => void } {
   const stop = (): void => {
     firstMs ??= Date.now();
     controller.abort();
-    // A terminal and npm each pass on the same Ctrl-C; only a later one means now.
+    // The terminal and npm both pass on the same Ctrl-C. Only a later one asks to end at once.
     if (Date.now() - firstMs > 1000) process.exit(130);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);

@@ -1,10 +1,10 @@
-/** Ends the whole run with one sentence for the user; exit code 1. */
+/** Ends the whole run with exit code 1. Its message is one sentence for the user. */
 export class StopError extends Error {}
 
 /** Ends the work on a row because the user asked to stop. */
 export class InterruptedError extends Error {}
 
-/** Says that the server, or the mapping, does not take a row; the run goes on. */
+/** The server, or the mapping, has rejected a row. The run goes on. */
 export class RejectedError extends Error {
   readonly reasons: string[];
 

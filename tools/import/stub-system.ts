@@ -2,15 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isObject, type JsonObject, parseJson } from './json.ts';
 
-interface StubAnswer {
+interface StubResponse {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** What a test answers in place of the stub; undefined leaves it to the stub, 'reset' breaks the connection. */
-export type Override = (call: StubCall) => StubAnswer | 'reset' | undefined;
+/** The response of a test in place of the stub's own; undefined for the stub's own, 'reset' to break the connection. */
+export type Override = (call: StubCall) => StubResponse | 'reset' | undefined;
 
+/** A request that the stub has received. */
 export interface StubCall {
   /** Method and path, without the query. */
   what: string;
@@ -19,7 +20,7 @@ export interface StubCall {
   authorization: string;
 }
 
-/** A system that takes every ticket and tag and remembers them, for tests of its clients. */
+/** A server that accepts and keeps every ticket and tag, for tests of clients. */
 export class StubSystem {
   readonly tickets = new Map<string, JsonObject>();
   readonly tags: { id: number; name: string; fullName: string; parent: number | null }[] = [];
@@ -39,7 +40,7 @@ export class StubSystem {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Answers how often an operation was called. */
+  /** How often an operation was called. */
   countOf(what: string): number {
     return this.calls.filter((call) => call.what === what).length;
   }
@@ -53,12 +54,12 @@ export class StubSystem {
     const authorization = request.headers.authorization ?? '';
     const call = { what: `${request.method} ${url.pathname}`, query: url.searchParams, body, authorization };
     this.calls.push(call);
-    const answer = this.override(call) ?? this.#answer(call);
-    if (answer === 'reset') request.socket.resetAndDestroy();
-    else response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? {}));
+    const stubbed = this.override(call) ?? this.#respond(call);
+    if (stubbed === 'reset') request.socket.resetAndDestroy();
+    else response.writeHead(stubbed.status, stubbed.headers).end(JSON.stringify(stubbed.body ?? {}));
   }
 
-  #answer(call: StubCall): StubAnswer {
+  #respond(call: StubCall): StubResponse {
     if (call.what === 'POST /ticket/search') return { status: 200, body: { tickets: this.#search(call.body) } };
     if (call.what === 'POST /tag') return this.#createTag(String(call.body.name));
     if (call.what === 'GET /tag') return this.#listTags(call.query);
@@ -73,14 +74,14 @@ export class StubSystem {
     return values.filter((id) => this.tickets.has(String(id))).map((id) => ({ externalTicketId: id }));
   }
 
-  #createTag(name: string): StubAnswer {
+  #createTag(name: string): StubResponse {
     if (this.tags.some((tag) => tag.name.toLowerCase() === name.toLowerCase())) return { status: 409 };
     const tag = { id: this.tags.length + 1, name, fullName: name, parent: null };
     this.tags.push(tag);
     return { status: 200, body: { success: true, id: tag.id } };
   }
 
-  #listTags(query: URLSearchParams): StubAnswer {
+  #listTags(query: URLSearchParams): StubResponse {
     const q = (query.get('q') ?? '').toLowerCase();
     const offset = Number(query.get('offset'));
     const found = this.tags.filter((tag) => tag.name.toLowerCase().includes(q));

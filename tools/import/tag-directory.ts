@@ -1,5 +1,5 @@
 import type { ApiClient } from './api-client.ts';
-import type { ApiAnswer } from './http-transport.ts';
+import type { ApiResponse } from './http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from './json.ts';
 import { reasonsOf } from './problem.ts';
 import { RejectedError, StopError } from './stop-error.ts';
@@ -7,9 +7,9 @@ import { RejectedError, StopError } from './stop-error.ts';
 const pageSize = 1000;
 
 /**
- * Knows the id of every tag by its full name, and creates what is missing at the top level.
+ * Finds the ids of tags by their full names, and creates missing tags at the top level.
  *
- * Names are compared without case and surrounding space. Each is created once, however many rows ask for it at a time.
+ * Names are compared without case and surrounding spaces. Each tag is created once, however many rows need it at a time.
  */
 export class TagDirectory {
   readonly #client: ApiClient;
@@ -29,13 +29,13 @@ export class TagDirectory {
   /** Reads all tags of the system, page by page. */
   async load(): Promise<void> {
     for (let offset = 0; ; offset += pageSize) {
-      const answer = await this.#list(`limit=${pageSize}&offset=${offset}`);
-      for (const { key, id } of answer.tags) this.#ids.set(key, Promise.resolve(id));
-      if (answer.tags.length === 0 || offset + pageSize >= answer.total) return;
+      const response = await this.#list(`limit=${pageSize}&offset=${offset}`);
+      for (const { key, id } of response.tags) this.#ids.set(key, Promise.resolve(id));
+      if (response.tags.length === 0 || offset + pageSize >= response.total) return;
     }
   }
 
-  /** Errors: RejectedError when the server does not take the name, for every row that has it. */
+  /** Returns the id of a tag, which is created if it is missing. Errors: RejectedError if the server refuses the name. */
   idOf(name: string): Promise<number> {
     const key = keyOf(name);
     const known = this.#ids.get(key);
@@ -47,16 +47,17 @@ export class TagDirectory {
 
   async #create(name: string, key: string): Promise<number> {
     const body = JSON.stringify({ name, type: this.#type });
-    const answer = await this.#client.send({ method: 'POST', path: '/tag', body, wantsBody: true });
-    if (answer.status === 409) return this.#lookUp(name, key, answer);
-    if (answer.status >= 300) throw rejection(name, answer);
-    const created = parseJson(answer.text);
-    if (!isObject(created) || typeof created.id !== 'number') throw new StopError('POST /tag answers without an id.');
+    const response = await this.#client.send({ method: 'POST', path: '/tag', body, wantsBody: true });
+    if (response.status === 409) return this.#lookUp(name, key, response);
+    if (response.status >= 300) throw rejection(name, response);
+    const created = parseJson(response.text);
+    if (!isObject(created) || typeof created.id !== 'number')
+      throw new StopError('The response of POST /tag has no id.');
     this.#created += 1;
     return created.id;
   }
 
-  async #lookUp(name: string, key: string, conflict: ApiAnswer): Promise<number> {
+  async #lookUp(name: string, key: string, conflict: ApiResponse): Promise<number> {
     const { tags } = await this.#list(`q=${encodeURIComponent(name)}&limit=${pageSize}&offset=0`);
     const found = tags.find((tag) => tag.key === key);
     if (found === undefined) throw rejection(name, conflict);
@@ -64,13 +65,13 @@ export class TagDirectory {
   }
 
   async #list(query: string): Promise<{ tags: { key: string; id: number }[]; total: number }> {
-    const answer = await this.#client.send({
+    const response = await this.#client.send({
       method: 'GET',
       path: `/tag?includeDisabled=true&${query}`,
       wantsBody: true,
     });
-    if (answer.status >= 300) throw new StopError(`GET /tag is refused: ${reasonsOf(answer).join('; ')}`);
-    const page = parseJson(answer.text);
+    if (response.status >= 300) throw new StopError(`GET /tag was refused: ${reasonsOf(response).join('; ')}`);
+    const page = parseJson(response.text);
     const total = isObject(page) && typeof page.total === 'number' ? page.total : 0;
     return { tags: objectsIn(page, 'tags').flatMap(readTag), total };
   }
@@ -85,6 +86,6 @@ function keyOf(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
-function rejection(name: string, answer: ApiAnswer): RejectedError {
-  return new RejectedError([`tag "${name.slice(0, 80)}": ${reasonsOf(answer).join(', ')}`]);
+function rejection(name: string, response: ApiResponse): RejectedError {
+  return new RejectedError([`tag "${name.slice(0, 80)}": ${reasonsOf(response).join(', ')}`]);
 }

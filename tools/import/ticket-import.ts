@@ -14,12 +14,12 @@ interface TicketImportParts {
   mapping: Mapping;
   rejects: RejectFile;
   count: ImportCount;
-  /** What the external ids of the file begin with. */
+  /** The beginning of the external ids of all rows of the file. */
   fileId: string;
   process: string;
   limit: number;
-  /** How much of the import is done with a row. */
-  shareAt: (row: CsvRow) => number;
+  /** The fraction of the import that is done once a row is done: 0 to 1. */
+  doneFractionAt: (row: CsvRow) => number;
 }
 
 interface PendingTicket {
@@ -28,9 +28,10 @@ interface PendingTicket {
   tagNames: string[];
 }
 
+/** So many responses with a status of 500 or above in a row end the import. */
 const failuresThatStop = 20;
 
-/** Brings the rows of one file into the system, each exactly once. */
+/** Imports the rows of one file, each exactly once. */
 export class TicketImport {
   readonly #parts: TicketImportParts;
   readonly #path: string;
@@ -42,9 +43,9 @@ export class TicketImport {
   }
 
   /**
-   * Sends what is not there yet, `concurrency` tickets at a time.
+   * Sends the tickets that the system does not have yet, `concurrency` at a time.
    *
-   * Errors: the StopError or InterruptedError that ended the first of the senders.
+   * Errors: the first StopError of a sender, else an InterruptedError.
    */
   async run(rows: AsyncGenerator<CsvRow>, concurrency: number, stop: AbortController): Promise<void> {
     const pending = this.#pending(rows);
@@ -66,7 +67,7 @@ export class TicketImport {
     if (failure !== undefined) throw failure;
   }
 
-  /** Answers the tickets that are not there yet; looks up the next batch while one is being sent. */
+  /** Yields the tickets that the system does not have yet. Looks up the next batch while one is being sent. */
   async *#pending(rows: AsyncGenerator<CsvRow>): AsyncGenerator<PendingTicket, undefined> {
     let next = this.#batch(rows);
     try {
@@ -118,9 +119,9 @@ export class TicketImport {
     try {
       const ids = await Promise.all(tagNames.map((name) => tags.idOf(name)));
       const body = JSON.stringify(ids.length > 0 ? { ...ticket, tags: [...new Set(ids)] } : ticket);
-      const answer = await client.send({ method: 'POST', path: this.#path, body, wantsBody: false });
-      this.#watch(answer.status);
-      if (answer.status >= 300) throw new RejectedError(reasonsOf(answer));
+      const response = await client.send({ method: 'POST', path: this.#path, body, wantsBody: false });
+      this.#countFailure(response.status);
+      if (response.status >= 300) throw new RejectedError(reasonsOf(response));
       count.created += 1;
     } catch (error) {
       if (!(error instanceof RejectedError)) throw error;
@@ -130,15 +131,13 @@ export class TicketImport {
   }
 
   #advance(row: CsvRow): void {
-    this.#parts.count.share = Math.max(this.#parts.count.share, this.#parts.shareAt(row));
+    this.#parts.count.doneFraction = Math.max(this.#parts.count.doneFraction, this.#parts.doneFractionAt(row));
   }
 
-  #watch(status: number): void {
+  #countFailure(status: number): void {
     this.#failuresInARow = status >= 500 ? this.#failuresInARow + 1 : 0;
     if (this.#failuresInARow < failuresThatStop) return;
-    throw new StopError(
-      `The server fails on every ticket (${status}, ${failuresThatStop} in a row); its log says why.`,
-    );
+    throw new StopError(`The server failed on ${failuresThatStop} tickets in a row, last with ${status}; see its log.`);
   }
 
   #reject(row: CsvRow, reasons: readonly string[]): void {

@@ -9,13 +9,13 @@ describe('commentsOf', () => {
   it('returns the comment of every kind of part', () => {
     expect(commentsOf(TicketService).text).toBe('Creates, finds, reads, changes and deletes tickets.');
     expect(commentsOf(TicketService.method.getTicketVariables).summary).toBe(
-      'Answers the data that templates for the ticket are rendered with',
+      'Returns the data that templates for the ticket are rendered with',
     );
     expect(commentsOf(TicketSchema).summary).toBe(
       'A request of a customer and the work on it: an e-mail, a call, a letter, a chat',
     );
-    expect(commentsOf(TicketSchema.field.agentIds).text).toBe('The assigned agents: `[agentId]` or `[]`.');
-    expect(commentsOf(SpamStatusSchema).summary).toBe('Whether a ticket is spam, and who says so');
+    expect(commentsOf(TicketSchema.field.agentIds).text).toBe('The ids of the assigned agents: `[agentId]` or `[]`.');
+    expect(commentsOf(SpamStatusSchema).summary).toBe('Whether a ticket is spam, and who decided it');
     expect(commentsOf(SpamStatusSchema.value[4]).text).toBe('Marked as spam through the API.');
   });
 

@@ -67,7 +67,10 @@ describe('schemas of responses', () => {
   it('say which fields may be null, left out, deprecated or dates', () => {
     const ticket = propertiesOf('Ticket');
     expect(ticket.from).toMatchObject({ type: ['string', 'null'] });
-    expect(ticket.priority).toEqual({ $ref: '#/components/schemas/Priority', description: 'How urgent it is.' });
+    expect(ticket.priority).toEqual({
+      $ref: '#/components/schemas/Priority',
+      description: 'How urgent the ticket is.',
+    });
     expect(ticket.spamStatus).toMatchObject({
       anyOf: [{ $ref: '#/components/schemas/SpamStatus' }, { type: 'null' }],
     });
@@ -76,7 +79,7 @@ describe('schemas of responses', () => {
       type: ['string', 'null'],
       pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
       examples: ['2026-01-31 09:10:00'],
-      description: 'When it was created.',
+      description: 'When the ticket was created.',
     });
     expect(propertiesOf('AssistantSession').createdAt).toMatchObject({ format: 'date-time' });
     expect(ticket.rawData).toMatchObject({ type: ['object', 'null'], additionalProperties: true });

@@ -56,7 +56,7 @@ describe('openApiDocument', () => {
       },
       servers: [{ url: '/' }],
       security: [{ bearerAuth: [] }, { cookieAuth: [] }],
-      tags: [{ name: 'Tag', description: 'Manages the tags that tickets carry.' }],
+      tags: [{ name: 'Tag', description: 'Manages the tags of tickets.' }],
     });
     expect(components.securitySchemes).toMatchObject({
       bearerAuth: { type: 'http', scheme: 'bearer', description: expect.stringContaining('`scope`') },
@@ -100,21 +100,21 @@ describe('openApiDocument', () => {
         {
           name: 'includeDisabled',
           in: 'query',
-          description: 'Also disabled tags.',
+          description: 'Whether disabled tags are listed too.',
           required: false,
           schema: { type: 'boolean', default: false },
         },
         {
           name: 'limit',
           in: 'query',
-          description: 'The most tags to answer.',
+          description: 'The most tags to return.',
           required: false,
           schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 1000, default: 100 },
         },
         {
           name: 'offset',
           in: 'query',
-          description: 'How many matches to pass over.',
+          description: 'How many matching tags to skip.',
           required: false,
           schema: { type: 'integer', format: 'int32', minimum: 0, default: 0 },
         },
@@ -182,7 +182,7 @@ describe('openApiDocument', () => {
     expect(operation).toMatchObject({
       operationId: 'deleteAttachment',
       'x-required-right': 'updateTechnicalTicketFields',
-      description: 'Can not be undone.\n\nNeeds the right `updateTechnicalTicketFields`.',
+      description: 'Cannot be undone.\n\nNeeds the right `updateTechnicalTicketFields`.',
       parameters: [
         { name: 'ticketId', in: 'path', required: true, schema: { type: 'integer', format: 'int32', minimum: 1 } },
         { name: 'attachmentId', in: 'path', required: true, schema: { type: 'string', pattern: '^[a-z0-9]{8}$' } },

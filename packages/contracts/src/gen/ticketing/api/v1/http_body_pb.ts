@@ -13,14 +13,14 @@ export const file_ticketing_api_v1_http_body: GenFile = /*@__PURE__*/
   fileDesc("CiB0aWNrZXRpbmcvYXBpL3YxL2h0dHBfYm9keS5wcm90bxIQdGlja2V0aW5nLmFwaS52MSKoAQoISHR0cEJvZHkSFAoMY29udGVudF90eXBlGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGc3RhdHVzGAMgASgFEjgKB2hlYWRlcnMYBCADKAsyJy50aWNrZXRpbmcuYXBpLnYxLkh0dHBCb2R5LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AWIGcHJvdG8z");
 
 /**
- * A part of an answer that is not a message: a file, in pieces. The first part
- * says what the answer is.
+ * A piece of a response that is a file. The first piece also has the media type,
+ * the status and the headers of the response.
  *
  * @generated from message ticketing.api.v1.HttpBody
  */
 export type HttpBody = Message<"ticketing.api.v1.HttpBody"> & {
   /**
-   * The media type; in the first part only.
+   * The media type; in the first piece only.
    *
    * @generated from field: string content_type = 1;
    */
@@ -34,14 +34,14 @@ export type HttpBody = Message<"ticketing.api.v1.HttpBody"> & {
   data: Uint8Array;
 
   /**
-   * The status of the answer, 200 if not given; in the first part only.
+   * The HTTP status of the response, 200 if not given; in the first piece only.
    *
    * @generated from field: int32 status = 3;
    */
   status: number;
 
   /**
-   * Headers of the answer by lower-case name; in the first part only.
+   * Headers of the response by lower-case name; in the first piece only.
    *
    * @generated from field: map<string, string> headers = 4;
    */

@@ -2,8 +2,8 @@
 // @generated from file ticketing/api/v1/options.proto (package ticketing.api.v1, syntax proto3)
 /* eslint-disable */
 
-// The options with which a contract says everything that its faces need: the
-// REST route, who may call, what is valid, and how a value is spelled in JSON.
+// The options of a contract, from which the REST API and the RPC API are
+// derived: the REST route, who may call, what is valid, and the JSON form.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -38,8 +38,8 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   path: string;
 
   /**
-   * Where the JSON body goes: "*" to the request itself, a name to that field,
-   * empty if there is no body. Fields in neither path nor body are read from
+   * What the JSON body fills: "*" the request itself, a name the field of that
+   * name. Empty if there is no body. Fields in neither path nor body are read from
    * the query string.
    *
    * @generated from field: string body = 3;
@@ -47,7 +47,7 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   body: string;
 
   /**
-   * With body "*": the fields that are read from the query string all the same.
+   * With body "*": the fields that are read from the query string instead.
    *
    * @generated from field: repeated string query = 4;
    */
@@ -75,37 +75,40 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   maxBodyBytes: number;
 
   /**
-   * The path of the response's version field, answered as the strong ETag.
+   * The path of the version field in the response, which is sent as a strong
+   * ETag.
    *
    * @generated from field: string etag = 8;
    */
   etag: string;
 
   /**
-   * True if a cookie request to this route must come from the same origin
-   * although its verb is safe.
+   * True if a request with a session cookie must come from the same origin even
+   * for a safe method such as GET.
    *
    * @generated from field: bool same_origin_only = 9;
    */
   sameOriginOnly: boolean;
 
   /**
-   * The media types of an answer that is a stream of `HttpBody`.
+   * The media types of a response that is a stream of `HttpBody`.
    *
    * @generated from field: repeated string produces = 10;
    */
   produces: string[];
 
   /**
-   * The full name of the message that such an answer lists, if it is JSON.
+   * The full name of the message that is listed in such a response, if it is
+   * JSON.
    *
    * @generated from field: string lists = 11;
    */
   lists: string;
 
   /**
-   * The full name of the message that is answered, with 202 and `Location`, to a
-   * request with `Prefer: respond-async`. Empty: that header means nothing.
+   * The full name of the message that is returned, with the status 202 and
+   * `Location`, for a request with `Prefer: respond-async`. Empty: the header is
+   * ignored.
    *
    * @generated from field: string async_response = 12;
    */
@@ -173,8 +176,8 @@ export const AccessRuleSchema: GenMessage<AccessRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 1);
 
 /**
- * What is valid for a field. For a repeated field everything but the item
- * counts speaks of each item.
+ * What is valid for a field. For a repeated field all rules but the item counts
+ * apply to each item.
  *
  * @generated from message ticketing.api.v1.FieldRules
  */
@@ -215,7 +218,7 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
   maxLength?: number | undefined;
 
   /**
-   * The most bytes, in UTF-8; of a Struct: of its JSON.
+   * The most bytes of a text in UTF-8, or of the JSON of a Struct.
    *
    * @generated from field: optional int32 max_bytes = 6;
    */
@@ -257,28 +260,29 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
   format: string;
 
   /**
-   * A regular expression (ECMAScript, linear) that the whole text matches.
+   * A regular expression (ECMAScript, without super-linear backtracking) that
+   * the text must match.
    *
    * @generated from field: string pattern = 12;
    */
   pattern: string;
 
   /**
-   * The values allowed.
+   * The allowed values.
    *
    * @generated from field: repeated string in = 13;
    */
   in: string[];
 
   /**
-   * In a PATCH: null clears the field. Else null is refused there.
+   * Whether null is accepted in a PATCH, where it clears the field.
    *
    * @generated from field: bool nullable = 14;
    */
   nullable: boolean;
 
   /**
-   * The machinery of the field comes later: any value is refused with
+   * The feature of the field is not implemented yet: any value is refused with
    * `not_supported_yet`.
    *
    * @generated from field: bool not_supported_yet = 15;
@@ -301,14 +305,14 @@ export const FieldRulesSchema: GenMessage<FieldRules> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 2);
 
 /**
- * How a field is written in JSON, where the default does not fit. Without it,
- * an unset field is null, or the zero of its type where it has no presence.
+ * How a field is written in JSON, if not in the default form. By default an
+ * unset field is null, or the zero value of its type if it has no presence.
  *
  * @generated from message ticketing.api.v1.JsonForm
  */
 export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
   /**
-   * Left out of the answer when unset.
+   * The field is left out of the response when unset.
    *
    * @generated from field: bool omit_when_unset = 1;
    */
@@ -322,21 +326,21 @@ export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
   rfc3339: boolean;
 
   /**
-   * The fields of this message stand in the enclosing object.
+   * The fields of this message are written into the enclosing object.
    *
    * @generated from field: bool inline = 3;
    */
   inline: boolean;
 
   /**
-   * The message is written as its only field.
+   * The message is written as the value of its only field.
    *
    * @generated from field: bool unwrap = 4;
    */
   unwrap: boolean;
 
   /**
-   * The name of a flag of the request: the field is in the answer only if that
+   * The name of a flag of the request. The field is in the response only if the
    * flag is true.
    *
    * @generated from field: string shown_by = 5;
@@ -344,8 +348,8 @@ export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
   shownBy: string;
 
   /**
-   * Some responses are without the field, as its comment says. In the others an
-   * unset one is null, as usual.
+   * The field is left out of some responses, as its comment says. In all others
+   * it is null when unset.
    *
    * @generated from field: bool may_be_omitted = 6;
    */
@@ -360,7 +364,8 @@ export const JsonFormSchema: GenMessage<JsonForm> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 3);
 
 /**
- * The REST route of the method. A method without one has an RPC face only.
+ * The REST route of the method. A method without one is served by
+ * RPC only.
  *
  * @generated from extension: ticketing.api.v1.RestRule rest = 50001;
  */
@@ -377,9 +382,9 @@ export const access: GenExtension<MethodOptions, AccessRule> = /*@__PURE__*/
 
 /**
  * The full name of the message that a request writes, for example
- * "ticketing.tickets.v1.Ticket". A JSON key that this message knows and the
- * request does not is answered as `read_only_field`, any other as
- * `unknown_field`.
+ * "ticketing.tickets.v1.Ticket". A JSON key that is a field of this message
+ * but not of the request is refused as `read_only_field`, any other unknown
+ * key as `unknown_field`.
  *
  * @generated from extension: string resource = 50001;
  */
@@ -387,7 +392,7 @@ export const resource: GenExtension<MessageOptions, string> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 2);
 
 /**
- * What is valid for the field, on both faces.
+ * What is valid for the field, for REST and RPC.
  *
  * @generated from extension: ticketing.api.v1.FieldRules rules = 50001;
  */
@@ -395,7 +400,7 @@ export const rules: GenExtension<FieldOptions, FieldRules> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 3);
 
 /**
- * How the field is written in JSON, where the default does not fit.
+ * How the field is written in JSON, if not in the default form.
  *
  * @generated from extension: ticketing.api.v1.JsonForm json = 50002;
  */

@@ -13,8 +13,8 @@ export const file_ticketing_api_v1_problem: GenFile = /*@__PURE__*/
   fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL3Byb2JsZW0ucHJvdG8SEHRpY2tldGluZy5hcGkudjEiRgoHUHJvYmxlbRIOCgZyZWFzb24YASABKAkSKwoGZXJyb3JzGAIgAygLMhsudGlja2V0aW5nLmFwaS52MS5WaW9sYXRpb24iOgoJVmlvbGF0aW9uEg8KB3BvaW50ZXIYASABKAkSDAoEY29kZRgCIAEoCRIOCgZkZXRhaWwYAyABKAliBnByb3RvMw");
 
 /**
- * What an RPC error carries as its detail: the part of a problem document
- * (RFC 9457) that the code of the error does not say.
+ * The detail of an RPC error: what a problem document (RFC 9457) of the REST API
+ * has beyond the code of the error.
  *
  * @generated from message ticketing.api.v1.Problem
  */
@@ -27,7 +27,7 @@ export type Problem = Message<"ticketing.api.v1.Problem"> & {
   reason: string;
 
   /**
-   * What is wrong with which part of the input.
+   * The problems of the input, one for each part that is wrong.
    *
    * @generated from field: repeated ticketing.api.v1.Violation errors = 2;
    */

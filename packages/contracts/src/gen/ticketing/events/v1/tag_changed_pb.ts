@@ -35,7 +35,7 @@ export type TagChanged = Message<"ticketing.events.v1.TagChanged"> & {
   tagId: number;
 
   /**
-   * The version that the change made.
+   * The version of the tag after the change.
    *
    * @generated from field: int32 version = 3;
    */

@@ -2,8 +2,8 @@
 // @generated from file ticketing/events/v1/ticket_changed.proto (package ticketing.events.v1, syntax proto3)
 /* eslint-disable */
 
-// What services tell each other about. The texts of tickets are never in an
-// event: only ids, times and enum values.
+// The events that services publish for each other. An event never contains text
+// of a ticket, only ids, times and enum values.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,8 +19,8 @@ export const file_ticketing_events_v1_ticket_changed: GenFile = /*@__PURE__*/
   fileDesc("Cih0aWNrZXRpbmcvZXZlbnRzL3YxL3RpY2tldF9jaGFuZ2VkLnByb3RvEhN0aWNrZXRpbmcuZXZlbnRzLnYxIo0DCg1UaWNrZXRDaGFuZ2VkEhAKCGV2ZW50X2lkGAEgASgJEjMKBHR5cGUYAiABKA4yJS50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZVR5cGUSEQoJdGlja2V0X2lkGAMgASgFEg8KB3ZlcnNpb24YBCABKAUSGgoNc3ViY2hhbm5lbF9pZBgFIAEoBUgAiAEBEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgdjaGFuZ2VzGAcgAygLMiAudGlja2V0aW5nLmV2ZW50cy52MS5GaWVsZENoYW5nZRIpCgVhY3RvchgIIAEoCzIaLnRpY2tldGluZy5ldmVudHMudjEuQWN0b3ISLwoFY2F1c2UYCSABKA4yIC50aWNrZXRpbmcuZXZlbnRzLnYxLkNoYW5nZUNhdXNlEiMKG2F1dG9fb3BlbmVkX2R1ZV90b19kdWVfZGF0ZRgKIAEoCEIQCg5fc3ViY2hhbm5lbF9pZCJyCgtGaWVsZENoYW5nZRINCgVmaWVsZBgBIAEoCRIpCglvbGRfdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSKQoJbmV3X3ZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIj0KBUFjdG9yEhcKCnByb2ZpbGVfaWQYASABKAVIAIgBARIMCgRraW5kGAIgASgJQg0KC19wcm9maWxlX2lkKrYDChBUaWNrZXRDaGFuZ2VUeXBlEiIKHlRJQ0tFVF9DSEFOR0VfVFlQRV9VTlNQRUNJRklFRBAAEjkKIVRJQ0tFVF9DSEFOR0VfVFlQRV9USUNLRVRfQ1JFQVRFRBABGhKKtRgOdGlja2V0LmNyZWF0ZWQSOQohVElDS0VUX0NIQU5HRV9UWVBFX1RJQ0tFVF9VUERBVEVEEAIaEoq1GA50aWNrZXQudXBkYXRlZBI5CiFUSUNLRVRfQ0hBTkdFX1RZUEVfVElDS0VUX0RFTEVURUQQAxoSirUYDnRpY2tldC5kZWxldGVkEkUKJ1RJQ0tFVF9DSEFOR0VfVFlQRV9DT05WRVJTQVRJT05fQ1JFQVRFRBAEGhiKtRgUY29udmVyc2F0aW9uLmNyZWF0ZWQSSQopVElDS0VUX0NIQU5HRV9UWVBFX0NPTlZFUlNBVElPTl9QVUJMSVNIRUQQBRoairUYFmNvbnZlcnNhdGlvbi5wdWJsaXNoZWQSOwoiVElDS0VUX0NIQU5HRV9UWVBFX0lOVEVOVF9FWEVDVVRFRBAGGhOKtRgPaW50ZW50LmV4ZWN1dGVkKssBCgtDaGFuZ2VDYXVzZRIcChhDSEFOR0VfQ0FVU0VfVU5TUEVDSUZJRUQQABIYChRDSEFOR0VfQ0FVU0VfUkVRVUVTVBABEhkKFUNIQU5HRV9DQVVTRV9BTkFMWVNJUxACEhgKFENIQU5HRV9DQVVTRV9SRUZSRVNIEAMSGQoVQ0hBTkdFX0NBVVNFX1NDSEVEVUxFEAQSGAoUQ0hBTkdFX0NBVVNFX01FU1NBR0UQBRIaChZDSEFOR0VfQ0FVU0VfRVhFQ1VUSU9OEAZiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_ticketing_api_v1_options]);
 
 /**
- * A change of a ticket. Topic `ticketing.ticket.changed.v1`, key = ticket id;
- * per ticket in the order of `version`, at least once.
+ * A change of a ticket. Topic `ticketing.ticket.changed.v1`, key = ticket id.
+ * Delivered at least once, for each ticket in the order of `version`.
  *
  * @generated from message ticketing.events.v1.TicketChanged
  */
@@ -47,7 +47,7 @@ export type TicketChanged = Message<"ticketing.events.v1.TicketChanged"> & {
   ticketId: number;
 
   /**
-   * The version that the change made.
+   * The version of the ticket after the change.
    *
    * @generated from field: int32 version = 4;
    */
@@ -145,7 +145,7 @@ export const FieldChangeSchema: GenMessage<FieldChange> = /*@__PURE__*/
  */
 export type Actor = Message<"ticketing.events.v1.Actor"> & {
   /**
-   * The profile; unset if a service did it by itself.
+   * The profile; unset if a service made the change by itself.
    *
    * @generated from field: optional int32 profile_id = 1;
    */
@@ -263,7 +263,7 @@ export const ChangeCause = {
   ANALYSIS: 2,
 
   /**
-   * An analysis that a refresh flag asked for; webhooks leave it out.
+   * An analysis that a refresh flag asked for; webhooks do not deliver it.
    *
    * @generated from enum value: CHANGE_CAUSE_REFRESH = 3;
    */

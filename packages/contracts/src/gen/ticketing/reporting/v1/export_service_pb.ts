@@ -28,7 +28,7 @@ export const file_ticketing_reporting_v1_export_service: GenFile = /*@__PURE__*/
  */
 export type ExportReportingTicketsRequest = Message<"ticketing.reporting.v1.ExportReportingTicketsRequest"> & {
   /**
-   * The form of the file. Default: the setting `defaultDateExportFormat`.
+   * The format of the file. Default: the setting `defaultDateExportFormat`.
    *
    * @generated from field: optional ticketing.reporting.v1.ExportFormat format = 1;
    */
@@ -42,7 +42,7 @@ export type ExportReportingTicketsRequest = Message<"ticketing.reporting.v1.Expo
   limit?: number | undefined;
 
   /**
-   * How many rows to pass over.
+   * How many matching rows to skip.
    *
    * @generated from field: optional int32 offset = 3;
    */
@@ -63,7 +63,7 @@ export type ExportReportingTicketsRequest = Message<"ticketing.reporting.v1.Expo
   orderByDirection?: OrderByDirection | undefined;
 
   /**
-   * The rows to export: those for which all of these hold. The keys are the
+   * Conditions that the exported rows must meet. The keys are the names of
    * columns.
    *
    * @generated from field: repeated ticketing.api.v1.Filter filters = 6;
@@ -71,8 +71,8 @@ export type ExportReportingTicketsRequest = Message<"ticketing.reporting.v1.Expo
   filters: Filter[];
 
   /**
-   * Exports every row that matches; only with `Prefer: respond-async`, and
-   * without `limit` and `offset`.
+   * Exports every matching row. Allowed only with `Prefer: respond-async`, and
+   * not together with `limit` or `offset`.
    *
    * @generated from field: optional bool all = 7;
    */
@@ -108,55 +108,55 @@ export const ExportReportingTicketsResponseSchema: GenMessage<ExportReportingTic
   messageDesc(file_ticketing_reporting_v1_export_service, 1);
 
 /**
- * An export that is made later.
+ * An export that is made in the background.
  *
  * @generated from message ticketing.reporting.v1.ReportingExport
  */
 export type ReportingExport = Message<"ticketing.reporting.v1.ReportingExport"> & {
   /**
-   * Names the export.
+   * The id of the export.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * How far it is.
+   * The state of the export.
    *
    * @generated from field: ticketing.reporting.v1.ExportStatus status = 2;
    */
   status: ExportStatus;
 
   /**
-   * The form of the file.
+   * The format of the file.
    *
    * @generated from field: ticketing.reporting.v1.ExportFormat format = 3;
    */
   format: ExportFormat;
 
   /**
-   * How many rows are written.
+   * How many rows have been written so far.
    *
    * @generated from field: int32 rows = 4;
    */
   rows: number;
 
   /**
-   * How many rows there will be; null before it has begun.
+   * How many rows there will be; null before the export has begun.
    *
    * @generated from field: optional int32 total = 5;
    */
   total?: number | undefined;
 
   /**
-   * When it was asked for.
+   * When the export was asked for.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was finished, or failed.
+   * When the export was finished or failed.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 7;
    */
@@ -170,7 +170,7 @@ export type ReportingExport = Message<"ticketing.reporting.v1.ReportingExport"> 
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Where the file is; null before it is finished.
+   * The path of the file; null before the export is finished.
    *
    * @generated from field: optional string url = 9;
    */
@@ -185,7 +185,7 @@ export const ReportingExportSchema: GenMessage<ReportingExport> = /*@__PURE__*/
   messageDesc(file_ticketing_reporting_v1_export_service, 2);
 
 /**
- * Which export to ask for.
+ * Which export to read.
  *
  * @generated from message ticketing.reporting.v1.GetReportingExportRequest
  */
@@ -269,7 +269,7 @@ export const GetReportingExportFileResponseSchema: GenMessage<GetReportingExport
   messageDesc(file_ticketing_reporting_v1_export_service, 6);
 
 /**
- * What reports know of a ticket. The fields are the columns of an export, in
+ * The reporting row of a ticket. The fields are the columns of an export, in
  * their order.
  *
  * @generated from message ticketing.reporting.v1.ReportingTicketRow
@@ -297,7 +297,7 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   direction: Direction;
 
   /**
-   * Where the ticket stands.
+   * The status of the ticket.
    *
    * @generated from field: ticketing.reporting.v1.RowStatus status = 4;
    */
@@ -311,42 +311,44 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   priority: Priority;
 
   /**
-   * The contract.
+   * The id of the contract.
    *
    * @generated from field: optional string contract_id = 6;
    */
   contractId?: string | undefined;
 
   /**
-   * The customer.
+   * The id of the customer.
    *
    * @generated from field: optional string customer_id = 7;
    */
   customerId?: string | undefined;
 
   /**
-   * How sure it is that the customer is who they say, 0 to 100.
+   * How certain the identity of the customer is, from 0 to 100.
    *
    * @generated from field: int32 customer_legitimation = 8;
    */
   customerLegitimation: number;
 
   /**
-   * The top-level ancestor of the first skill tag, by id.
+   * The name of the top-level ancestor of the skill tag with the smallest id, or
+   * of that tag itself if it is a top-level tag.
    *
    * @generated from field: optional string topic = 9;
    */
   topic?: string | undefined;
 
   /**
-   * The first skill tag, by id; null if it is a top-level tag.
+   * The name of the skill tag with the smallest id; null if it is a top-level
+   * tag.
    *
    * @generated from field: optional string sub_topic = 10;
    */
   subTopic?: string | undefined;
 
   /**
-   * The names of all tags, separated by commas.
+   * The names of all tags in the order of their ids, separated by commas.
    *
    * @generated from field: optional string all_tags = 11;
    */
@@ -388,28 +390,28 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was changed last.
+   * When the ticket was changed last.
    *
    * @generated from field: google.protobuf.Timestamp modified_at = 17;
    */
   modifiedAt?: Timestamp | undefined;
 
   /**
-   * When it was closed.
+   * When the ticket was closed.
    *
    * @generated from field: google.protobuf.Timestamp closed_at = 18;
    */
   closedAt?: Timestamp | undefined;
 
   /**
-   * When it is to be resolved.
+   * When the ticket is to be resolved.
    *
    * @generated from field: google.protobuf.Timestamp due_by = 19;
    */
   dueBy?: Timestamp | undefined;
 
   /**
-   * When the last message came or went.
+   * When the last message was received or sent.
    *
    * @generated from field: google.protobuf.Timestamp last_message_at = 20;
    */
@@ -423,29 +425,30 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   lastCustomerMessageAt?: Timestamp | undefined;
 
   /**
-   * From the last message of the customer until the ticket was closed, or until
-   * now.
+   * The seconds from the last message of the customer until the ticket was
+   * closed, or until now if it is not closed.
    *
    * @generated from field: optional int32 seconds_since_last_customer_message = 22;
    */
   secondsSinceLastCustomerMessage?: number | undefined;
 
   /**
-   * From creation to closing.
+   * The seconds from the creation of the ticket to its closing.
    *
    * @generated from field: optional int32 seconds_to_close = 23;
    */
   secondsToClose?: number | undefined;
 
   /**
-   * From `dueBy` to closing; negative if it was closed before.
+   * The seconds from `dueBy` to the closing of the ticket; negative if it was
+   * closed before `dueBy`.
    *
    * @generated from field: optional int32 seconds_closed_after_sla = 24 [json_name = "secondsClosedAfterSLA"];
    */
   secondsClosedAfterSla?: number | undefined;
 
   /**
-   * The e-mail address of the assigned agent; left out under the privacy level
+   * The e-mail address of the assigned agent; left out with the privacy level
    * pseudonymized.
    *
    * @generated from field: optional string email = 25;
@@ -453,7 +456,7 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   email?: string | undefined;
 
   /**
-   * The whole ticket as JSON; left out under the privacy level pseudonymized.
+   * The whole ticket as JSON; left out with the privacy level pseudonymized.
    *
    * @generated from field: optional string raw_data = 26;
    */
@@ -468,7 +471,7 @@ export const ReportingTicketRowSchema: GenMessage<ReportingTicketRow> = /*@__PUR
   messageDesc(file_ticketing_reporting_v1_export_service, 7);
 
 /**
- * The form of a file.
+ * The format of a file.
  *
  * @generated from enum ticketing.reporting.v1.ExportFormat
  */
@@ -503,7 +506,7 @@ export const ExportFormat = {
 } as const;
 
 /**
- * The form of a file.
+ * The format of a file.
  *
  * @generated from enum ticketing.reporting.v1.ExportFormat
  */
@@ -516,7 +519,7 @@ export const ExportFormatSchema: GenEnum<ExportFormat> = /*@__PURE__*/
   enumDesc(file_ticketing_reporting_v1_export_service, 0);
 
 /**
- * How far an export is.
+ * The state of an export.
  *
  * @generated from enum ticketing.reporting.v1.ExportStatus
  */
@@ -543,7 +546,7 @@ export const ExportStatus = {
   RUNNING: 2,
 
   /**
-   * The file is there.
+   * The file can be read.
    *
    * @generated from enum value: EXPORT_STATUS_FINISHED = 3;
    */
@@ -557,7 +560,7 @@ export const ExportStatus = {
   FAILED: 4,
 
   /**
-   * The file held a ticket that was deleted, and was removed with it.
+   * The file was removed because a ticket in it was deleted.
    *
    * @generated from enum value: EXPORT_STATUS_WITHDRAWN = 5;
    */
@@ -565,7 +568,7 @@ export const ExportStatus = {
 } as const;
 
 /**
- * How far an export is.
+ * The state of an export.
  *
  * @generated from enum ticketing.reporting.v1.ExportStatus
  */
@@ -578,7 +581,7 @@ export const ExportStatusSchema: GenEnum<ExportStatus> = /*@__PURE__*/
   enumDesc(file_ticketing_reporting_v1_export_service, 1);
 
 /**
- * Where a ticket stands.
+ * The status of a ticket.
  *
  * @generated from enum ticketing.reporting.v1.RowStatus
  */
@@ -626,7 +629,7 @@ export const RowStatus = {
   WAITING_ON_CUSTOMER: 5,
 
   /**
-   * Waits for somebody else.
+   * Waits for a third party.
    *
    * @generated from enum value: ROW_STATUS_WAITING_ON_THIRD_PARTY = 6;
    */
@@ -634,7 +637,7 @@ export const RowStatus = {
 } as const;
 
 /**
- * Where a ticket stands.
+ * The status of a ticket.
  *
  * @generated from enum ticketing.reporting.v1.RowStatus
  */
@@ -647,16 +650,17 @@ export const RowStatusSchema: GenEnum<RowStatus> = /*@__PURE__*/
   enumDesc(file_ticketing_reporting_v1_export_service, 2);
 
 /**
- * Exports the rows that reports on tickets are made of.
+ * Exports the reporting rows of tickets.
  *
  * @generated from service ticketing.reporting.v1.ExportService
  */
 export const ExportService: GenService<{
   /**
-   * Exports rows as a file: at once, or with `Prefer: respond-async` later.
+   * Exports rows as a file. With `Prefer: respond-async` the file is made in the
+   * background.
    *
-   * `X-Total-Count` says how many rows match. A row shows a change of its ticket
-   * within a second in normal running.
+   * The response header `X-Total-Count` has the number of matching rows. A row
+   * shows a change of its ticket within a second in normal operation.
    * Errors: `invalid_filter`, `unknown_order`; `too_many_exports`.
    *
    * @generated from rpc ticketing.reporting.v1.ExportService.ExportReportingTickets
@@ -667,7 +671,8 @@ export const ExportService: GenService<{
     output: typeof ExportReportingTicketsResponseSchema;
   },
   /**
-   * Tells how far an export is that is made later. Who asked for it sees it.
+   * Returns the progress of an export that is made in the background. Only the
+   * caller who asked for the export can see it.
    *
    * Errors: `export_not_found`.
    *
@@ -679,7 +684,7 @@ export const ExportService: GenService<{
     output: typeof GetReportingExportResponseSchema;
   },
   /**
-   * Answers the file of an export, for 24 hours.
+   * Returns the file of an export, for 24 hours.
    *
    * Errors: `export_not_found`; `export_not_finished`.
    *

@@ -36,7 +36,7 @@ export type Attachment = Message<"ticketing.tickets.v1.Attachment"> & {
   name: string;
 
   /**
-   * Where the file is downloaded, relative to the base URL.
+   * The URL to download the file from, relative to the base URL.
    *
    * @generated from field: string url = 3;
    */
@@ -50,14 +50,14 @@ export type Attachment = Message<"ticketing.tickets.v1.Attachment"> & {
   size: number;
 
   /**
-   * The media type, found in the content.
+   * The media type, detected from the content.
    *
    * @generated from field: string content_type = 5;
    */
   contentType: string;
 
   /**
-   * The ending of the name, without the dot.
+   * The file name extension, without the dot.
    *
    * @generated from field: optional string file_ending = 6;
    */
@@ -100,7 +100,7 @@ export const AttachmentSchema: GenMessage<Attachment> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_conversation, 0);
 
 /**
- * A file to attach: at `url`, from which it is fetched, or given as `base64`.
+ * A file to attach: either fetched from `url` or given as `base64`.
  *
  * @generated from message ticketing.tickets.v1.AttachmentInput
  */
@@ -113,7 +113,7 @@ export type AttachmentInput = Message<"ticketing.tickets.v1.AttachmentInput"> & 
   name?: string | undefined;
 
   /**
-   * Where the file is fetched, at once.
+   * The URL that the file is fetched from, before the response.
    *
    * @generated from field: optional string url = 2;
    */
@@ -148,7 +148,7 @@ export type MessageContent = Message<"ticketing.tickets.v1.MessageContent"> & {
   message?: string | undefined;
 
   /**
-   * How the text is written.
+   * The format of the text.
    *
    * @generated from field: optional ticketing.tickets.v1.ContentType type = 2;
    */
@@ -163,7 +163,7 @@ export const MessageContentSchema: GenMessage<MessageContent> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_conversation, 2);
 
 /**
- * How a text is written.
+ * The format of a text.
  *
  * @generated from enum ticketing.tickets.v1.ContentType
  */
@@ -191,7 +191,7 @@ export const ContentType = {
 } as const;
 
 /**
- * How a text is written.
+ * The format of a text.
  *
  * @generated from enum ticketing.tickets.v1.ContentType
  */

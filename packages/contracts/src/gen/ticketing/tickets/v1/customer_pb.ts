@@ -100,7 +100,7 @@ export type Customer = Message<"ticketing.tickets.v1.Customer"> & {
   tags: Tag[];
 
   /**
-   * Their ids.
+   * The ids of these tags.
    *
    * @generated from field: repeated int32 tag_ids = 12;
    */
@@ -114,15 +114,15 @@ export type Customer = Message<"ticketing.tickets.v1.Customer"> & {
   contracts: Contract[];
 
   /**
-   * Whether the ticket's sender is the customer's address; null when the
-   * customer was not read through a ticket.
+   * Whether the sender of the ticket has the e-mail address of the customer;
+   * null if the customer was not read with a ticket.
    *
    * @generated from field: optional bool email_matches = 14;
    */
   emailMatches?: boolean | undefined;
 
   /**
-   * What the ERP system says beyond these fields.
+   * Further data of the ERP system.
    *
    * @generated from field: google.protobuf.Struct additional_data = 15;
    */
@@ -137,7 +137,7 @@ export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_customer, 0);
 
 /**
- * A customer in a list of tickets.
+ * What a list of tickets contains of a customer.
  *
  * @generated from message ticketing.tickets.v1.CustomerSummary
  */
@@ -150,7 +150,7 @@ export type CustomerSummary = Message<"ticketing.tickets.v1.CustomerSummary"> & 
   tags: Tag[];
 
   /**
-   * Their ids.
+   * The ids of these tags.
    *
    * @generated from field: repeated int32 tag_ids = 12;
    */
@@ -185,7 +185,7 @@ export type Contract = Message<"ticketing.tickets.v1.Contract"> & {
   customerId?: string | undefined;
 
   /**
-   * The status in the words of the ERP system.
+   * The status, as the ERP system names it.
    *
    * @generated from field: optional string status = 3;
    */
@@ -227,7 +227,7 @@ export type Contract = Message<"ticketing.tickets.v1.Contract"> & {
   email?: string | undefined;
 
   /**
-   * What the ERP system says beyond these fields.
+   * Further data of the ERP system.
    *
    * @generated from field: google.protobuf.Struct additional_data = 9;
    */

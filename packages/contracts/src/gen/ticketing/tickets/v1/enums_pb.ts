@@ -69,7 +69,7 @@ export const PrioritySchema: GenEnum<Priority> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 0);
 
 /**
- * The way a request came in or an answer went out.
+ * The way by which a request was received or a reply was sent.
  *
  * @generated from enum ticketing.tickets.v1.Channel
  */
@@ -132,7 +132,7 @@ export const Channel = {
 } as const;
 
 /**
- * The way a request came in or an answer went out.
+ * The way by which a request was received or a reply was sent.
  *
  * @generated from enum ticketing.tickets.v1.Channel
  */
@@ -145,7 +145,7 @@ export const ChannelSchema: GenEnum<Channel> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 1);
 
 /**
- * Where a ticket stands in its life.
+ * The status of a ticket.
  *
  * @generated from enum ticketing.tickets.v1.TicketStatus
  */
@@ -165,7 +165,7 @@ export const TicketStatus = {
   OPEN: 1,
 
   /**
-   * Waits for something else, until `dueBy` if that is set.
+   * Waits for something else; reopened at `dueBy` if that is set.
    *
    * @generated from enum value: TICKET_STATUS_PENDING = 2;
    */
@@ -180,7 +180,7 @@ export const TicketStatus = {
 } as const;
 
 /**
- * Where a ticket stands in its life.
+ * The status of a ticket.
  *
  * @generated from enum ticketing.tickets.v1.TicketStatus
  */
@@ -193,7 +193,7 @@ export const TicketStatusSchema: GenEnum<TicketStatus> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 2);
 
 /**
- * Whether a message came in, went out or stays inside.
+ * Whether a message is incoming, outgoing or internal.
  *
  * @generated from enum ticketing.tickets.v1.Direction
  */
@@ -228,7 +228,7 @@ export const Direction = {
 } as const;
 
 /**
- * Whether a message came in, went out or stays inside.
+ * Whether a message is incoming, outgoing or internal.
  *
  * @generated from enum ticketing.tickets.v1.Direction
  */
@@ -241,7 +241,7 @@ export const DirectionSchema: GenEnum<Direction> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 3);
 
 /**
- * How far AI has taken part in a ticket.
+ * How far AI has processed a ticket.
  *
  * @generated from enum ticketing.tickets.v1.AiSupportLevel
  */
@@ -254,28 +254,28 @@ export const AiSupportLevel = {
   UNSPECIFIED: 0,
 
   /**
-   * Not looked at yet; the default.
+   * Not processed yet; the default.
    *
    * @generated from enum value: AI_SUPPORT_LEVEL_UNPROCESSED = 1;
    */
   UNPROCESSED: 1,
 
   /**
-   * Processed, nothing to automate.
+   * Processed; nothing can be automated.
    *
    * @generated from enum value: AI_SUPPORT_LEVEL_HUMAN = 2;
    */
   HUMAN: 2,
 
   /**
-   * A recommended option exists.
+   * Processed; an intent has a recommended option.
    *
    * @generated from enum value: AI_SUPPORT_LEVEL_BOT = 3;
    */
   BOT: 3,
 
   /**
-   * Executed by the system.
+   * An intent was executed automatically.
    *
    * @generated from enum value: AI_SUPPORT_LEVEL_AUTOMATED = 4;
    */
@@ -283,7 +283,7 @@ export const AiSupportLevel = {
 } as const;
 
 /**
- * How far AI has taken part in a ticket.
+ * How far AI has processed a ticket.
  *
  * @generated from enum ticketing.tickets.v1.AiSupportLevel
  */
@@ -296,7 +296,8 @@ export const AiSupportLevelSchema: GenEnum<AiSupportLevel> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 4);
 
 /**
- * Whether a ticket is spam, and who says so. Manual values are final for automation.
+ * Whether a ticket is spam, and who decided it. Automation never replaces a
+ * manual value.
  *
  * @generated from enum ticketing.tickets.v1.SpamStatus
  */
@@ -323,7 +324,7 @@ export const SpamStatus = {
   AUTO_CLEAN: 2,
 
   /**
-   * Marked programmatic by a header rule.
+   * Detected by a header rule as sent by a program.
    *
    * @generated from enum value: SPAM_STATUS_AUTO_PROGRAMMATIC = 3;
    */
@@ -345,7 +346,8 @@ export const SpamStatus = {
 } as const;
 
 /**
- * Whether a ticket is spam, and who says so. Manual values are final for automation.
+ * Whether a ticket is spam, and who decided it. Automation never replaces a
+ * manual value.
  *
  * @generated from enum ticketing.tickets.v1.SpamStatus
  */
@@ -378,7 +380,7 @@ export const TicketScope = {
   ALL: 1,
 
   /**
-   * The tickets that match the skills of the caller; no spam.
+   * The tickets that match the skills of the caller, without spam.
    *
    * @generated from enum value: TICKET_SCOPE_SKILLS = 2;
    */

@@ -64,7 +64,7 @@ export type TicketIntent = Message<"ticketing.tickets.v1.TicketIntent"> & {
   contractId?: string | undefined;
 
   /**
-   * How sure the detection is, 0 to 1.
+   * How certain the detection is, from 0 to 1.
    *
    * @generated from field: optional double confidence = 7;
    */
@@ -85,7 +85,7 @@ export type TicketIntent = Message<"ticketing.tickets.v1.TicketIntent"> & {
   verified: boolean;
 
   /**
-   * Where it stands.
+   * The status of the intent.
    *
    * @generated from field: ticketing.tickets.v1.TicketIntentStatus status = 10;
    */
@@ -113,14 +113,14 @@ export type TicketIntent = Message<"ticketing.tickets.v1.TicketIntent"> & {
   data?: JsonObject | undefined;
 
   /**
-   * What can be done.
+   * The options that an agent can choose from.
    *
    * @generated from field: repeated ticketing.tickets.v1.IntentOption options = 14;
    */
   options: IntentOption[];
 
   /**
-   * What an agent should know.
+   * Information for the agent.
    *
    * @generated from field: repeated ticketing.tickets.v1.IntentInfo infos = 15;
    */
@@ -176,7 +176,7 @@ export type TicketIntentSummary = Message<"ticketing.tickets.v1.TicketIntentSumm
   confidenceColor: ConfidenceColor;
 
   /**
-   * What an agent should know.
+   * Information for the agent.
    *
    * @generated from field: repeated ticketing.tickets.v1.IntentInfo infos = 15;
    */
@@ -191,7 +191,7 @@ export const TicketIntentSummarySchema: GenMessage<TicketIntentSummary> = /*@__P
   messageDesc(file_ticketing_tickets_v1_intent, 1);
 
 /**
- * One thing that can be done with an intent.
+ * An option of an intent that an agent can choose.
  *
  * @generated from message ticketing.tickets.v1.IntentOption
  */
@@ -218,14 +218,14 @@ export type IntentOption = Message<"ticketing.tickets.v1.IntentOption"> & {
   icon?: string | undefined;
 
   /**
-   * Whether it is the proposal.
+   * Whether this option is recommended.
    *
    * @generated from field: bool recommended = 4;
    */
   recommended: boolean;
 
   /**
-   * The place among the options.
+   * The position among the options.
    *
    * @generated from field: int32 order = 5;
    */
@@ -240,7 +240,7 @@ export const IntentOptionSchema: GenMessage<IntentOption> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_intent, 2);
 
 /**
- * Something an agent should know about an intent.
+ * Information for the agent about an intent.
  *
  * @generated from message ticketing.tickets.v1.IntentInfo
  */
@@ -358,21 +358,21 @@ export type IntentOutcome = Message<"ticketing.tickets.v1.IntentOutcome"> & {
   message?: string | undefined;
 
   /**
-   * The template it was made of.
+   * The template of the message.
    *
    * @generated from field: optional string template = 12;
    */
   template?: string | undefined;
 
   /**
-   * What the result was made of.
+   * The sources that the result was made from.
    *
    * @generated from field: repeated google.protobuf.Struct sources = 13;
    */
   sources: JsonObject[];
 
   /**
-   * A unique id, found in the log.
+   * A unique id, which is also in the log.
    *
    * @generated from field: string tx_id = 14;
    */
@@ -387,7 +387,7 @@ export const IntentOutcomeSchema: GenMessage<IntentOutcome> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_intent, 4);
 
 /**
- * A conversation of people with the assistant about a ticket.
+ * A conversation of people with the AI assistant about a ticket.
  *
  * @generated from message ticketing.tickets.v1.AssistantSession
  */
@@ -407,14 +407,14 @@ export type AssistantSession = Message<"ticketing.tickets.v1.AssistantSession"> 
   ticketId?: number | undefined;
 
   /**
-   * The last message.
+   * When the last message was sent.
    *
    * @generated from field: google.protobuf.Timestamp last_activity_at = 3;
    */
   lastActivityAt?: Timestamp | undefined;
 
   /**
-   * The first message.
+   * When the first message was sent.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
@@ -428,7 +428,7 @@ export type AssistantSession = Message<"ticketing.tickets.v1.AssistantSession"> 
   participants: SessionParticipant[];
 
   /**
-   * How many messages.
+   * The number of messages.
    *
    * @generated from field: int32 message_count = 6;
    */
@@ -457,7 +457,7 @@ export const AssistantSessionSchema: GenMessage<AssistantSession> = /*@__PURE__*
   messageDesc(file_ticketing_tickets_v1_intent, 5);
 
 /**
- * Somebody who took part in an assistant session.
+ * A profile that took part in an assistant session.
  *
  * @generated from message ticketing.tickets.v1.SessionParticipant
  */
@@ -485,7 +485,7 @@ export const SessionParticipantSchema: GenMessage<SessionParticipant> = /*@__PUR
   messageDesc(file_ticketing_tickets_v1_intent, 6);
 
 /**
- * A list of assistant sessions, written as the array itself.
+ * A list of assistant sessions. In JSON it is an array.
  *
  * @generated from message ticketing.tickets.v1.AssistantSessions
  */
@@ -554,7 +554,7 @@ export const ConfidenceColorSchema: GenEnum<ConfidenceColor> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_intent, 0);
 
 /**
- * Where an intent stands.
+ * The status of an intent.
  *
  * @generated from enum ticketing.tickets.v1.TicketIntentStatus
  */
@@ -581,7 +581,7 @@ export const TicketIntentStatus = {
   EXECUTED: 2,
 
   /**
-   * Does not hold any more.
+   * No longer applies to the ticket.
    *
    * @generated from enum value: TICKET_INTENT_STATUS_INVALIDATED = 3;
    */
@@ -589,7 +589,7 @@ export const TicketIntentStatus = {
 } as const;
 
 /**
- * Where an intent stands.
+ * The status of an intent.
  *
  * @generated from enum ticketing.tickets.v1.TicketIntentStatus
  */

@@ -39,7 +39,7 @@ export const GetTicketSnapshotsRequestSchema: GenMessage<GetTicketSnapshotsReque
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 0);
 
 /**
- * Tickets, and the tags that they carry.
+ * Tickets, and their tags.
  *
  * @generated from message ticketing.tickets.v1.GetTicketSnapshotsResponse
  */
@@ -59,7 +59,7 @@ export type GetTicketSnapshotsResponse = Message<"ticketing.tickets.v1.GetTicket
   tags: Tag[];
 
   /**
-   * How often tags have been changed before they were read.
+   * The revision of the tag tree at which the tags were read.
    *
    * @generated from field: int64 tag_revision = 3;
    */
@@ -74,7 +74,7 @@ export const GetTicketSnapshotsResponseSchema: GenMessage<GetTicketSnapshotsResp
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 1);
 
 /**
- * A ticket as it is now.
+ * The current state of a ticket.
  *
  * @generated from message ticketing.tickets.v1.TicketSnapshot
  */
@@ -87,7 +87,7 @@ export type TicketSnapshot = Message<"ticketing.tickets.v1.TicketSnapshot"> & {
   ticket?: Ticket | undefined;
 
   /**
-   * How many entries its worklog has had.
+   * How many entries were ever added to its worklog.
    *
    * @generated from field: int32 manual_work_entries = 2;
    */
@@ -130,8 +130,8 @@ export const ListTicketVersionsRequestSchema: GenMessage<ListTicketVersionsReque
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 3);
 
 /**
- * Versions of tickets, the smallest id first. Fewer than asked for: there are no
- * more.
+ * Versions of tickets, ordered by id. If they are fewer than the limit, there are
+ * no more.
  *
  * @generated from message ticketing.tickets.v1.ListTicketVersionsResponse
  */
@@ -187,7 +187,7 @@ export const TicketVersionSchema: GenMessage<TicketVersion> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 5);
 
 /**
- * Which ticket was erased.
+ * Of which ticket all data was erased.
  *
  * @generated from message ticketing.tickets.v1.ConfirmErasureRequest
  */
@@ -208,7 +208,7 @@ export const ConfirmErasureRequestSchema: GenMessage<ConfirmErasureRequest> = /*
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 6);
 
 /**
- * It is noted.
+ * The confirmation was recorded.
  *
  * @generated from message ticketing.tickets.v1.ConfirmErasureResponse
  */
@@ -223,15 +223,14 @@ export const ConfirmErasureResponseSchema: GenMessage<ConfirmErasureResponse> = 
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 7);
 
 /**
- * What other services read of tickets to keep a share of their own, and how they
- * say that they have erased it.
+ * Lets other services read tickets to keep data derived from them, and confirm
+ * that they have erased this data of a deleted ticket.
  *
  * @generated from service ticketing.tickets.v1.SnapshotService
  */
 export const SnapshotService: GenService<{
   /**
-   * Reads tickets as they are now. Those that do not exist, or no longer, are
-   * left out.
+   * Reads the current state of tickets. Unknown and deleted ones are left out.
    *
    * @generated from rpc ticketing.tickets.v1.SnapshotService.GetTicketSnapshots
    */
@@ -251,7 +250,7 @@ export const SnapshotService: GenService<{
     output: typeof ListTicketVersionsResponseSchema;
   },
   /**
-   * Says that the calling service keeps nothing of a deleted ticket any more.
+   * Confirms that the calling service has erased all data of a deleted ticket.
    *
    * Errors: `ticket_not_deleted`.
    *

@@ -52,14 +52,14 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   parent?: number | undefined;
 
   /**
-   * What the tag is attached to.
+   * What the tag can be attached to.
    *
    * @generated from field: ticketing.tickets.v1.TagReference reference = 5;
    */
   reference: TagReference;
 
   /**
-   * What the tag says about it.
+   * What kind of property the tag describes.
    *
    * @generated from field: ticketing.tickets.v1.TagType type = 6;
    */
@@ -87,7 +87,8 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   routingRelevant: boolean;
 
   /**
-   * The business hours within which a ticket with this tag is to be resolved.
+   * The number of business hours within which a ticket with this tag should be
+   * resolved.
    *
    * @generated from field: optional int32 sla = 10;
    */
@@ -101,14 +102,14 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   priority?: Priority | undefined;
 
   /**
-   * How the tag is found in a text.
+   * How the tag is detected in a text.
    *
    * @generated from field: ticketing.tickets.v1.TagDetection detection = 12;
    */
   detection?: TagDetection | undefined;
 
   /**
-   * The last change.
+   * When the tag was changed last.
    *
    * @generated from field: google.protobuf.Timestamp modified_at = 13;
    */
@@ -123,13 +124,13 @@ export const TagSchema: GenMessage<Tag> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_tag, 0);
 
 /**
- * How a tag is found in a text.
+ * How a tag is detected in a text.
  *
  * @generated from message ticketing.tickets.v1.TagDetection
  */
 export type TagDetection = Message<"ticketing.tickets.v1.TagDetection"> & {
   /**
-   * Words that speak for the tag.
+   * Words whose occurrence in a text suggests the tag.
    *
    * @generated from field: repeated string keywords = 1;
    */
@@ -144,7 +145,7 @@ export const TagDetectionSchema: GenMessage<TagDetection> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_tag, 1);
 
 /**
- * What a tag is attached to.
+ * What a tag can be attached to.
  *
  * @generated from enum ticketing.tickets.v1.TagReference
  */
@@ -179,7 +180,7 @@ export const TagReference = {
 } as const;
 
 /**
- * What a tag is attached to.
+ * What a tag can be attached to.
  *
  * @generated from enum ticketing.tickets.v1.TagReference
  */
@@ -192,7 +193,7 @@ export const TagReferenceSchema: GenEnum<TagReference> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_tag, 0);
 
 /**
- * What a tag says.
+ * What kind of property a tag describes.
  *
  * @generated from enum ticketing.tickets.v1.TagType
  */
@@ -248,7 +249,7 @@ export const TagType = {
 } as const;
 
 /**
- * What a tag says.
+ * What kind of property a tag describes.
  *
  * @generated from enum ticketing.tickets.v1.TagType
  */
@@ -288,7 +289,7 @@ export const TagVisibility = {
   PRIVATE: 2,
 
   /**
-   * Nobody: kept for tickets that carry it, not offered any more.
+   * Nobody: tickets keep the tag, but it is not offered for new ones.
    *
    * @generated from enum value: TAG_VISIBILITY_DISABLED = 3;
    */

@@ -40,14 +40,14 @@ export type CreateTagRequest = Message<"ticketing.tickets.v1.CreateTagRequest"> 
   parent?: number | undefined;
 
   /**
-   * What the tag is attached to.
+   * What the tag can be attached to.
    *
    * @generated from field: optional ticketing.tickets.v1.TagReference reference = 3;
    */
   reference?: TagReference | undefined;
 
   /**
-   * What the tag says.
+   * What kind of property the tag describes.
    *
    * @generated from field: optional ticketing.tickets.v1.TagType type = 4;
    */
@@ -75,7 +75,8 @@ export type CreateTagRequest = Message<"ticketing.tickets.v1.CreateTagRequest"> 
   routingRelevant?: boolean | undefined;
 
   /**
-   * The business hours within which a ticket with this tag is to be resolved.
+   * The number of business hours within which a ticket with this tag should be
+   * resolved.
    *
    * @generated from field: optional int32 sla = 8;
    */
@@ -89,7 +90,7 @@ export type CreateTagRequest = Message<"ticketing.tickets.v1.CreateTagRequest"> 
   priority?: Priority | undefined;
 
   /**
-   * How the tag is found in a text.
+   * How the tag is detected in a text.
    *
    * @generated from field: ticketing.tickets.v1.TagDetection detection = 10;
    */
@@ -152,21 +153,21 @@ export type ListTagsRequest = Message<"ticketing.tickets.v1.ListTagsRequest"> & 
   type?: TagType | undefined;
 
   /**
-   * Also disabled tags.
+   * Whether disabled tags are listed too.
    *
    * @generated from field: optional bool include_disabled = 3;
    */
   includeDisabled?: boolean | undefined;
 
   /**
-   * The most tags to answer.
+   * The most tags to return.
    *
    * @generated from field: optional int32 limit = 4;
    */
   limit?: number | undefined;
 
   /**
-   * How many matches to pass over.
+   * How many matching tags to skip.
    *
    * @generated from field: optional int32 offset = 5;
    */
@@ -194,7 +195,7 @@ export type ListTagsResponse = Message<"ticketing.tickets.v1.ListTagsResponse"> 
   success: boolean;
 
   /**
-   * The tags, by full name.
+   * The tags, ordered by full name.
    *
    * @generated from field: repeated ticketing.tickets.v1.Tag tags = 2;
    */
@@ -258,7 +259,7 @@ export const GetTagResponseSchema: GenMessage<GetTagResponse> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_tag_service, 5);
 
 /**
- * What to change of a tag.
+ * The changes of a tag.
  *
  * @generated from message ticketing.tickets.v1.UpdateTagRequest
  */
@@ -271,7 +272,7 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   id: number;
 
   /**
-   * The fields to write.
+   * The fields to change.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -292,14 +293,14 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   parent?: number | undefined;
 
   /**
-   * What the tag is attached to.
+   * What the tag can be attached to.
    *
    * @generated from field: optional ticketing.tickets.v1.TagReference reference = 5;
    */
   reference?: TagReference | undefined;
 
   /**
-   * What the tag says.
+   * What kind of property the tag describes.
    *
    * @generated from field: optional ticketing.tickets.v1.TagType type = 6;
    */
@@ -327,7 +328,8 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   routingRelevant?: boolean | undefined;
 
   /**
-   * The business hours within which a ticket with this tag is to be resolved.
+   * The number of business hours within which a ticket with this tag should be
+   * resolved.
    *
    * @generated from field: optional int32 sla = 10;
    */
@@ -341,7 +343,7 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   priority?: Priority | undefined;
 
   /**
-   * How the tag is found in a text.
+   * How the tag is detected in a text.
    *
    * @generated from field: ticketing.tickets.v1.TagDetection detection = 12;
    */
@@ -426,7 +428,7 @@ export const DeleteTagResponseSchema: GenMessage<DeleteTagResponse> = /*@__PURE_
   messageDesc(file_ticketing_tickets_v1_tag_service, 9);
 
 /**
- * Manages the tags that tickets carry.
+ * Manages the tags of tickets.
  *
  * @generated from service ticketing.tickets.v1.TagService
  */
@@ -435,7 +437,8 @@ export const TagService: GenService<{
    * Creates a tag.
    *
    * Errors: `duplicate_tag` if the parent has a tag of this name, `unknown_tag`
-   * if the parent does not exist, `tag_too_deep` below a hundred ancestors.
+   * if the parent does not exist, `tag_too_deep` if it would have a hundred ancestors or
+   * more.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.CreateTag
    */
@@ -465,11 +468,12 @@ export const TagService: GenService<{
     output: typeof GetTagResponseSchema;
   },
   /**
-   * Changes a tag. Its names show in all tickets that carry it, at once.
+   * Changes a tag. All tickets with the tag show its new name at once.
    *
    * Errors: `duplicate_tag` if the parent has another tag of this name,
-   * `unknown_tag` if the parent does not exist, `tag_cycle` if it is the tag
-   * itself or one below it, `tag_too_deep` below a hundred ancestors.
+   * `unknown_tag` if the parent does not exist, `tag_cycle` if the parent is
+   * the tag itself or one of its descendants, `tag_too_deep` if a tag would have
+   * a hundred ancestors or more.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.UpdateTag
    */
@@ -479,9 +483,9 @@ export const TagService: GenService<{
     output: typeof UpdateTagResponseSchema;
   },
   /**
-   * Deletes a tag, and takes it off all tickets that carry it. Can not be undone.
+   * Deletes a tag, and removes it from all its tickets. Cannot be undone.
    *
-   * Errors: `tag_has_children` if there are tags below it.
+   * Errors: `tag_has_children` if the tag has child tags.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.DeleteTag
    */

@@ -28,7 +28,7 @@ export const file_ticketing_tickets_v1_ticket: GenFile = /*@__PURE__*/
 /**
  * A request of a customer and the work on it: an e-mail, a call, a letter, a
  * chat. This is the full form; `TicketSummary` has the same fields under the
- * same numbers, without those that only a single ticket answers.
+ * same numbers, without those that are returned for a single ticket only.
  *
  * @generated from message ticketing.tickets.v1.Ticket
  */
@@ -41,7 +41,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   id: number;
 
   /**
-   * Whether it came in, went out or stays inside.
+   * Whether the ticket is incoming, outgoing or internal.
    *
    * @generated from field: ticketing.tickets.v1.Direction direction = 2;
    */
@@ -69,14 +69,14 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   to: string[];
 
   /**
-   * Copies to.
+   * The recipients of copies.
    *
    * @generated from field: repeated string cc = 6;
    */
   cc: string[];
 
   /**
-   * Blind copies to; outgoing e-mail only.
+   * The recipients of blind copies; outgoing e-mail only.
    *
    * @generated from field: repeated string bcc = 7;
    */
@@ -106,85 +106,85 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   replyRecipients?: ReplyRecipients | undefined;
 
   /**
-   * The mailbox.
+   * The id of the mailbox.
    *
    * @generated from field: optional int32 subchannel_id = 11;
    */
   subchannelId?: number | undefined;
 
   /**
-   * The id in another ticketing system; unique.
+   * The unique id of the ticket in another ticketing system.
    *
    * @generated from field: optional string external_ticket_id = 12;
    */
   externalTicketId?: string | undefined;
 
   /**
-   * The interface through which the ticket came.
+   * The interface through which the ticket was created.
    *
    * @generated from field: string interface = 13;
    */
   interface: string;
 
   /**
-   * The mood, detected by AI.
+   * The mood of the customer, detected by AI.
    *
    * @generated from field: optional string sentiment = 14;
    */
   sentiment?: string | undefined;
 
   /**
-   * The name of the language, detected.
+   * The name of the detected language.
    *
    * @generated from field: optional string language = 15;
    */
   language?: string | undefined;
 
   /**
-   * The ISO 639-1 code of the language.
+   * The ISO 639-1 code of the detected language.
    *
    * @generated from field: optional string language_code = 16;
    */
   languageCode?: string | undefined;
 
   /**
-   * How far AI has taken part.
+   * How far AI has processed the ticket.
    *
    * @generated from field: ticketing.tickets.v1.AiSupportLevel ai_support_level = 17;
    */
   aiSupportLevel: AiSupportLevel;
 
   /**
-   * Whether it is spam; null if nobody has said.
+   * Whether the ticket is spam, and who decided it; null if not decided.
    *
    * @generated from field: optional ticketing.tickets.v1.SpamStatus spam_status = 18;
    */
   spamStatus?: SpamStatus | undefined;
 
   /**
-   * Whether the customer is at the other end now: a chat with a message of the
-   * customer in the last 5 minutes.
+   * Whether the customer is online now: a chat with a message of the customer in
+   * the last 5 minutes.
    *
    * @generated from field: bool is_customer_active = 19;
    */
   isCustomerActive: boolean;
 
   /**
-   * How urgent it is.
+   * How urgent the ticket is.
    *
    * @generated from field: ticketing.tickets.v1.Priority priority = 20;
    */
   priority: Priority;
 
   /**
-   * The way it came.
+   * The way by which the request was received.
    *
    * @generated from field: ticketing.tickets.v1.Channel channel = 21;
    */
   channel: Channel;
 
   /**
-   * Where it stands.
+   * The status of the ticket.
    *
    * @generated from field: ticketing.tickets.v1.TicketStatus status = 22;
    */
@@ -219,21 +219,21 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   bodyPlain?: string | undefined;
 
   /**
-   * The text without HTML, signatures and quoted replies: what AI reads.
+   * The text without HTML, signatures and quoted replies, which AI reads.
    *
    * @generated from field: optional string body_clean = 27;
    */
   bodyClean?: string | undefined;
 
   /**
-   * When it was created.
+   * When the ticket was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 28;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The last change.
+   * When the ticket was changed last.
    *
    * @generated from field: google.protobuf.Timestamp modified_at = 29;
    */
@@ -254,14 +254,14 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   dueBy?: Timestamp | undefined;
 
   /**
-   * The last message.
+   * When the last message was received or sent.
    *
    * @generated from field: google.protobuf.Timestamp last_message_at = 32;
    */
   lastMessageAt?: Timestamp | undefined;
 
   /**
-   * The last message of the customer.
+   * When the last message of the customer was received.
    *
    * @generated from field: google.protobuf.Timestamp last_customer_message_at = 33;
    */
@@ -275,35 +275,35 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   customer?: Customer | undefined;
 
   /**
-   * The primary customer; null if not detected or not set.
+   * The id of the primary customer; null if not detected or not set.
    *
    * @generated from field: optional string customer_id = 35;
    */
   customerId?: string | undefined;
 
   /**
-   * The primary contract; null if not detected or not set.
+   * The id of the primary contract; null if not detected or not set.
    *
    * @generated from field: optional string contract_id = 36;
    */
   contractId?: string | undefined;
 
   /**
-   * The associated partner.
+   * The id of the associated partner.
    *
    * @generated from field: optional int32 partner_id = 37;
    */
   partnerId?: number | undefined;
 
   /**
-   * How sure it is who the customer is, 0 to 100.
+   * How certain the identity of the customer is, from 0 to 100.
    *
    * @generated from field: int32 customer_legitimation = 38;
    */
   customerLegitimation: number;
 
   /**
-   * The assigned agent.
+   * The id of the assigned agent.
    *
    * @generated from field: optional int32 agent_id = 39;
    */
@@ -331,7 +331,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   tags: Tag[];
 
   /**
-   * Their ids.
+   * The ids of the tags.
    *
    * @generated from field: repeated int32 tag_ids = 43;
    */
@@ -359,7 +359,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   workitem?: JsonObject | undefined;
 
   /**
-   * When a proposed action is executed by itself.
+   * When a proposed action will be executed automatically.
    *
    * @generated from field: google.protobuf.Timestamp auto_execute_at = 47;
    */
@@ -373,14 +373,14 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   channelId?: string | undefined;
 
   /**
-   * When it was closed; null while it is not.
+   * When the ticket was closed; null while it is not closed.
    *
    * @generated from field: google.protobuf.Timestamp closed_at = 49;
    */
   closedAt?: Timestamp | undefined;
 
   /**
-   * Why the legitimation is not higher; only while it is 10 to 19.
+   * Why the legitimation is not higher; only if it is from 10 to 19.
    *
    * @generated from field: optional string customer_legitimation_message = 50;
    */
@@ -401,7 +401,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   agent?: Agent | undefined;
 
   /**
-   * The assigned agents: `[agentId]` or `[]`.
+   * The ids of the assigned agents: `[agentId]` or `[]`.
    *
    * @generated from field: repeated int32 agent_ids = 53;
    */
@@ -415,42 +415,42 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   agents: Agent[];
 
   /**
-   * The agents that worked on it in the last hour.
+   * The ids of the agents who worked on the ticket in the last hour.
    *
    * @generated from field: repeated int32 worked_on_by_ids = 55;
    */
   workedOnByIds: number[];
 
   /**
-   * The agents that worked on it in the last hour.
+   * The agents who worked on the ticket in the last hour.
    *
    * @generated from field: repeated ticketing.tickets.v1.Agent worked_on_by = 56;
    */
   workedOnBy: Agent[];
 
   /**
-   * Data of the client.
+   * Data that clients store with the ticket.
    *
    * @generated from field: google.protobuf.Struct client_data = 57;
    */
   clientData?: JsonObject | undefined;
 
   /**
-   * Whether the caller has the skills for it.
+   * Whether the caller has the skills for the ticket.
    *
    * @generated from field: bool has_required_skills = 58;
    */
   hasRequiredSkills: boolean;
 
   /**
-   * Rises by one with every change.
+   * The number of changes of the ticket; increases by one with each.
    *
    * @generated from field: int32 version = 59;
    */
   version: number;
 
   /**
-   * The profile that created it.
+   * The profile that created the ticket.
    *
    * @generated from field: optional int32 created_by = 60;
    */
@@ -478,7 +478,7 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   id: number;
 
   /**
-   * Whether it came in, went out or stays inside.
+   * Whether the ticket is incoming, outgoing or internal.
    *
    * @generated from field: ticketing.tickets.v1.Direction direction = 2;
    */
@@ -506,14 +506,14 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   to: string[];
 
   /**
-   * Copies to.
+   * The recipients of copies.
    *
    * @generated from field: repeated string cc = 6;
    */
   cc: string[];
 
   /**
-   * Blind copies to; outgoing e-mail only.
+   * The recipients of blind copies; outgoing e-mail only.
    *
    * @generated from field: repeated string bcc = 7;
    */
@@ -543,84 +543,84 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   replyRecipients?: ReplyRecipients | undefined;
 
   /**
-   * The mailbox.
+   * The id of the mailbox.
    *
    * @generated from field: optional int32 subchannel_id = 11;
    */
   subchannelId?: number | undefined;
 
   /**
-   * The id in another ticketing system; unique.
+   * The unique id of the ticket in another ticketing system.
    *
    * @generated from field: optional string external_ticket_id = 12;
    */
   externalTicketId?: string | undefined;
 
   /**
-   * The interface through which the ticket came.
+   * The interface through which the ticket was created.
    *
    * @generated from field: string interface = 13;
    */
   interface: string;
 
   /**
-   * The mood, detected by AI.
+   * The mood of the customer, detected by AI.
    *
    * @generated from field: optional string sentiment = 14;
    */
   sentiment?: string | undefined;
 
   /**
-   * The name of the language, detected.
+   * The name of the detected language.
    *
    * @generated from field: optional string language = 15;
    */
   language?: string | undefined;
 
   /**
-   * The ISO 639-1 code of the language.
+   * The ISO 639-1 code of the detected language.
    *
    * @generated from field: optional string language_code = 16;
    */
   languageCode?: string | undefined;
 
   /**
-   * How far AI has taken part.
+   * How far AI has processed the ticket.
    *
    * @generated from field: ticketing.tickets.v1.AiSupportLevel ai_support_level = 17;
    */
   aiSupportLevel: AiSupportLevel;
 
   /**
-   * Whether it is spam; null if nobody has said.
+   * Whether the ticket is spam, and who decided it; null if not decided.
    *
    * @generated from field: optional ticketing.tickets.v1.SpamStatus spam_status = 18;
    */
   spamStatus?: SpamStatus | undefined;
 
   /**
-   * Whether the customer is at the other end now.
+   * Whether the customer is online now.
    *
    * @generated from field: bool is_customer_active = 19;
    */
   isCustomerActive: boolean;
 
   /**
-   * How urgent it is.
+   * How urgent the ticket is.
    *
    * @generated from field: ticketing.tickets.v1.Priority priority = 20;
    */
   priority: Priority;
 
   /**
-   * The way it came.
+   * The way by which the request was received.
    *
    * @generated from field: ticketing.tickets.v1.Channel channel = 21;
    */
   channel: Channel;
 
   /**
-   * Where it stands.
+   * The status of the ticket.
    *
    * @generated from field: ticketing.tickets.v1.TicketStatus status = 22;
    */
@@ -641,14 +641,14 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   subject?: string | undefined;
 
   /**
-   * When it was created.
+   * When the ticket was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 28;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The last change.
+   * When the ticket was changed last.
    *
    * @generated from field: google.protobuf.Timestamp modified_at = 29;
    */
@@ -669,14 +669,14 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   dueBy?: Timestamp | undefined;
 
   /**
-   * The last message.
+   * When the last message was received or sent.
    *
    * @generated from field: google.protobuf.Timestamp last_message_at = 32;
    */
   lastMessageAt?: Timestamp | undefined;
 
   /**
-   * The last message of the customer.
+   * When the last message of the customer was received.
    *
    * @generated from field: google.protobuf.Timestamp last_customer_message_at = 33;
    */
@@ -690,35 +690,35 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   customer?: CustomerSummary | undefined;
 
   /**
-   * The primary customer; null if not detected or not set.
+   * The id of the primary customer; null if not detected or not set.
    *
    * @generated from field: optional string customer_id = 35;
    */
   customerId?: string | undefined;
 
   /**
-   * The primary contract; null if not detected or not set.
+   * The id of the primary contract; null if not detected or not set.
    *
    * @generated from field: optional string contract_id = 36;
    */
   contractId?: string | undefined;
 
   /**
-   * The associated partner.
+   * The id of the associated partner.
    *
    * @generated from field: optional int32 partner_id = 37;
    */
   partnerId?: number | undefined;
 
   /**
-   * How sure it is who the customer is, 0 to 100.
+   * How certain the identity of the customer is, from 0 to 100.
    *
    * @generated from field: int32 customer_legitimation = 38;
    */
   customerLegitimation: number;
 
   /**
-   * The assigned agent.
+   * The id of the assigned agent.
    *
    * @generated from field: optional int32 agent_id = 39;
    */
@@ -732,7 +732,7 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   tags: Tag[];
 
   /**
-   * Their ids.
+   * The ids of the tags.
    *
    * @generated from field: repeated int32 tag_ids = 43;
    */
@@ -753,7 +753,7 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   rawData?: JsonObject | undefined;
 
   /**
-   * When a proposed action is executed by itself.
+   * When a proposed action will be executed automatically.
    *
    * @generated from field: google.protobuf.Timestamp auto_execute_at = 47;
    */
@@ -767,14 +767,14 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   channelId?: string | undefined;
 
   /**
-   * When it was closed; null while it is not.
+   * When the ticket was closed; null while it is not closed.
    *
    * @generated from field: google.protobuf.Timestamp closed_at = 49;
    */
   closedAt?: Timestamp | undefined;
 
   /**
-   * Why the legitimation is not higher; only while it is 10 to 19.
+   * Why the legitimation is not higher; only if it is from 10 to 19.
    *
    * @generated from field: optional string customer_legitimation_message = 50;
    */
@@ -795,7 +795,7 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   agent?: Agent | undefined;
 
   /**
-   * The assigned agents: `[agentId]` or `[]`.
+   * The ids of the assigned agents: `[agentId]` or `[]`.
    *
    * @generated from field: repeated int32 agent_ids = 53;
    */
@@ -809,42 +809,42 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   agents: Agent[];
 
   /**
-   * The agents that worked on it in the last hour.
+   * The ids of the agents who worked on the ticket in the last hour.
    *
    * @generated from field: repeated int32 worked_on_by_ids = 55;
    */
   workedOnByIds: number[];
 
   /**
-   * The agents that worked on it in the last hour.
+   * The agents who worked on the ticket in the last hour.
    *
    * @generated from field: repeated ticketing.tickets.v1.Agent worked_on_by = 56;
    */
   workedOnBy: Agent[];
 
   /**
-   * Data of the client.
+   * Data that clients store with the ticket.
    *
    * @generated from field: google.protobuf.Struct client_data = 57;
    */
   clientData?: JsonObject | undefined;
 
   /**
-   * Whether the caller has the skills for it.
+   * Whether the caller has the skills for the ticket.
    *
    * @generated from field: bool has_required_skills = 58;
    */
   hasRequiredSkills: boolean;
 
   /**
-   * Rises by one with every change.
+   * The number of changes of the ticket; increases by one with each.
    *
    * @generated from field: int32 version = 59;
    */
   version: number;
 
   /**
-   * The profile that created it.
+   * The profile that created the ticket.
    *
    * @generated from field: optional int32 created_by = 60;
    */
@@ -865,21 +865,21 @@ export const TicketSummarySchema: GenMessage<TicketSummary> = /*@__PURE__*/
  */
 export type ReplyRecipients = Message<"ticketing.tickets.v1.ReplyRecipients"> & {
   /**
-   * Recipients.
+   * The recipients.
    *
    * @generated from field: repeated string to = 1;
    */
   to: string[];
 
   /**
-   * Copies to.
+   * The recipients of copies.
    *
    * @generated from field: repeated string cc = 2;
    */
   cc: string[];
 
   /**
-   * Blind copies to.
+   * The recipients of blind copies.
    *
    * @generated from field: repeated string bcc = 3;
    */
@@ -895,7 +895,8 @@ export const ReplyRecipientsSchema: GenMessage<ReplyRecipients> = /*@__PURE__*/
 
 /**
  * A profile that works on tickets. Its names and address are those of its last
- * verified token; unknown profiles have all null but `id`.
+ * verified token; all fields but `id` are null for an
+ * unknown profile.
  *
  * @generated from message ticketing.tickets.v1.Agent
  */
@@ -964,7 +965,7 @@ export type HistoryEntry = Message<"ticketing.tickets.v1.HistoryEntry"> & {
   channel?: Channel | undefined;
 
   /**
-   * Refines the channel, for the icon.
+   * A more precise channel, for the icon.
    *
    * @generated from field: optional ticketing.tickets.v1.HistorySubChannel sub_channel = 4;
    */
@@ -992,7 +993,7 @@ export type HistoryEntry = Message<"ticketing.tickets.v1.HistoryEntry"> & {
   summary?: string | undefined;
 
   /**
-   * Where it can be seen; null for tickets.
+   * The URL at which the entry can be seen; null for tickets.
    *
    * @generated from field: optional string url = 8;
    */
@@ -1069,7 +1070,7 @@ export const HistoryEntryTypeSchema: GenEnum<HistoryEntryType> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_ticket, 0);
 
 /**
- * Refines the channel of a history entry.
+ * A more precise channel of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistorySubChannel
  */
@@ -1139,7 +1140,7 @@ export const HistorySubChannel = {
 } as const;
 
 /**
- * Refines the channel of a history entry.
+ * A more precise channel of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistorySubChannel
  */

@@ -32,14 +32,14 @@ export const file_ticketing_tickets_v1_ticket_service: GenFile = /*@__PURE__*/
  */
 export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequest"> & {
   /**
-   * When the AI logic runs.
+   * When AI analyses the ticket.
    *
    * @generated from field: optional ticketing.tickets.v1.AiProcess process = 1;
    */
   process?: AiProcess | undefined;
 
   /**
-   * Whether the answer has `rawData`.
+   * Whether the response has `rawData`.
    *
    * @generated from field: optional bool include_raw_data = 2;
    */
@@ -60,14 +60,14 @@ export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequ
   fromName?: string | undefined;
 
   /**
-   * The mailbox from which the ticket is sent.
+   * The id of the mailbox from which the ticket is sent.
    *
    * @generated from field: optional int32 subchannel_id = 5;
    */
   subchannelId?: number | undefined;
 
   /**
-   * The assignee.
+   * The id of the assigned agent.
    *
    * @generated from field: optional int32 agent_id = 6;
    */
@@ -81,35 +81,35 @@ export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequ
   to: string[];
 
   /**
-   * Copies to.
+   * The recipients of copies.
    *
    * @generated from field: repeated string cc = 8;
    */
   cc: string[];
 
   /**
-   * Blind copies to. Only for outgoing e-mail.
+   * The recipients of blind copies. Only for outgoing e-mail.
    *
    * @generated from field: repeated string bcc = 9;
    */
   bcc: string[];
 
   /**
-   * How urgent it is.
+   * How urgent the ticket is.
    *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 10;
    */
   priority?: Priority | undefined;
 
   /**
-   * The way it comes.
+   * The way by which the request was received.
    *
    * @generated from field: optional ticketing.tickets.v1.Channel channel = 11;
    */
   channel?: Channel | undefined;
 
   /**
-   * Where it stands.
+   * The status of the ticket.
    *
    * @generated from field: optional ticketing.tickets.v1.TicketStatus status = 12;
    */
@@ -130,7 +130,7 @@ export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequ
   body?: string | undefined;
 
   /**
-   * When it was created. Default: now.
+   * When the ticket was created. Default: now.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 15;
    */
@@ -165,14 +165,14 @@ export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequ
   tags: number[];
 
   /**
-   * The contract. Detected if unset.
+   * The id of the contract. Detected if unset.
    *
    * @generated from field: optional string contract_id = 20;
    */
   contractId?: string | undefined;
 
   /**
-   * The id in another ticketing system. A ticket that has it is updated.
+   * The id in another ticketing system. If a ticket has it, that one is updated.
    *
    * @generated from field: optional string external_ticket_id = 21;
    */
@@ -186,21 +186,21 @@ export type CreateTicketRequest = Message<"ticketing.tickets.v1.CreateTicketRequ
   rawData?: JsonObject | undefined;
 
   /**
-   * The template that is rendered into the body.
+   * The id of the template from which the body is rendered.
    *
    * @generated from field: optional int32 template_id = 23;
    */
   templateId?: number | undefined;
 
   /**
-   * What the template is rendered with.
+   * The data that the template is rendered with.
    *
    * @generated from field: google.protobuf.Struct template_data = 24;
    */
   templateData?: JsonObject | undefined;
 
   /**
-   * Whether it came in, went out or stays inside.
+   * Whether the ticket is incoming, outgoing or internal.
    *
    * @generated from field: optional ticketing.tickets.v1.Direction direction = 25;
    */
@@ -256,35 +256,36 @@ export type SearchTicketsRequest = Message<"ticketing.tickets.v1.SearchTicketsRe
   includeRawData?: boolean | undefined;
 
   /**
-   * The most tickets to answer.
+   * The most tickets to return.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * How many matches to pass over.
+   * How many matching tickets to skip.
    *
    * @generated from field: optional int32 offset = 3;
    */
   offset?: number | undefined;
 
   /**
-   * The field to order by, for example `t.createdAt`. Ties break by `t.id`.
+   * The field to order by, for example `t.createdAt`. Equal values are ordered
+   * by `t.id`.
    *
    * @generated from field: optional string order_by_field = 4;
    */
   orderByField?: string | undefined;
 
   /**
-   * The direction of the order. Unset values are last in both.
+   * The direction of the order. Unset values are last in both directions.
    *
    * @generated from field: optional ticketing.api.v1.OrderByDirection order_by_direction = 5;
    */
   orderByDirection?: OrderByDirection | undefined;
 
   /**
-   * Which tickets the list is about.
+   * Which tickets to search.
    *
    * @generated from field: optional ticketing.tickets.v1.TicketScope ticket_scope = 6;
    */
@@ -298,8 +299,8 @@ export type SearchTicketsRequest = Message<"ticketing.tickets.v1.SearchTicketsRe
   filters: Filter[];
 
   /**
-   * Reads on where an earlier page ended: its `nextCursor`. Filters, order and
-   * scope must be the same.
+   * The `nextCursor` of an earlier page, to read the page after it. Filters,
+   * order and scope must be the same.
    *
    * @generated from field: optional string cursor = 8;
    */
@@ -327,14 +328,15 @@ export type SearchTicketsResponse = Message<"ticketing.tickets.v1.SearchTicketsR
   tickets: TicketSummary[];
 
   /**
-   * How many tickets match; with a cursor, when the first page was read.
+   * How many tickets match. With a cursor: how many did when the first page was
+   * read.
    *
    * @generated from field: int32 total = 2;
    */
   total: number;
 
   /**
-   * How many matches were passed over.
+   * How many matching tickets were skipped.
    *
    * @generated from field: int32 offset = 3;
    */
@@ -348,7 +350,7 @@ export type SearchTicketsResponse = Message<"ticketing.tickets.v1.SearchTicketsR
   limit: number;
 
   /**
-   * Reads on behind this page; null on the last one.
+   * The cursor of the next page; null on the last page.
    *
    * @generated from field: optional string next_cursor = 5;
    */
@@ -363,13 +365,13 @@ export const SearchTicketsResponseSchema: GenMessage<SearchTicketsResponse> = /*
   messageDesc(file_ticketing_tickets_v1_ticket_service, 3);
 
 /**
- * Where in the queue to look.
+ * Which tickets of the queue to return.
  *
  * @generated from message ticketing.tickets.v1.GetLatestTicketsRequest
  */
 export type GetLatestTicketsRequest = Message<"ticketing.tickets.v1.GetLatestTicketsRequest"> & {
   /**
-   * Which of the ids the caller means to go to.
+   * Which of the ids the caller needs.
    *
    * @generated from field: optional ticketing.tickets.v1.PreferredDirection preferred_direction = 1;
    */
@@ -390,7 +392,7 @@ export type GetLatestTicketsRequest = Message<"ticketing.tickets.v1.GetLatestTic
   filters: Filter[];
 
   /**
-   * Which tickets the queue is about.
+   * Which tickets are in the queue.
    *
    * @generated from field: optional ticketing.tickets.v1.TicketScope ticket_scope = 4;
    */
@@ -405,27 +407,27 @@ export const GetLatestTicketsRequestSchema: GenMessage<GetLatestTicketsRequest> 
   messageDesc(file_ticketing_tickets_v1_ticket_service, 4);
 
 /**
- * Ids around a ticket in the queue.
+ * The ids of the neighbours of a ticket in the queue.
  *
  * @generated from message ticketing.tickets.v1.GetLatestTicketsResponse
  */
 export type GetLatestTicketsResponse = Message<"ticketing.tickets.v1.GetLatestTicketsResponse"> & {
   /**
-   * The first of the queue.
+   * The first ticket in the queue.
    *
    * @generated from field: optional int32 earliest = 1;
    */
   earliest?: number | undefined;
 
   /**
-   * The one before the current ticket.
+   * The ticket before the current one.
    *
    * @generated from field: optional int32 previous = 2;
    */
   previous?: number | undefined;
 
   /**
-   * The one behind the current ticket.
+   * The ticket after the current one.
    *
    * @generated from field: optional int32 next = 3;
    */
@@ -453,28 +455,28 @@ export type GetTicketRequest = Message<"ticketing.tickets.v1.GetTicketRequest"> 
   ticketId: number;
 
   /**
-   * Reads the contract from the ERP system anew before answering.
+   * Whether the contract is read from the ERP system again first.
    *
    * @generated from field: optional bool refresh = 2;
    */
   refresh?: boolean | undefined;
 
   /**
-   * Uses only what is cached of the ERP system.
+   * Whether only cached data of the ERP system is used.
    *
    * @generated from field: optional bool erp_cache_only = 3;
    */
   erpCacheOnly?: boolean | undefined;
 
   /**
-   * Whether the answer has `sessions`.
+   * Whether the response has `sessions`.
    *
    * @generated from field: optional bool include_sessions = 4;
    */
   includeSessions?: boolean | undefined;
 
   /**
-   * Whether the answer has `rawData`.
+   * Whether the response has `rawData`.
    *
    * @generated from field: optional bool include_raw_data = 5;
    */
@@ -489,7 +491,7 @@ export const GetTicketRequestSchema: GenMessage<GetTicketRequest> = /*@__PURE__*
   messageDesc(file_ticketing_tickets_v1_ticket_service, 6);
 
 /**
- * A ticket and what stands around it.
+ * A ticket, its neighbours in the queue, and its assistant sessions.
  *
  * @generated from message ticketing.tickets.v1.GetTicketResponse
  */
@@ -502,14 +504,14 @@ export type GetTicketResponse = Message<"ticketing.tickets.v1.GetTicketResponse"
   ticket?: Ticket | undefined;
 
   /**
-   * The ticket before it in the queue.
+   * The id of the ticket before it in the queue.
    *
    * @generated from field: optional int32 prev_ticket_id = 2;
    */
   prevTicketId?: number | undefined;
 
   /**
-   * The ticket behind it in the queue.
+   * The id of the ticket after it in the queue.
    *
    * @generated from field: optional int32 next_ticket_id = 3;
    */
@@ -531,8 +533,8 @@ export const GetTicketResponseSchema: GenMessage<GetTicketResponse> = /*@__PURE_
   messageDesc(file_ticketing_tickets_v1_ticket_service, 7);
 
 /**
- * What to change of a ticket. Over RPC, `update_mask` names the fields to
- * write; one that is named and unset is cleared.
+ * The changes of a ticket. By RPC, `update_mask` names the fields to change; a
+ * field that is named but unset is cleared.
  *
  * @generated from message ticketing.tickets.v1.UpdateTicketRequest
  */
@@ -545,42 +547,43 @@ export type UpdateTicketRequest = Message<"ticketing.tickets.v1.UpdateTicketRequ
   ticketId: number;
 
   /**
-   * The fields to write.
+   * The fields to change.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Whether the change counts for the worklog.
+   * Whether the change is recorded in the worklog.
    *
    * @generated from field: optional bool include_in_worklog = 3;
    */
   includeInWorklog?: boolean | undefined;
 
   /**
-   * The contract.
+   * The id of the contract.
    *
    * @generated from field: optional string contract_id = 4;
    */
   contractId?: string | undefined;
 
   /**
-   * The status. Is saved and announced even if it is the same.
+   * The status. It is written, with an event, even if it is the same.
    *
    * @generated from field: optional ticketing.tickets.v1.TicketStatus status = 5;
    */
   status?: TicketStatus | undefined;
 
   /**
-   * Adds a profile that works on the ticket; null removes the caller.
+   * The id of a profile to add to those who work on the ticket; null removes the
+   * caller.
    *
    * @generated from field: optional int32 worked_on_by = 6;
    */
   workedOnBy?: number | undefined;
 
   /**
-   * How urgent it is.
+   * How urgent the ticket is.
    *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 7;
    */
@@ -650,7 +653,7 @@ export const UpdateTicketResponseSchema: GenMessage<UpdateTicketResponse> = /*@_
  */
 export type UpdateTicketsRequest = Message<"ticketing.tickets.v1.UpdateTicketsRequest"> & {
   /**
-   * Whether the changes count for the worklog.
+   * Whether the changes are recorded in the worklog.
    *
    * @generated from field: optional bool include_in_worklog = 1;
    */
@@ -672,7 +675,7 @@ export const UpdateTicketsRequestSchema: GenMessage<UpdateTicketsRequest> = /*@_
   messageDesc(file_ticketing_tickets_v1_ticket_service, 10);
 
 /**
- * What to change of one ticket among several.
+ * The changes of one ticket in a bulk.
  *
  * @generated from message ticketing.tickets.v1.TicketChange
  */
@@ -685,43 +688,44 @@ export type TicketChange = Message<"ticketing.tickets.v1.TicketChange"> & {
   id?: number | undefined;
 
   /**
-   * The fields to write.
+   * The fields to change.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * The version that the change is made for. If any ticket has moved on,
-   * nothing is applied.
+   * The expected version of the ticket. If any ticket of the bulk has another
+   * version, nothing is changed.
    *
    * @generated from field: optional int32 version = 3;
    */
   version?: number | undefined;
 
   /**
-   * The contract.
+   * The id of the contract.
    *
    * @generated from field: optional string contract_id = 4;
    */
   contractId?: string | undefined;
 
   /**
-   * The status. Is saved and announced even if it is the same.
+   * The status. It is written, with an event, even if it is the same.
    *
    * @generated from field: optional ticketing.tickets.v1.TicketStatus status = 5;
    */
   status?: TicketStatus | undefined;
 
   /**
-   * Adds a profile that works on the ticket; null removes the caller.
+   * The id of a profile to add to those who work on the ticket; null removes the
+   * caller.
    *
    * @generated from field: optional int32 worked_on_by = 6;
    */
   workedOnBy?: number | undefined;
 
   /**
-   * How urgent it is.
+   * How urgent the ticket is.
    *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 7;
    */
@@ -749,7 +753,7 @@ export type TicketChange = Message<"ticketing.tickets.v1.TicketChange"> & {
   tagIds: number[];
 
   /**
-   * The assignee.
+   * The id of the assigned agent.
    *
    * @generated from field: optional int32 agent_id = 11;
    */
@@ -770,21 +774,21 @@ export type TicketChange = Message<"ticketing.tickets.v1.TicketChange"> & {
   summary?: string | undefined;
 
   /**
-   * The customer.
+   * The id of the customer.
    *
    * @generated from field: optional string customer_id = 14;
    */
   customerId?: string | undefined;
 
   /**
-   * How sure it is who the customer is.
+   * How certain the identity of the customer is.
    *
    * @generated from field: optional int32 customer_legitimation = 15;
    */
   customerLegitimation?: number | undefined;
 
   /**
-   * The partner.
+   * The id of the partner.
    *
    * @generated from field: optional int32 partner_id = 16;
    */
@@ -798,28 +802,28 @@ export type TicketChange = Message<"ticketing.tickets.v1.TicketChange"> & {
   spamStatus?: SpamStatus | undefined;
 
   /**
-   * Data of the client.
+   * Data that clients store with the ticket.
    *
    * @generated from field: google.protobuf.Struct client_data = 18;
    */
   clientData?: JsonObject | undefined;
 
   /**
-   * Tags to add.
+   * The ids of tags to add.
    *
    * @generated from field: repeated int32 add_tag_ids = 19;
    */
   addTagIds: number[];
 
   /**
-   * Tags to remove.
+   * The ids of tags to remove.
    *
    * @generated from field: repeated int32 remove_tag_ids = 20;
    */
   removeTagIds: number[];
 
   /**
-   * Schedules a selective AI run instead of saving.
+   * Asks for a new analysis by AI instead of a change.
    *
    * @generated from field: optional ticketing.tickets.v1.RefreshMode refresh_mode = 21;
    */
@@ -892,7 +896,7 @@ export const DeleteTicketRequestSchema: GenMessage<DeleteTicketRequest> = /*@__P
   messageDesc(file_ticketing_tickets_v1_ticket_service, 13);
 
 /**
- * The ticket is gone.
+ * The ticket was deleted.
  *
  * @generated from message ticketing.tickets.v1.DeleteTicketResponse
  */
@@ -941,7 +945,7 @@ export const DeleteAttachmentRequestSchema: GenMessage<DeleteAttachmentRequest> 
   messageDesc(file_ticketing_tickets_v1_ticket_service, 15);
 
 /**
- * The attachment is gone.
+ * The attachment was deleted.
  *
  * @generated from message ticketing.tickets.v1.DeleteAttachmentResponse
  */
@@ -962,7 +966,7 @@ export const DeleteAttachmentResponseSchema: GenMessage<DeleteAttachmentResponse
   messageDesc(file_ticketing_tickets_v1_ticket_service, 16);
 
 /**
- * Which ticket's variables to read.
+ * The variables of which ticket to read.
  *
  * @generated from message ticketing.tickets.v1.GetTicketVariablesRequest
  */
@@ -983,13 +987,13 @@ export const GetTicketVariablesRequestSchema: GenMessage<GetTicketVariablesReque
   messageDesc(file_ticketing_tickets_v1_ticket_service, 17);
 
 /**
- * What templates are rendered with.
+ * The data that templates are rendered with.
  *
  * @generated from message ticketing.tickets.v1.GetTicketVariablesResponse
  */
 export type GetTicketVariablesResponse = Message<"ticketing.tickets.v1.GetTicketVariablesResponse"> & {
   /**
-   * `{ticket, customer, contract, agent, intent, in}`.
+   * An object `{ticket, customer, contract, agent, intent, in}`.
    *
    * @generated from field: google.protobuf.Struct variables = 1;
    */
@@ -1017,14 +1021,14 @@ export type GetTicketHistoryRequest = Message<"ticketing.tickets.v1.GetTicketHis
   ticketId: number;
 
   /**
-   * The most entries to answer.
+   * The most entries to return.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * How many entries to pass over.
+   * How many entries to skip.
    *
    * @generated from field: optional int32 offset = 3;
    */
@@ -1059,7 +1063,7 @@ export type GetTicketHistoryResponse = Message<"ticketing.tickets.v1.GetTicketHi
   total: number;
 
   /**
-   * How many open tickets are among all of them.
+   * How many of all entries are open tickets.
    *
    * @generated from field: int32 total_opened_tickets = 3;
    */
@@ -1081,7 +1085,7 @@ export const GetTicketHistoryResponseSchema: GenMessage<GetTicketHistoryResponse
   messageDesc(file_ticketing_tickets_v1_ticket_service, 20);
 
 /**
- * What to change of a message.
+ * The changes of a message.
  *
  * @generated from message ticketing.tickets.v1.UpdateConversationRequest
  */
@@ -1101,7 +1105,7 @@ export type UpdateConversationRequest = Message<"ticketing.tickets.v1.UpdateConv
   conversationId: number;
 
   /**
-   * The fields to write.
+   * The fields to change.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
@@ -1129,21 +1133,21 @@ export type UpdateConversationRequest = Message<"ticketing.tickets.v1.UpdateConv
   to: string[];
 
   /**
-   * Copies to.
+   * The recipients of copies.
    *
    * @generated from field: repeated string cc = 7;
    */
   cc: string[];
 
   /**
-   * Blind copies to.
+   * The recipients of blind copies.
    *
    * @generated from field: repeated string bcc = 8;
    */
   bcc: string[];
 
   /**
-   * The intents that the message speaks of.
+   * The ids of the intents that the message is about.
    *
    * @generated from field: repeated int32 intent_ids = 9;
    */
@@ -1157,7 +1161,7 @@ export type UpdateConversationRequest = Message<"ticketing.tickets.v1.UpdateConv
   attachments: AttachmentInput[];
 
   /**
-   * The mailbox to send from.
+   * The id of the mailbox to send from.
    *
    * @generated from field: optional int32 subchannel_id = 11;
    */
@@ -1193,7 +1197,7 @@ export const UpdateConversationResponseSchema: GenMessage<UpdateConversationResp
   messageDesc(file_ticketing_tickets_v1_ticket_service, 22);
 
 /**
- * When the AI logic runs for a new ticket.
+ * When AI analyses a new ticket.
  *
  * @generated from enum ticketing.tickets.v1.AiProcess
  */
@@ -1206,14 +1210,14 @@ export const AiProcess = {
   UNSPECIFIED: 0,
 
   /**
-   * Before the answer.
+   * Before the response.
    *
    * @generated from enum value: AI_PROCESS_REALTIME = 1;
    */
   REALTIME: 1,
 
   /**
-   * Soon after the answer; the default.
+   * Soon after the response; the default.
    *
    * @generated from enum value: AI_PROCESS_BATCH = 2;
    */
@@ -1228,7 +1232,7 @@ export const AiProcess = {
 } as const;
 
 /**
- * When the AI logic runs for a new ticket.
+ * When AI analyses a new ticket.
  *
  * @generated from enum ticketing.tickets.v1.AiProcess
  */
@@ -1241,7 +1245,7 @@ export const AiProcessSchema: GenEnum<AiProcess> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_ticket_service, 0);
 
 /**
- * Where to go from the current ticket.
+ * Which ticket of the queue is wanted.
  *
  * @generated from enum ticketing.tickets.v1.PreferredDirection
  */
@@ -1254,21 +1258,21 @@ export const PreferredDirection = {
   UNSPECIFIED: 0,
 
   /**
-   * To the first of the queue; the default.
+   * The first one in the queue; the default.
    *
    * @generated from enum value: PREFERRED_DIRECTION_EARLIEST = 1;
    */
   EARLIEST: 1,
 
   /**
-   * Back.
+   * The one before the current ticket.
    *
    * @generated from enum value: PREFERRED_DIRECTION_PREVIOUS = 2;
    */
   PREVIOUS: 2,
 
   /**
-   * On.
+   * The one after the current ticket.
    *
    * @generated from enum value: PREFERRED_DIRECTION_NEXT = 3;
    */
@@ -1276,7 +1280,7 @@ export const PreferredDirection = {
 } as const;
 
 /**
- * Where to go from the current ticket.
+ * Which ticket of the queue is wanted.
  *
  * @generated from enum ticketing.tickets.v1.PreferredDirection
  */
@@ -1289,7 +1293,7 @@ export const PreferredDirectionSchema: GenEnum<PreferredDirection> = /*@__PURE__
   enumDesc(file_ticketing_tickets_v1_ticket_service, 1);
 
 /**
- * What an AI run looks at again.
+ * What AI analyses again.
  *
  * @generated from enum ticketing.tickets.v1.RefreshMode
  */
@@ -1338,7 +1342,7 @@ export const RefreshMode = {
 } as const;
 
 /**
- * What an AI run looks at again.
+ * What AI analyses again.
  *
  * @generated from enum ticketing.tickets.v1.RefreshMode
  */
@@ -1359,8 +1363,9 @@ export const TicketService: GenService<{
   /**
    * Creates a ticket, or updates the one with the same `externalTicketId`.
    *
-   * On an update, absent fields keep their values, tags replace, attachments
-   * are added; defaults and assignment apply to a creation only.
+   * On an update, absent fields keep their values, the given tags replace the old
+   * ones, and attachments are added. Default values and automatic assignment
+   * apply to a creation only.
    * Errors: `unknown_tag`, `unknown_template`, `unknown_subchannel`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.CreateTicket
@@ -1374,8 +1379,8 @@ export const TicketService: GenService<{
    * Finds tickets, in compact form.
    *
    * With `ticketScope` skills: the tickets that match the skills of the caller,
-   * without spam. `nextCursor` reads on more cheaply than a deep `offset`, and
-   * keeps the total of the first page.
+   * without spam. `nextCursor` continues after a page more cheaply than a large
+   * `offset`, and keeps the total of the first page.
    * Errors: `invalid_filter`, `invalid_cursor`, `unknown_order`. No match is not an error.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.SearchTickets
@@ -1386,7 +1391,7 @@ export const TicketService: GenService<{
     output: typeof SearchTicketsResponseSchema;
   },
   /**
-   * Answers the ids around a ticket in the queue.
+   * Returns the ids of the neighbours of a ticket in the queue.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetLatestTickets
    */
@@ -1426,7 +1431,7 @@ export const TicketService: GenService<{
     output: typeof UpdateTicketsResponseSchema;
   },
   /**
-   * Deletes a ticket and everything that belongs to it. Can not be undone.
+   * Deletes a ticket and everything that belongs to it. Cannot be undone.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.DeleteTicket
    */
@@ -1436,7 +1441,7 @@ export const TicketService: GenService<{
     output: typeof DeleteTicketResponseSchema;
   },
   /**
-   * Deletes an attachment: the file, its record and its entry. Can not be undone.
+   * Deletes an attachment: the file, its record and its entry in the ticket. Cannot be undone.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.DeleteAttachment
    */
@@ -1446,7 +1451,7 @@ export const TicketService: GenService<{
     output: typeof DeleteAttachmentResponseSchema;
   },
   /**
-   * Answers the data that templates for the ticket are rendered with.
+   * Returns the data that templates for the ticket are rendered with.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicketVariables
    */
@@ -1456,7 +1461,7 @@ export const TicketService: GenService<{
     output: typeof GetTicketVariablesResponseSchema;
   },
   /**
-   * Lists what happened with the customer or contract of a ticket, newest first.
+   * Lists the history of the customer or contract of a ticket, newest first.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicketHistory
    */
@@ -1466,7 +1471,8 @@ export const TicketService: GenService<{
     output: typeof GetTicketHistoryResponseSchema;
   },
   /**
-   * Changes a draft or a private note; with `isDraft` false a draft is published.
+   * Changes a draft or a private note; a draft is published by `isDraft`
+   * false.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.UpdateConversation
    */

@@ -7,29 +7,29 @@ import { serviceNamed } from '@ticketing/system/services.ts';
 import { operateAll } from '../../tools/dev/load-services.ts';
 
 const deadlineMs = 180_000;
-/** Longer than the near `dueBy` of a ticket lies ahead, in ms. */
-const quietMs = 6_000;
+/** The load sets `dueBy` at most 4 s ahead, so after this time all such tickets are due. */
+const reopeningMs = 6_000;
 
 /**
- * Waits until a system that nobody writes to has nothing left to do: bulks are applied, tickets opened that are due,
- * events sent and handled, deleted tickets erased everywhere.
+ * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, events are sent
+ * and handled, and deleted tickets are erased by all services.
  *
- * Errors: that takes more than three minutes; there are dead letters.
+ * Errors: throws if that takes more than three minutes, or if there are dead letters.
  */
-export async function settle(environment: Environment, print: Print): Promise<void> {
+export async function waitUntilIdle(environment: Environment, print: Print): Promise<void> {
   const tooLate = new AbortController();
-  let last = 'nothing was seen to be left';
-  const keep: Print = (line) => {
+  let last = 'nothing was reported as left';
+  const printAndKeep: Print = (line) => {
     last = line;
     print(line);
   };
   const deadline = sleep(deadlineMs, undefined, { signal: tooLate.signal }).then(
     () => {
-      throw new Error(`The system does not come to rest: ${last}.`);
+      throw new Error(`The system is not idle after three minutes: ${last}.`);
     },
     () => undefined,
   );
-  await Promise.race([drain(environment, keep), deadline]);
+  await Promise.race([drain(environment, printAndKeep), deadline]);
   tooLate.abort();
 }
 
@@ -37,15 +37,15 @@ async function drain(environment: Environment, print: Print): Promise<void> {
   const database = openTickets(environment);
   try {
     await database.opened;
-    await sleep(quietMs);
+    await sleep(reopeningMs);
     await waitForNone(
       'bulks are not applied yet',
       () => count(database, 'bulks', { state: { $ne: 'applied' } }),
       print,
     );
     await operateAll({ name: 'drain' }, print, environment);
-    const isLeft = { notErasedBy: { $exists: true } };
-    await waitForNone('deleted tickets are not erased yet', () => count(database, 'tickets', isLeft), print);
+    const isNotErased = { notErasedBy: { $exists: true } };
+    await waitForNone('deleted tickets are not erased yet', () => count(database, 'tickets', isNotErased), print);
   } finally {
     await database.close();
   }
@@ -57,7 +57,7 @@ function count({ connection }: Database, collection: string, query: object): Pro
   return connection.collection(collection).countDocuments(query);
 }
 
-/** The store of the tickets service, where it keeps what it has not finished. */
+/** Opens the store of the tickets service, which records unfinished bulks and erasures. */
 function openTickets(environment: Environment): Database {
   const { store } = readServiceConfig(serviceNamed('tickets'), environment, () => ({}));
   if (!store) throw new Error('The tickets service has no store.');
