@@ -25,6 +25,17 @@ export interface LeaseGroupOptions<Part extends Leased> {
   /** Begins a part; `signal` aborts when it goes to another. Resolves when nothing of it is being done any more. */
   work(part: string, held: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;
   onError(error: unknown): void;
+  times?: LeaseGroupTimes | undefined;
+}
+
+/** The times of a group, the same for all its members. */
+export interface LeaseGroupTimes {
+  /** How long a member that does not renew its leases is taken for alive. */
+  durationMs: number;
+  /** How often a member that holds its share renews its leases. */
+  renewMs: number;
+  /** How often one that waits for parts which others still hold looks again. */
+  waitMs: number;
 }
 
 /** A member of a group, at work. */
@@ -35,11 +46,7 @@ export interface LeaseGroupMember {
   stop(): Promise<void>;
 }
 
-const durationMs = 9_000;
-/** How often a member that holds its share renews its leases. */
-const renewMs = 3_000;
-/** How often one that waits for parts which others still hold looks again. */
-const waitMs = 500;
+const defaultTimes: LeaseGroupTimes = { durationMs: 9_000, renewMs: 3_000, waitMs: 500 };
 
 /**
  * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which one
@@ -53,6 +60,7 @@ export function joinLeaseGroup<Part extends Leased>(
   options: LeaseGroupOptions<Part>,
 ): LeaseGroupMember {
   const { group } = options;
+  const { durationMs, renewMs, waitMs } = options.times ?? defaultTimes;
   const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
   const groups = connection.collection(`${options.collection}Groups`) as unknown as mongo.Collection<GroupDocument>;
   const leases = openLeases(parts, { connection, durationMs });
