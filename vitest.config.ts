@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // Every test file has a process of its own, and so has every system that a test starts: they share compiled modules.
-process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
 /** `npm test`; in the mode "deep" (`npm run test:deep`) the files of the deep suite, in which searches have more runs. */
 export default defineConfig(({ mode }) => {

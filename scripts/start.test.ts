@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const { MONGODB_URI: _, ...environment } = process.env;
@@ -114,22 +115,26 @@ describe('npm start', () => {
     }
   });
 
-  it('with --split starts a dead service again, and leaves nothing behind when it is killed', async () => {
-    const { child, url, complaints } = await start('--split');
-    const described = async () => {
-      const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
-      return Object.keys(document.paths);
-    };
-    await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
-    const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
-    process.kill(gateway?.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
-    const all = childrenOf(child.pid);
-    expect(all).toHaveLength(4);
-    child.kill('SIGKILL');
-    await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
-  });
+  // It builds the services, and kills some.
+  it.runIf(isDeep)(
+    'with --split starts a dead service again, and leaves nothing behind when it is killed',
+    async () => {
+      const { child, url, complaints } = await start('--split');
+      const described = async () => {
+        const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+        return Object.keys(document.paths);
+      };
+      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
+      const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
+      process.kill(gateway?.pid ?? 0, 'SIGKILL');
+      await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));
+      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
+      const all = childrenOf(child.pid);
+      expect(all).toHaveLength(4);
+      child.kill('SIGKILL');
+      await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
+    },
+  );
 });
 
 it('follows the port of the gateway where it can', { retry: 3 }, async () => {
