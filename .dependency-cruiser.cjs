@@ -44,13 +44,6 @@ module.exports = {
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
     {
-      name: 'set-up-is-a-program',
-      comment: 'In a bundle with another program it would run with that, or not at all (docs/decisions/0017).',
-      severity: 'error',
-      from: { path: '^services/[^/]+/src/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^services/[^/]+/src/set-up\\.ts$' },
-    },
-    {
       name: 'services-are-composed-by-scripts-and-tests',
       severity: 'error',
       from: { path: '^packages/' },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { services } from '@ticketing/system/services.ts';
+import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const { MONGODB_URI: _, ...environment } = process.env;
@@ -115,23 +116,29 @@ describe('npm start', () => {
     }
   });
 
-  it('with --split restarts a service that dies, and leaves no process behind when it is killed itself', async () => {
-    const { child, url, errorOutput } = await start('--split');
-    const described = async () => {
-      const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
-      return Object.keys(document.paths);
-    };
-    await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
-    const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
-    process.kill(gateway?.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'));
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
-    const all = childrenOf(child.pid);
-    const store = 1;
-    expect(all).toHaveLength(services.length + store);
-    child.kill('SIGKILL');
-    await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
-  });
+  // It builds the services, and kills some.
+  it.runIf(isDeep)(
+    'with --split restarts a service that dies, and leaves no process behind when it is killed itself',
+    async () => {
+      const { child, url, errorOutput } = await start('--split');
+      const described = async () => {
+        const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+        return Object.keys(document.paths);
+      };
+      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
+      const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
+      process.kill(gateway?.pid ?? 0, 'SIGKILL');
+      await vi.waitFor(() =>
+        expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'),
+      );
+      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
+      const all = childrenOf(child.pid);
+      const store = 1;
+      expect(all).toHaveLength(services.length + store);
+      child.kill('SIGKILL');
+      await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 10_000 });
+    },
+  );
 });
 
 it('gives the other services the ports that follow the port of the gateway, unless they are taken', {

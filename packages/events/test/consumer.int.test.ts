@@ -337,7 +337,7 @@ test('E10: a consumer that receives nothing while messages wait is restarted', a
   };
   const consumer = startConsumer({
     ...{ bus: stalled, deadLetters: deadLetters, group: 'stuck', topics: ['t'], handle: async () => undefined, log },
-    ...{ stuckAfterMs: 300, checkEveryMs: 50 },
+    ...{ stuckAfterMs: 300, checkEveryMs: 50, stopTimeoutMs: 200 },
   });
   await expect.poll(() => consumer.state().restarts, { timeout: 10_000 }).toBe(1);
   await expect.poll(() => subscriptions.length, { timeout: 10_000 }).toBe(2);

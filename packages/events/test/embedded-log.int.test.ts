@@ -22,16 +22,18 @@ afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
 });
 
-testBus('the embedded log', async () => embeddedLog({ id: dbName, connection: await connect(), opened }));
+const quickToShare = { durationMs: 9_000, renewMs: 300, waitMs: 50 };
+testBus('the embedded log', async () => embeddedLog({ id: dbName, connection: await connect(), opened }, quickToShare));
 
 test('the partitions of a member that died are taken over when its lease has expired', {
   timeout: 30_000,
 }, async () => {
   const topic = `test.${randomUUID()}`;
-  const survivor = embeddedLog({ id: dbName, connection: await connect(), opened });
+  const shortLease = { durationMs: 1_500, renewMs: 300, waitMs: 50 };
+  const survivor = embeddedLog({ id: dbName, connection: await connect(), opened }, shortLease);
   await survivor.setUp([{ name: topic, partitions: 2, retentionMs: 1000 }]);
   const lost = await connect();
-  const victim = embeddedLog({ id: 'lost', connection: lost, opened });
+  const victim = embeddedLog({ id: 'lost', connection: lost, opened }, shortLease);
   const got: string[] = [];
   const subscription = (who: string): Subscription => ({
     group: 'g',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import mongoose, { type Connection } from 'mongoose';
 import { Registry } from 'prom-client';
@@ -85,7 +86,8 @@ async function bench() {
 
 function relay(outbox: Outbox, bus: RelayOptions['bus'], leases: Connection, pollMs?: RelayOptions['pollMs']): Relay {
   const database = { connection: leases, opened: Promise.resolve() };
-  const started = startRelay({ database, outboxes: [outbox], bus, log, ...(pollMs ? { pollMs } : {}) });
+  const quick = { gatherMs: 10, leaseTimes: { durationMs: 9_000, renewMs: 200, waitMs: 50 } };
+  const started = startRelay({ database, outboxes: [outbox], bus, log, ...quick, ...(pollMs ? { pollMs } : {}) });
   relays.push(started);
   return started;
 }
@@ -269,7 +271,7 @@ test('E1, E3, E5: two relays that both believe to own everything lose nothing an
         for (const id of [1, 2, 3, 4]) expectComplete(versionsOf(id), 1 + changes.filter((one) => one === id).length);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: runs(6, 200) },
   );
 });
 
@@ -310,6 +312,6 @@ test('E1, E2, E3: whichever call fails, before or after its work, nothing is los
       expectComplete(versionsOf(2), 2);
       if (nth > callsToDrain) isOver = true;
     }
-    if (nth >= 12) isOver = true;
+    if (nth >= runs(6, 12)) isOver = true;
   }
 });

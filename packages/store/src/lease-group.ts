@@ -18,6 +18,17 @@ export interface LeaseGroupOptions<Part extends Leased> {
   /** Works on a part until `signal` aborts, and resolves when nothing of that work is in progress any more. */
   work(part: string, held: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;
   onError(error: unknown): void;
+  times?: LeaseGroupTimes | undefined;
+}
+
+/** The times of a group, the same for all its members. */
+export interface LeaseGroupTimes {
+  /** How long a member that does not renew its leases counts as alive. */
+  durationMs: number;
+  /** How often a member that holds exactly its share renews its leases. */
+  renewMs: number;
+  /** How often a member tries again to claim parts that others still hold. */
+  waitMs: number;
 }
 
 /** A member of a group that claims its share of the parts and works on them. */
@@ -28,11 +39,7 @@ export interface LeaseGroupMember {
   stop(): Promise<void>;
 }
 
-const durationMs = 9_000;
-/** How often a member that holds exactly its share renews its leases. */
-const renewMs = 3_000;
-/** How often a member tries again to claim parts that others still hold. */
-const waitMs = 500;
+const defaultTimes: LeaseGroupTimes = { durationMs: 9_000, renewMs: 3_000, waitMs: 500 };
 
 /**
  * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which one
@@ -47,13 +54,14 @@ export function joinLeaseGroup<Part extends Leased>(
 ): LeaseGroupMember {
   const owner = randomUUID();
   const stopping = new AbortController();
-  const held = heldParts(connection, owner, options);
+  const times = options.times ?? defaultTimes;
+  const held = heldParts(connection, owner, { ...options, times });
   const groups = `${options.collection}Groups`;
   const membership = openMembership(connection, {
     collection: groups,
     group: options.group,
     member: owner,
-    durationMs,
+    durationMs: times.durationMs,
   });
 
   /** Returns whether this member now holds exactly its share. */
@@ -68,7 +76,7 @@ export function joinLeaseGroup<Part extends Leased>(
 
   async function run(): Promise<void> {
     await Promise.race([opened, aborted(stopping.signal)]);
-    await renewUntilAborted(stopping.signal, renew, options.onError);
+    await renewUntilAborted(stopping.signal, renew, { ...times, onError: options.onError });
     await held.stop();
     // If this fails, the membership expires.
     await membership.leave().catch(() => undefined);
@@ -88,7 +96,7 @@ export function joinLeaseGroup<Part extends Leased>(
 async function renewUntilAborted(
   signal: AbortSignal,
   renew: () => Promise<boolean>,
-  onError: (error: unknown) => void,
+  { renewMs, waitMs, onError }: Pick<LeaseGroupTimes, 'renewMs' | 'waitMs'> & { onError(error: unknown): void },
 ): Promise<void> {
   let hasFailed = false;
   while (!signal.aborted) {
@@ -106,9 +114,13 @@ async function renewUntilAborted(
 }
 
 /** The parts that a member holds, each with the work on it. */
-function heldParts<Part extends Leased>(connection: Connection, owner: string, options: LeaseGroupOptions<Part>) {
+function heldParts<Part extends Leased>(
+  connection: Connection,
+  owner: string,
+  options: LeaseGroupOptions<Part> & { times: LeaseGroupTimes },
+) {
   const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
-  const leases = openLeases(parts, { connection, durationMs });
+  const leases = openLeases(parts, { connection, durationMs: options.times.durationMs });
   const held = new Map<string, { stop: AbortController; ended: Promise<void> }>();
   const idOf = (part: string) => `${options.group}/${part}`;
 

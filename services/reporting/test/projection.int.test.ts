@@ -8,6 +8,7 @@ import { receivedEvent } from '@ticketing/events/bus/envelope.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { openDailyJob } from '@ticketing/store/daily-job.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import mongoose, { type Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -172,7 +173,7 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
         expect(await rows()).toEqual(expectedRows(model));
       },
     ),
-    { seed, numRuns: 25, endOnFailure: true },
+    { seed, numRuns: runs(10, 200), endOnFailure: true },
   );
 });
 

@@ -1,4 +1,5 @@
 import { formatDateTime } from '@ticketing/rest/date-time.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => tickets.stop());
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
-const runs = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });
+const search = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });
 const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${query}`, { body });
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
@@ -71,7 +72,7 @@ test(`a valid ticket is accepted, and read with the values it was created with (
       expect((await tickets.documentOf(read.id)).body).toBe(body ?? null);
       expect(read.lastMessageAt).toBe(body === undefined ? null : read.createdAt);
     }),
-    runs(100),
+    search(runs(40, 500)),
   );
 });
 
@@ -105,7 +106,7 @@ test(`the response to any JSON is 200 or 400 (TICKETING_TEST_SEED=${seed})`, asy
       if (answer.status === 400) expect(answer.json.errors.length).toBeGreaterThan(0);
       else expect((await tickets.request('GET', `/ticket/${answer.json.id}`)).status).toBe(200);
     }),
-    runs(300),
+    search(runs(100, 2_000)),
   );
 });
 
@@ -124,6 +125,6 @@ test(`the response to any query is 200 or 400 (TICKETING_TEST_SEED=${seed})`, as
       expect([200, 400]).toContain((await tickets.request('GET', `/ticket/${json.id}?${query}`)).status);
       expect([200, 400]).toContain((await tickets.request('GET', `/tag?${query}`)).status);
     }),
-    runs(100),
+    search(runs(40, 500)),
   );
 });

@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Answer, golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
@@ -247,7 +248,8 @@ describe('all or none', () => {
   });
 });
 
-test('200 overlapping bulks on two instances: each version rises by the number of changes of its ticket', {
+const bulks = runs(60, 200);
+test(`${bulks} overlapping bulks on two instances: each version rises by the number of changes of its ticket`, {
   timeout: 60_000,
 }, async () => {
   const other = await tickets.startInstance();
@@ -256,7 +258,7 @@ test('200 overlapping bulks on two instances: each version rises by the number o
     const ids = await some(20);
     const expected = new Map(ids.map((id) => [id, 1]));
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => {
+      Array.from({ length: bulks }, (_, index) => {
         const chosen = ids.filter((_, position) => (position * 7 + index * 3) % 5 < 2);
         for (const id of chosen) expected.set(id, (expected.get(id) ?? 0) + 1);
         return bulk(

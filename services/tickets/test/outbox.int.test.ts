@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
@@ -139,6 +140,6 @@ test(`after any writes, no event contains a text, and versions have no gaps (TIC
         if (!told.has(field)) expect(values).toEqual({});
       }
     }),
-    { seed, numRuns: 60, endOnFailure: true },
+    { seed, numRuns: runs(20, 300), endOnFailure: true },
   );
 });

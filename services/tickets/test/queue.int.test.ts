@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RoutingOrder, routingOrders } from '../src/domain/queue-order.ts';
@@ -92,7 +93,7 @@ describe('the queue', () => {
           }
         }
       }),
-      { seed, numRuns: 8, endOnFailure: true },
+      { seed, numRuns: runs(4, 40), endOnFailure: true },
     );
   });
 

@@ -12,7 +12,8 @@ const post = async (body: object): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-test('a pending ticket is opened once within 5 s after its dueBy, with two replicas; no other ticket is changed', async () => {
+// These wait for the schedule, which they can do at the same time.
+test.concurrent('a pending ticket is opened once within 5 s after its dueBy, with two replicas; no other ticket is changed', async () => {
   const other = await tickets.startInstance();
   try {
     const due = await Promise.all(
@@ -48,7 +49,7 @@ test('a pending ticket is opened once within 5 s after its dueBy, with two repli
   }
 });
 
-test('a ticket that is set to pending again with a later dueBy is opened again', async () => {
+test.concurrent('a ticket that is set to pending again with a later dueBy is opened again', async () => {
   const id = await post({ status: 'pending', dueBy: inSeconds(-5) });
   const isOpen = async () => expect((await tickets.documentOf(id)).status).toBe('open');
   await vi.waitFor(isOpen, { timeout: 6000, interval: 100 });
@@ -57,7 +58,7 @@ test('a ticket that is set to pending again with a later dueBy is opened again',
   expect((await tickets.documentOf(id)).version).toBe(4);
 });
 
-test('a replica without the role scheduler opens no tickets', async () => {
+test.concurrent('a replica without the role scheduler opens no tickets', async () => {
   const idle = await startHarness();
   try {
     const body = { channel: 'chat', status: 'pending', dueBy: inSeconds(-5) };

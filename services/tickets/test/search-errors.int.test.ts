@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { naiveKeys, type RawFilter } from './naive-filter.ts';
@@ -152,7 +153,7 @@ describe('a value of a request never becomes an operator of the database', () =>
         expect(answered).toBe(400);
         expect(['invalid_filter', 'prototype_key']).toContain(json.code);
       }),
-      { numRuns: 80 },
+      { numRuns: runs(40, 400) },
     );
   });
 
@@ -205,7 +206,7 @@ test('the response to any JSON is 200 or 400', async () => {
       const { status: answered } = await tickets.refused(JSON.stringify(body));
       expect([200, 400]).toContain(answered);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(60, 1_000) },
   );
 });
 

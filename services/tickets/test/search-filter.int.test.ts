@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { meets, naiveKeys, type RawFilter } from './naive-filter.ts';
@@ -33,7 +34,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
       fc.asyncProperty(filters, async (one) => {
         await Promise.all(one.map((filter) => expectAgreement([filter])));
       }),
-      { numRuns: naiveKeys.get(key) === 'text' || key === 'q' ? 3 : 2 },
+      { numRuns: naiveKeys.get(key) === 'text' || key === 'q' ? runs(2, 20) : runs(1, 10) },
     );
   });
 
@@ -44,7 +45,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
       fc.asyncProperty(fc.tuple(list, list, list, list), async (lists) => {
         sizes.push(...(await Promise.all(lists.map((filters) => expectAgreement(filters)))));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(15, 300) },
     );
     // The comparison proves something only if not every search finds nothing or everything.
     expect(sizes.filter((size) => size > 0 && size < all.length).length).toBeGreaterThan(sizes.length / 10);

@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { meets, type RawFilter } from './naive-filter.ts';
@@ -62,7 +63,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
       }
     };
     await check([47], []);
-    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: 1 });
+    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 8) });
   });
 
   test('is by id and descending by default', async () => {
@@ -205,7 +206,7 @@ describe('a cursor', () => {
         const { status, json } = await tickets.refused({ ...search, cursor: tampered });
         expect([status, json.code]).toEqual([400, 'invalid_cursor']);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(25, 500) },
     );
   });
 
@@ -220,7 +221,7 @@ describe('a cursor', () => {
         fc.pre(cursor !== null);
         expect((await tickets.refused({ cursor })).status).toBe(400);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(25, 500) },
     );
     expect((await tickets.refused({ cursor: 'x'.repeat(8193) })).status).toBe(400);
   });

@@ -1,7 +1,7 @@
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-
 import { defaultSettings } from '../src/settings.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { isSkilledFor, isSpam, type NaiveTag } from './naive-scope.ts';
@@ -62,7 +62,7 @@ describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
         expect(marked.map(({ id }: { id: number }) => id)).toEqual(skilled);
         sizes.push(inScope.length);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20, 300) },
     );
     expect(new Set(sizes).size).toBeGreaterThan(5);
   });

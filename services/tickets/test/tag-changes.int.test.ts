@@ -1,4 +1,5 @@
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
@@ -204,7 +205,7 @@ describe('several moves at once', () => {
         const documents = await tickets.database.collection('tags').find({ deleted: null }).toArray();
         expect(new Map(documents.map(({ _id, parent }) => [Number(_id), parent]))).toEqual(first);
       }),
-      { seed, numRuns: 15, endOnFailure: true },
+      { seed, numRuns: runs(6, 100), endOnFailure: true },
     );
     for (const id of ids) {
       const { version, outbox } = await tagDocument(id);

@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
@@ -214,6 +215,6 @@ test(`after any sequence of requests, tickets are as a simple model predicts (TI
         expect(document.manualWorkEntries).toBe(ticket.entries);
       }
     }),
-    { seed, numRuns: 60, endOnFailure: true },
+    { seed, numRuns: runs(25, 400), endOnFailure: true },
   );
 });

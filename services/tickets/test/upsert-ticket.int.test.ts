@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
 
@@ -42,12 +43,13 @@ test('an update is checked with the stored fields of the ticket: blind copies ne
   expect(violationsOf(await post(blind))).toEqual(['#/bcc not_allowed']);
 });
 
-test('200 requests at once with one externalTicketId make one ticket, on two instances', async () => {
+const requests = runs(60, 200);
+test(`${requests} requests at once with one externalTicketId make one ticket, on two instances`, async () => {
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
+      Array.from({ length: requests }, (_, index) =>
         post({ externalTicketId: 'b', subject: `Nummer ${index}` }, urls[index % 2]),
       ),
     );
@@ -55,9 +57,9 @@ test('200 requests at once with one externalTicketId make one ticket, on two ins
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
     const documents = await tickets.database.collection('tickets').find({ externalTicketId: 'b' }).toArray();
     expect(documents).toHaveLength(1);
-    expect(documents[0]?.version).toBe(200);
+    expect(documents[0]?.version).toBe(requests);
     expect(documents[0]?.outbox.map((event: { version: number }) => event.version)).toEqual(
-      Array.from({ length: 200 }, (_, index) => index + 1),
+      Array.from({ length: requests }, (_, index) => index + 1),
     );
   } finally {
     await other.stop();

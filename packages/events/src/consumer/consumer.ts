@@ -13,6 +13,8 @@ export interface ConsumerOptions extends HandlerOptions {
   /** A consumer that makes no progress for this long, while messages wait, subscribes again. */
   stuckAfterMs?: number;
   checkEveryMs?: number;
+  /** How long a stuck consumer may take to stop before it is left alone. */
+  stopTimeoutMs?: number;
 }
 
 /** A running consumer. */
@@ -34,7 +36,6 @@ export interface ConsumerState {
 const maxEvents = 100;
 /** The first failures to subscribe are logged at debug level: while the whole system starts, they are expected. */
 const quietFailures = 5;
-const stopTimeoutMs = 5_000;
 /** A partition that failed and did not come back within this time has been assigned to another consumer. */
 const failedPartitionKeptMs = 60_000;
 
@@ -52,7 +53,7 @@ interface PartitionWork {
  * progress while messages wait is restarted (guarantees.md section 1, E6 and E10).
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
-  const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000 } = options;
+  const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000, stopTimeoutMs = 5_000 } = options;
   const stopping = new AbortController();
   const workOfPartition = new Map<string, PartitionWork>();
   let running: RunningSubscription | undefined;

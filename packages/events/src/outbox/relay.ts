@@ -3,7 +3,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup } from '@ticketing/store/lease-group.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
 import { isAnyWaiting, type Outbox, type Pending, rangeCount } from './outbox.ts';
@@ -17,6 +17,9 @@ export interface RelayOptions {
   log: Logger;
   /** How often it looks for events that other processes have added: while there are some, and at least. */
   pollMs?: { busy: number; idle: number };
+  /** Pause after a round, so that the next round sends the events of this time together. */
+  gatherMs?: number;
+  leaseTimes?: LeaseGroupTimes;
 }
 
 /** A running relay. */
@@ -29,8 +32,7 @@ export interface Relay {
 
 const maxDocuments = 500;
 const defaultPollMs = { busy: 200, idle: 1_500 };
-/** Pause after a round, so that the next round sends the events of this time together. */
-const gatherMs = 150;
+const defaultGatherMs = 150;
 
 /**
  * Sends the events of outboxes to the bus at least once, those of a document in the order of their versions, and
@@ -42,7 +44,8 @@ const gatherMs = 150;
  *
  * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
  */
-export function startRelay({ database, outboxes, bus, log, pollMs = defaultPollMs }: RelayOptions): Relay {
+export function startRelay(options: RelayOptions): Relay {
+  const { database, outboxes, bus, log, pollMs = defaultPollMs, gatherMs = defaultGatherMs } = options;
   const owned = new Set<number>();
   const rounds = new Map<Outbox, Promise<number>>();
 
@@ -60,6 +63,7 @@ export function startRelay({ database, outboxes, bus, log, pollMs = defaultPollM
       await Promise.allSettled(rounds.values());
     },
     onError: (error) => log.warn({ err: error }, 'the leases of the relay cannot be renewed'),
+    times: options.leaseTimes,
   });
 
   /** Sends a round from every outbox, if any has something to send. */

@@ -4,7 +4,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup, type LeaseGroupMember } from '@ticketing/store/lease-group.ts';
+import { joinLeaseGroup, type LeaseGroupMember, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
 import { isUnreachable } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
@@ -35,7 +35,10 @@ const openTimeoutMs = 5_000;
  * The bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by leases;
  * one that has lost a lease cannot commit what it has read.
  */
-export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | 'id'>): Bus {
+export function embeddedLog(
+  database: Pick<Database, 'connection' | 'opened' | 'id'>,
+  leaseTimes?: LeaseGroupTimes,
+): Bus {
   const { connection, opened } = database;
   const topics = connection.collection('logTopics') as unknown as mongo.Collection<TopicDocument>;
   const offsets = connection.collection(offsetCollection) as unknown as mongo.Collection<ConsumerOffsetDocument>;
@@ -76,6 +79,7 @@ export function embeddedLog(database: Pick<Database, 'connection' | 'opened' | '
         return readPartition({ subscription, partition, offset, chunks, notices, commit }, signal);
       },
       onError,
+      times: leaseTimes,
     });
     const readLag = memberLag(group, member);
     const started: RunningSubscription = {

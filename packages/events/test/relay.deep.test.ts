@@ -1,0 +1,1 @@
+import './relay.int.test.ts';

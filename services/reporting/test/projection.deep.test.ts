@@ -1,0 +1,1 @@
+import './projection.int.test.ts';

@@ -1,0 +1,1 @@
+import './any-ticket.int.test.ts';

@@ -1,0 +1,1 @@
+import './bulk.int.test.ts';

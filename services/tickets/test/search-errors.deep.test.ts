@@ -1,0 +1,1 @@
+import './search-errors.int.test.ts';

@@ -1,0 +1,1 @@
+import './search-index.int.test.ts';

@@ -1,0 +1,1 @@
+import './search-order.int.test.ts';

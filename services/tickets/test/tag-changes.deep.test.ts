@@ -1,0 +1,1 @@
+import './tag-changes.int.test.ts';

@@ -1,0 +1,1 @@
+import './tag-crash.int.test.ts';

@@ -1,0 +1,1 @@
+import './ticket-model.int.test.ts';

@@ -1,0 +1,1 @@
+import './update-ticket.int.test.ts';

@@ -1,0 +1,1 @@
+import './upsert-ticket.int.test.ts';
