@@ -82,7 +82,11 @@ test('responds to a success with the status that the route names', async () => {
   onTestFinished(() => app.close());
   const rest = { method: 'POST', path: '/probe/{name}', body: '*', status: 201 };
   const service = probeService(rest, [{ name: 'name', type: 'TYPE_STRING' }]);
-  const served = implement(service, { probe: async (_: unknown, request: Message) => request });
+  const served = implement(
+    service,
+    {},
+    { probe: async (_context: object, _call: unknown, request: Message) => request },
+  );
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await registerRestApi(app, { services: [served], begin: async () => ({}), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
@@ -322,7 +326,7 @@ test('leaves no header of the success on a late error', async () => {
 test('serves only the methods that have a handler', async () => {
   const app = fastify();
   onTestFinished(() => app.close());
-  const served = implement(TagService, { getTag: async () => create(GetTagResponseSchema) });
+  const served = implement(TagService, {}, { getTag: async () => create(GetTagResponseSchema) });
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>

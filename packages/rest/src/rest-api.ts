@@ -12,11 +12,12 @@ import { type ProblemContext, replyWithProblems } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
 /**
- * What serves the methods of a service, on both faces: `(call, request) → response`. A method that answers a stream is
+ * What serves the methods of a service, on both faces: `(context, call, request) → response`. A method that answers a stream is
  * served by the parts of its answer.
  */
-export type Handlers<Service extends DescService, Call> = {
+export type Handlers<Service extends DescService, Context, Call> = {
   [Name in keyof Service['method']]?: (
+    context: Context,
     call: Call,
     request: MessageShape<Service['method'][Name]['input']>,
   ) => Service['method'][Name]['methodKind'] extends 'server_streaming'
@@ -32,18 +33,22 @@ export interface ServiceImplementation<Call> {
   streams: ReadonlyMap<DescMethod, (call: Call, request: Message) => AsyncIterable<Message>>;
 }
 
-/** Binds handlers to the methods of a service. A method without one is not served. */
-export function implement<Service extends DescService, Call>(
+/** Binds handlers to the methods of a service, with the context that each receives. A method without one is not served. */
+export function implement<Service extends DescService, Context, Call>(
   service: Service,
-  handlers: Handlers<Service, Call>,
+  context: Context,
+  handlers: Handlers<Service, Context, Call>,
 ): ServiceImplementation<Call> {
-  type Handler = (call: Call, request: Message) => never;
+  type Handler = (context: Context, call: Call, request: Message) => never;
+  type BoundHandler = (call: Call, request: Message) => never;
   const named = handlers as Record<string, Handler | undefined>;
-  const served = new Map<DescMethod, Handler>();
-  const streams = new Map<DescMethod, Handler>();
+  const served = new Map<DescMethod, BoundHandler>();
+  const streams = new Map<DescMethod, BoundHandler>();
   for (const method of service.methods) {
     const handler = named[method.localName];
-    if (handler) (method.methodKind === 'server_streaming' ? streams : served).set(method, handler);
+    if (!handler) continue;
+    const bound: BoundHandler = (call, request) => handler(context, call, request);
+    (method.methodKind === 'server_streaming' ? streams : served).set(method, bound);
   }
   return { service, handlers: served, streams };
 }

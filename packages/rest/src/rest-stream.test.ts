@@ -26,7 +26,7 @@ const part = (body: Partial<HttpBody>): ExportReportingTicketsResponse => ({
 
 async function openApi(handler: () => Parts) {
   const app = fastify();
-  const served = [implement(ExportService, { exportReportingTickets: (_call: object) => handler() })];
+  const served = [implement(ExportService, {}, { exportReportingTickets: () => handler() })];
   const context = { traceIdOf: () => 'trace-1', onServerError: () => undefined };
   await app.register(async (scope) =>
     registerRestApi(scope, { services: served, begin: async () => ({}), ...context }),

@@ -28,12 +28,12 @@ export async function stubRestApi(
   const stubs = (service: DescService): ServiceImplementation<object> => {
     const named = service.methods.map((method) => [
       method.localName,
-      async (call: object, request: Message & Record<string, unknown>) => {
+      async (_context: object, call: object, request: Message & Record<string, unknown>) => {
         requests.push(request);
         return handlers[method.localName]?.(call, request) ?? create(method.output);
       },
     ]);
-    return implement(service, Object.fromEntries(named));
+    return implement(service, {}, Object.fromEntries(named));
   };
   const app = fastify({
     ...options,

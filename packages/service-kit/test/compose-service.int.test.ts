@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { implement } from '@ticketing/rest/rest-api.ts';
 import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
@@ -36,6 +38,8 @@ function recorded(fails = false) {
       if (fails) throw new Error('a part cannot be opened');
       expect((await kit.settings()).colour).toBe('red');
       return {
+        implementations: [implement(ExportService, {}, {})],
+        handle: async () => undefined,
         tasks: [
           {
             name: 'endless',
@@ -96,8 +100,15 @@ test('a database of another version is refused in one sentence', async () => {
   const connection = await mongoose.createConnection(mongodbUri, { dbName: `${database}_old` }).asPromise();
   await connection.collection('parkedMessages').insertOne({ key: '1' });
   await expect(service.setUp(old)).rejects.toThrow(
-    'The database of the reporting service was made by another version of this system; name an empty one.',
+    'The database of the reporting service was set up by another version of this system; configure an empty one.',
   );
   await connection.dropDatabase();
   await connection.close();
+});
+
+test('parts that do not fit the entry of the service are refused, and the error names the difference', async () => {
+  const unserved = composeService({ name: 'reporting', compose: () => ({ handle: async () => undefined }) });
+  await expect(unserved.start(environment)).rejects.toThrow(
+    'The reporting service does not fit its entry: it does not serve ticketing.reporting.v1.ExportService.',
+  );
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
 import { type Claimed, type Leased, type Leases, openLeases } from './lease.ts';
 import { serverTime } from './server-time.ts';
-import { isDuplicateKey, storeCall } from './store-error.ts';
+import { isDuplicateKey, retryUpsert, storeCall } from './store-error.ts';
 
 /** Something that a stored response describes, for example `{ kind: 'Ticket', id: 12 }`. Both are erased together. */
 export interface ResponseSubject {
@@ -39,7 +39,7 @@ export interface IdempotencyStore {
   complete(claim: ClaimedRequest, response: Uint8Array, subjects: readonly ResponseSubject[]): Promise<void>;
   /** Forgets a request that has changed nothing, if the claim still holds. */
   release(claim: ClaimedRequest): Promise<void>;
-  /** Erases the responses that describe something. */
+  /** Erases the responses that describe something, also those that are stored within the next day. */
   eraseAbout(subject: ResponseSubject): Promise<void>;
   removeExpired(): Promise<void>;
 }
@@ -55,8 +55,11 @@ interface IdempotencyDocument extends Leased {
   expiresAt: Date;
 }
 
-/** Returns those of the subjects of a response that have been erased. */
-export type FindErased = (subjects: readonly ResponseSubject[]) => Promise<readonly ResponseSubject[]>;
+/** A subject that was erased, as `kind/id`. Kept as long as a request whose response is not stored yet. */
+interface ErasedSubject {
+  _id: string;
+  expiresAt: Date;
+}
 
 const durationMs = 10_000;
 const keptMs = 24 * 60 * 60 * 1000;
@@ -64,8 +67,12 @@ const keptMs = 24 * 60 * 60 * 1000;
 const collectionOf = (connection: Connection) =>
   connection.collection('idempotencyKeys') as unknown as mongo.Collection<IdempotencyDocument>;
 
+const erasedSubjectsOf = (connection: Connection) =>
+  connection.collection('erasedSubjects') as unknown as mongo.Collection<ErasedSubject>;
+
 /** Creates the indexes of the stored requests. */
 export async function buildIdempotencyIndexes(connection: Connection): Promise<void> {
+  await erasedSubjectsOf(connection).createIndex({ expiresAt: 1 });
   await collectionOf(connection).createIndex({ subjects: 1 });
   await collectionOf(connection).createIndex({ expiresAt: 1 });
 }
@@ -73,10 +80,10 @@ export async function buildIdempotencyIndexes(connection: Connection): Promise<v
 /** Opens the requests on a connection. Units: `now` in Unix milliseconds, by the clock of the database server. */
 export function openIdempotencyStore(
   connection: Connection,
-  findErased: FindErased,
   now: () => number = () => serverTime(connection),
 ): IdempotencyStore {
   const collection = collectionOf(connection);
+  const erasedSubjects = erasedSubjectsOf(connection);
   const records: Records = { collection, leases: openLeases(collection, { connection, durationMs, now }), now };
   const isMine = (claim: ClaimedRequest) => ({ ...records.leases.isHeld(claim), state: 'running' as const });
 
@@ -93,15 +100,24 @@ export function openIdempotencyStore(
     async complete(claim, response, subjects) {
       const done = { state: 'done' as const, response: new mongo.Binary(response), subjects: subjects.map(nameOf) };
       await storeCall(() => collection.updateOne(isMine(claim), { $set: done }));
-      // An erasure that ran before this response was stored has not found it.
-      for (const subject of await findErased(subjects)) await eraseAbout(collection, subject);
+      // An erasure that ran before this response was stored has not found it, but has recorded its subject.
+      if (subjects.length === 0) return;
+      const erased = await storeCall(() => erasedSubjects.find({ _id: { $in: subjects.map(nameOf) } }).toArray());
+      for (const { _id } of erased) await eraseAbout(collection, _id);
     },
     async release(claim) {
       await storeCall(() => collection.deleteOne(isMine(claim)));
     },
-    eraseAbout: (subject) => eraseAbout(collection, subject),
+    async eraseAbout(subject) {
+      const _id = nameOf(subject);
+      const recorded = { $set: { expiresAt: new Date(now() + keptMs) } };
+      await storeCall(() => retryUpsert(() => erasedSubjects.updateOne({ _id }, recorded, { upsert: true })));
+      await eraseAbout(collection, _id);
+    },
     async removeExpired() {
-      await storeCall(() => collection.deleteMany({ expiresAt: { $lte: new Date(now()) } }));
+      const isExpired = { expiresAt: { $lte: new Date(now()) } };
+      await storeCall(() => collection.deleteMany(isExpired));
+      await storeCall(() => erasedSubjects.deleteMany(isExpired));
     },
   };
 }
@@ -158,8 +174,7 @@ async function takeOver({ leases }: Records, id: string, fingerprint: string): P
   return { id, owner: lease.owner, requestId, reserved };
 }
 
-async function eraseAbout(collection: mongo.Collection<IdempotencyDocument>, subject: ResponseSubject): Promise<void> {
-  const name = nameOf(subject);
+async function eraseAbout(collection: mongo.Collection<IdempotencyDocument>, name: string): Promise<void> {
   const erased = { $set: { state: 'erased' as const, response: null, subjects: [name] } };
   await storeCall(() => collection.updateMany({ subjects: name, state: { $ne: 'erased' } }, erased));
 }

@@ -1,6 +1,6 @@
 import { ConfigError, type Environment } from '@ticketing/runtime/config-reader.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
-import { serviceNamed } from '@ticketing/system/services.ts';
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
 
@@ -11,8 +11,12 @@ const required = {
   TICKETING_GATEWAY_ISSUER: 'https://issuer.example',
   TICKETING_GATEWAY_JWKS_URL: 'https://issuer.example/jwks',
   TICKETING_GATEWAY_SIGNING_KEY_FILE: '/keys/gateway.json',
-  TICKETING_GATEWAY_TICKETS_URL: 'http://tickets:8081',
-  TICKETING_GATEWAY_REPORTING_URL: 'http://reporting:8085',
+  ...Object.fromEntries(
+    serviceNamed('gateway').calls.map((name) => [
+      variableOf('gateway', `${name.toUpperCase()}_URL`),
+      `http://${name}:8080`,
+    ]),
+  ),
 };
 
 it('has a default for every variable that is not required', () => {

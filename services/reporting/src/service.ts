@@ -1,7 +1,6 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { openContext } from './application/context.ts';
 import { startExportWorker } from './application/export-worker.ts';
 import { rowOperations } from './application/row-operations.ts';
@@ -24,10 +23,10 @@ export const service = composeService({
     const refresher = tagRefresher(context, kit.database.opened);
     return {
       implementations: [
-        implement(ExportService, {
-          exportReportingTickets: (call: Call, request) => exportReportingTickets(context, call, request),
-          getReportingExport: (call: Call, request) => getReportingExport(context, call, request),
-          getReportingExportFile: (call: Call, request) => getReportingExportFile(context, call, request),
+        implement(ExportService, context, {
+          exportReportingTickets,
+          getReportingExport,
+          getReportingExportFile,
         }),
       ],
       handle: eventHandler(context, refresher.wake),

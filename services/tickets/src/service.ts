@@ -37,7 +37,6 @@ export const service = composeService({
     measureErasures(context.erasures, kit.metrics.registry);
     return {
       implementations: implementations(context),
-      idempotency: context.idempotency,
       onCaller(caller) {
         context.profiles
           .remember(caller)
@@ -51,26 +50,26 @@ export const service = composeService({
 
 function implementations(context: Context): ServiceImplementation<Call>[] {
   return [
-    implement(SnapshotService, {
-      getTicketSnapshots: (call: Call, request) => getTicketSnapshots(context, call, request),
-      listTicketVersions: (call: Call, request) => listTicketVersions(context, call, request),
-      confirmErasure: (call: Call, request) => confirmErasure(context, call, request),
+    implement(SnapshotService, context, {
+      getTicketSnapshots,
+      listTicketVersions,
+      confirmErasure,
     }),
-    implement(TicketService, {
-      createTicket: (call: Call, request) => createTicket(context, call, request),
-      getTicket: (call: Call, request) => getTicket(context, call, request),
-      searchTickets: (call: Call, request) => searchTickets(context, call, request),
-      getLatestTickets: (call: Call, request) => getLatestTickets(context, call, request),
-      updateTicket: (call: Call, request) => updateTicket(context, call, request),
-      updateTickets: (call: Call, request) => updateTickets(context, call, request),
-      deleteTicket: (call: Call, request) => deleteTicket(context, call, request),
+    implement(TicketService, context, {
+      createTicket,
+      getTicket,
+      searchTickets,
+      getLatestTickets,
+      updateTicket,
+      updateTickets,
+      deleteTicket,
     }),
-    implement(TagService, {
-      createTag: (call: Call, request) => createTag(context, call, request),
-      getTag: (call: Call, request) => getTag(context, call, request),
-      listTags: (call: Call, request) => listTags(context, call, request),
-      updateTag: (call: Call, request) => updateTag(context, call, request),
-      deleteTag: (call: Call, request) => deleteTag(context, call, request),
+    implement(TagService, context, {
+      createTag,
+      getTag,
+      listTags,
+      updateTag,
+      deleteTag,
     }),
   ];
 }

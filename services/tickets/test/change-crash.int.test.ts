@@ -9,6 +9,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -40,6 +41,7 @@ function newProcess(): Context {
   return openContext({
     config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
     database,
+    idempotency: openIdempotencyStore(database.connection),
     settings: async () => defaultSettings,
     wakeRelay: () => undefined,
     runtime: systemRuntime,

@@ -8,6 +8,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -45,6 +46,7 @@ function processOf(hoursFromNow = 0): Context {
   return openContext({
     config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
     database,
+    idempotency: openIdempotencyStore(database.connection),
     settings: async () => defaultSettings,
     wakeRelay: () => undefined,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },

@@ -8,7 +8,7 @@ import { serviceNamed } from '@ticketing/system/services.ts';
 import { readServiceConfig } from '../config/service-config.ts';
 import type { Ports } from '../server/http-server.ts';
 import { openServers } from '../server/open-servers.ts';
-import type { Composition } from './composition.ts';
+import { type Composition, checkComposition } from './composition.ts';
 import { type Kit, type KitOverrides, openKit } from './kit.ts';
 import { type OperationRequest, operate } from './operate.ts';
 import { setUpService } from './set-up-service.ts';
@@ -77,6 +77,7 @@ export function composeService<Own = unknown, Settings = unknown>(
         opened,
       );
       const composition = await definition.compose(kit);
+      checkComposition(entry, composition);
       relay = await startBackground(entry, kit, composition, opened);
       // Before the background work is waited for, so that what takes long breaks off.
       opened.defer(() => stopping.abort());

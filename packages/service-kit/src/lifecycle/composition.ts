@@ -3,8 +3,7 @@ import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import type { IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import type { Role } from '@ticketing/system/services.ts';
+import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from '../server/call.ts';
@@ -16,8 +15,6 @@ export interface Composition {
   implementations?: readonly ServiceImplementation<Call>[];
   /** For the role `api`: an HTTP server of the service's own, instead of the one that is made from its contracts. */
   web?: FastifyInstance;
-  /** Records requests with an `Idempotency-Key`; without it the header has no effect. */
-  idempotency?: IdempotencyStore;
   /** Called with every verified caller. */
   onCaller?(caller: Caller): void;
   /** For the role `relay`: the outboxes of the events that the service publishes. */
@@ -42,4 +39,27 @@ export interface PendingWork {
   /** Completes the line "<count> …", for example `tags do not show in all rows yet`. */
   description: string;
   count(): Promise<number>;
+}
+
+/** Refuses a composition that does not fit the service's entry. Errors: the first difference. */
+export function checkComposition(entry: ServiceEntry, composition: Composition): void {
+  const { implementations = [], outboxes = [], handle, tasks = [], loops = [] } = composition;
+  const hasRole = (role: Role) => entry.roles.includes(role);
+  const served = implementations.map(({ service }) => service.typeName);
+  const unserved = entry.contracts.find(({ typeName }) => !served.includes(typeName));
+  const unknown = served.find((name) => !entry.contracts.some(({ typeName }) => typeName === name));
+  const difference =
+    (unserved && `it does not serve ${unserved.typeName}`) ||
+    (unknown && `it serves ${unknown}, which its entry does not list`) ||
+    (outboxes.length > 0 !== entry.publishes.length > 0 &&
+      'its outboxes and the topics that it publishes do not fit') ||
+    ((handle !== undefined) !== entry.consumes.length > 0 &&
+      'its handler and the topics that it consumes do not fit') ||
+    (outboxes.length > 0 && !hasRole('relay') && 'it has outboxes but not the role relay') ||
+    (handle && !hasRole('consumer') && 'it handles events but has not the role consumer') ||
+    (tasks.length > 0 && !hasRole('scheduler') && 'it has tasks but not the role scheduler') ||
+    loops
+      .filter(({ role }) => !hasRole(role))
+      .map(({ role }) => `it has a loop of the role ${role}, but not the role`)[0];
+  if (difference) throw new Error(`The ${entry.name} service does not fit its entry: ${difference}.`);
 }

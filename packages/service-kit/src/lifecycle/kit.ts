@@ -3,6 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
@@ -20,6 +21,11 @@ export interface Kit<Own, Settings> {
   runtime: Runtime;
   /** The database of the service. Errors: reading it throws if the service's entry says that it has none. */
   database: Database;
+  /**
+   * The requests with an `Idempotency-Key` that the service has processed. Their responses must be erased with the data
+   * that they describe. Errors: as of `database`.
+   */
+  idempotency: IdempotencyStore;
   issuer: Issuer;
   tokens: InternalTokens;
   health: Health;
@@ -74,6 +80,7 @@ export async function openKit<Own, Settings>(
   opened.defer(() => issuer.keys.close());
   const database = config.store && openDatabase(config.store.mongodbUri, config.store.database, warnUnreachable(log));
   if (database) opened.defer(() => database.close());
+  const idempotency = database && openIdempotencyStore(database.connection);
   const health = watchHealth({
     ...(database ? { mongodb: () => database.check() } : {}),
     issuer: () => issuer.keys.check(),
@@ -86,8 +93,12 @@ export async function openKit<Own, Settings>(
     tokens,
     health,
     get database() {
-      if (!database) throw new Error(`The ${entry.name} service has no database.`);
+      if (!database) throw noDatabase(entry);
       return database;
+    },
+    get idempotency() {
+      if (!idempotency) throw noDatabase(entry);
+      return idempotency;
     },
     openClient(service, contract, { timeoutMs, maxResponseBytes }) {
       const target = config.targets.get(service);
@@ -103,6 +114,10 @@ export async function openKit<Own, Settings>(
     },
     onClose: (close) => opened.defer(close),
   };
+}
+
+function noDatabase({ name }: ServiceEntry): Error {
+  return new Error(`The ${name} service has no database.`);
 }
 
 function warnUnreachable(log: Logger): (error: unknown) => void {

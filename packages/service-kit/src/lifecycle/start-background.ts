@@ -31,7 +31,7 @@ export async function startBackground(
     const loop = start();
     opened.defer(() => loop.stop());
   }
-  const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit, composition)] : [];
+  const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit)] : [];
   const schedule = startSchedule(allTasks, health, log);
   opened.defer(() => schedule.stop());
   if (bus && isConsumer) startConsuming(entry, kit, { bus, handle }, opened);
@@ -42,10 +42,12 @@ export async function startBackground(
 }
 
 /** Tasks that remove expired documents which this package stores in the database of every service. */
-function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>, { idempotency }: Composition): ScheduledTask[] {
+function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTask[] {
+  if (!entry.hasStore) return [];
+  const removeOldRequests = () => kit.idempotency.removeExpired();
   const removeOldEvents = () => removeOldFromInbox(kit.database.connection);
   return [
-    ...(idempotency ? [{ name: 'remove old requests', everyMs: 60_000, run: () => idempotency.removeExpired() }] : []),
+    { name: 'remove old requests', everyMs: 60_000, run: removeOldRequests },
     ...(entry.consumes.length > 0 ? [{ name: 'remove old events', everyMs: 3_600_000, run: removeOldEvents }] : []),
   ];
 }

@@ -89,8 +89,8 @@ async function createTag(
 ): Promise<{ id: number; isReplayed: boolean }> {
   const [implementation] = honourIdempotencyKeys(
     [
-      implement(TagService, {
-        createTag: async (call: Call, request) => {
+      implement(TagService, service, {
+        createTag: async (service, call: Call, request) => {
           beforeChange();
           const choose = () => service.step(() => service.nextId++);
           const id = await (call.idempotency ? call.idempotency.reserve('tag', choose) : choose());

@@ -46,14 +46,15 @@ const maxTimeoutMs = 30_000;
  */
 export async function openServers(
   entry: ServiceEntry,
-  { config, log, metrics, health, issuer }: Kit<unknown, unknown>,
+  kit: Kit<unknown, unknown>,
   composition: Composition,
 ): Promise<ListeningServers> {
+  const { config, log, metrics, health, issuer } = kit;
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
-  const { implementations = [], idempotency, onCaller } = composition;
-  const idempotent = idempotency ? honourIdempotencyKeys(implementations, idempotency) : implementations;
+  const { implementations = [], onCaller } = composition;
+  const idempotent = entry.hasStore ? honourIdempotencyKeys(implementations, kit.idempotency) : implementations;
   const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');

@@ -6,7 +6,6 @@ import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { cursorCodec } from '@ticketing/store/cursor.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
-import { openIdempotencyStore, type ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
@@ -17,28 +16,23 @@ import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
 
 /** The parts of the kit from which the context is made. */
-export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'settings' | 'wakeRelay'> {
+export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'settings' | 'wakeRelay'> {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
-export function openContext({ config, database, settings, wakeRelay, runtime }: ContextParts): Context {
+export function openContext({ config, database, idempotency, settings, wakeRelay, runtime }: ContextParts): Context {
   const { connection } = database;
   const stores = openTicketStores(connection, wakeRelay);
-  const findDeleted = async (subjects: readonly ResponseSubject[]) => {
-    const ids = subjects.map(({ id }) => id);
-    const alive = ids.length === 0 ? new Map() : await stores.tickets.versions(ids);
-    return subjects.filter(({ id }) => !alive.has(id));
-  };
   const context = {
     ...stores,
     tags: tagStore(connection, wakeRelay),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
-    idempotency: openIdempotencyStore(connection, findDeleted),
+    idempotency,
     ticketIds: idSequence(connection, 'ticket'),
     tagIds: idSequence(connection, 'tag'),
     settings,
