@@ -48,7 +48,7 @@ export interface Verdict {
   revivedAfterDeletion: string[];
 }
 
-/** Compares what was acknowledged with what was read. Source: guarantees.md section 1, E1 to E4, E7 and E9. */
+/** Compares what was acknowledged with what was read. Source: docs/reference/guarantees.md, Events. */
 export function judge(ledger: Ledger, observed: Observed): Verdict {
   const onBus = readBus(observed.messages);
   const published = [...onBus.versions.values()].reduce((sum, versions) => sum + versions.size, 0);

@@ -8,12 +8,12 @@ export interface Topic {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Changes of tickets: `TicketChanged`, key = ticket id. Source: decisions.md section 12. */
+/** Changes of tickets: `TicketChanged`, key = ticket id. Source: docs/reference/api.md, Events. */
 export const ticketChangedTopic: Topic = {
   name: 'ticketing.ticket.changed.v1',
   partitions: 8,
   retentionMs: 7 * day,
 };
 
-/** Changes of tags: `TagChanged`, key = tag id. Source: decisions.md section 12. */
+/** Changes of tags: `TagChanged`, key = tag id. Source: docs/reference/api.md, Events. */
 export const tagChangedTopic: Topic = { name: 'ticketing.tag.changed.v1', partitions: 4, retentionMs: 7 * day };

@@ -32,8 +32,8 @@ const VER_FLG_WEAK = 2;
  *
  * Shape: the path of the copied addon in `targetDir`. The folder is created completely or not at all, even if several
  * processes do so at once; an existing one is used as it is.
- * Source: the published binaries were linked on glibc 2.38 and so ask for `__isoc23_strtol` and its like and for a
- * newer `fmod`; the functions of the same name that every glibc has serve as well.
+ * The published binaries were linked on glibc 2.38 and therefore require `__isoc23_strtol`, similar functions and a newer
+ * `fmod`. The functions of the same name that every glibc has are equivalent.
  */
 export function patchForOlderGlibc(addonPath: string, targetDir: string, arch: string = process.arch): string {
   const patchedAddon = join(targetDir, basename(addonPath));

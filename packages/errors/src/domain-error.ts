@@ -29,7 +29,7 @@ export interface Violation {
  *
  * Shape: `code` determines the status; `reason` is stable and becomes the `code` of the problem document; the message
  * is public; `cause` is only logged.
- * Source: decisions.md section 2.
+ * Source: docs/reference/api.md, Errors.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';

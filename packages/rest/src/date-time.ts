@@ -22,7 +22,7 @@ const pattern =
  * Reads a date: `YYYY-MM-DD`, `YYYY-MM-DD HH:MM[:SS]` (UTC) or RFC 3339 with an offset.
  *
  * Units: whole seconds; fractions are dropped. Errors: undefined for any other text and for a date that does not exist.
- * Source: decisions.md section 1.
+ * Source: docs/reference/api.md, Times.
  */
 export function parseDateTime(text: string): ParsedDate | undefined {
   const match = pattern.exec(text);

@@ -64,7 +64,7 @@ type Compiled = Map<DescMessage, { decode?: MessageDecoder }>;
  * unsets a field. In all other messages null means absent.
  * Errors: unknown_field, read_only_field, wrong_type, out_of_range, not_allowed, invalid_date, null_not_allowed,
  * invalid_text, too_deep; too_many_items before any item is read. An unsupported contract throws while compiling.
- * Source: decisions.md section 1.
+ * Source: docs/reference/api.md, Values; docs/reference/api.md, Presence and null.
  */
 export function compileMessageDecoder(message: DescMessage, options: DecoderOptions = {}): MessageDecoder {
   return compileObject(message, options, new Map());

@@ -11,7 +11,7 @@ export type UsesDeprecated = (message: Message) => boolean;
 /**
  * Compiles the check whether a request uses deprecated fields, at any depth; undefined if the message has none.
  *
- * Source: decisions.md section 13.
+ * Source: docs/reference/api.md, Deprecation.
  */
 export function deprecationCheck(message: DescMessage): UsesDeprecated | undefined {
   return checkOf(message, []);

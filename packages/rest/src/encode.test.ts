@@ -39,7 +39,7 @@ test('writes unset fields as null, empty lists as lists and defaults as they are
   });
 });
 
-test('writes enums in the spelling of the specification and an unknown number as null', () => {
+test('writes enums in the spelling of the API and an unknown number as null', () => {
   const encode = messageEncoder(TicketSummarySchema);
   expect(encode(create(TicketSummarySchema, { spamStatus: 4, channel: 7, status: 2 }))).toMatchObject({
     spamStatus: 'manual_spam',

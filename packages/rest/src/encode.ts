@@ -20,7 +20,7 @@ const encoders = new WeakMap<DescMessage, Map<string, MessageEncoder>>();
  * message become members of the object itself. An unset field with `shown_by` is null if `shown` names its flag, else
  * left out.
  * Units: dates as `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339 if the field is declared so.
- * Source: decisions.md section 1.
+ * Source: docs/reference/api.md, Presence and null.
  */
 export function messageEncoder(message: DescMessage, shown = ''): MessageEncoder {
   const variants = encoders.get(message) ?? new Map<string, MessageEncoder>();

@@ -46,7 +46,7 @@ const endOfDay = 86_399;
  * `=` and `!=` become lists of one value. Documents in which the key is unset: `in` matches them only if null is
  * listed, and `=` never; `not in` and `!=` match them unless null is listed.
  * Errors: invalid_filter, with a violation for each problem.
- * Source: decisions.md section 4.
+ * Source: docs/reference/api.md, Filters.
  */
 export function readFilters(
   filters: readonly Filter[],

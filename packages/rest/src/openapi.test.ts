@@ -232,7 +232,7 @@ describe('openApiDocument', () => {
     ['DELETE', '/ticket/{ticketId}', [403, 404, 500]],
     ['DELETE', '/ticket/{ticketId}/attachment/{attachmentId}', [403, 404, 500]],
     ['GET', '/ticket/{ticketId}/variables', [403, 404, 500]],
-  ])('lists the problems that the specification names: %s %s', (method, path, statuses) => {
+  ])('lists the problems that the API names: %s %s', (method, path, statuses) => {
     expect(statusesOf(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
   });
 

@@ -77,7 +77,8 @@ interface Route {
  * Describes the REST face of services: the methods that have a handler and a route, from their contracts.
  *
  * Errors: two messages with one short name, two methods with one route, or a method that names no access, throw.
- * Source: decisions.md sections 1, 2, 3 and 13.
+ * Source: docs/reference/api.md, Response bodies; docs/reference/api.md, Errors; docs/reference/api.md, Credentials;
+ * docs/reference/api.md, Deprecation.
  */
 export function openApiDocument(options: OpenApiInfo & { served: readonly DocumentedService[] }): OpenApiDocument {
   const document = emptyDocument(options);

@@ -9,7 +9,7 @@ import {
 import { expect, test } from 'vitest';
 import { accessOf, fieldNamed, jsonFormOf, resourceOf, restRuleOf, rulesOf, spellingsOf } from './options.ts';
 
-test('spells enums as the specification does, without the unspecified zero', () => {
+test('spells enums as the API does, without the unspecified zero', () => {
   expect([...spellingsOf(ChannelSchema).values()]).toEqual([
     'email',
     'portal',

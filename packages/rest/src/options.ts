@@ -72,7 +72,11 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
   return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
-/** The largest body of a request whose contract says nothing else. Source: decisions.md section 13. */
+/**
+ * The largest body of a request whose contract says nothing else.
+ *
+ * Source: docs/reference/api.md, Limits of use.
+ */
 export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
 /** The largest body of a request of a method, in bytes. */

@@ -1,7 +1,7 @@
 import type { DomainError, Violation } from '@ticketing/errors/domain-error.ts';
 import { httpStatusOf } from '@ticketing/errors/error-table.ts';
 
-/** A problem document (RFC 9457) with the members that decisions.md section 2 adds. */
+/** A problem document (RFC 9457) with the members of docs/reference/api.md, Errors. */
 export interface ProblemDocument {
   type: string;
   title: string;

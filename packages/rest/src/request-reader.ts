@@ -47,7 +47,7 @@ export function bindingOf(method: DescMethod, rule: RestRule): Binding {
  * the contract, and reports all problems at once.
  *
  * Errors: malformed_json, invalid_input (or the one code that all violations share).
- * Source: decisions.md sections 1 and 2.
+ * Source: docs/reference/api.md, Values; docs/reference/api.md, Errors.
  */
 export function requestReader(
   method: DescMethod,

@@ -64,7 +64,7 @@ export interface RestApiOptions<Call> extends ProblemContext {
  * Registers the REST routes of services on a Fastify scope, from their contracts.
  *
  * A known path with another verb answers 405 with `Allow`; every error is a problem document.
- * Source: decisions.md sections 1 and 2.
+ * Source: docs/reference/api.md, Values; docs/reference/api.md, Errors.
  */
 export async function registerRestApi<Call>(app: FastifyInstance, options: RestApiOptions<Call>): Promise<void> {
   app.removeAllContentTypeParsers();

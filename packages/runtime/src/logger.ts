@@ -15,7 +15,7 @@ const prefixes = ['', '*.', '*.*.', '*.*.*.'];
 /**
  * Makes the JSON logger of a service. It redacts secrets and texts of tickets by property name, up to four levels deep.
  *
- * Source: guarantees.md section 7.
+ * Source: docs/reference/guarantees.md, What is measured.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const paths = prefixes.flatMap((prefix) => secretNames.map((name) => redactionPath(prefix, name)));

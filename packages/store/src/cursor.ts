@@ -24,7 +24,7 @@ export interface CursorCodec {
 /**
  * Makes a codec for opaque cursors. Each is signed with `key`, together with what it is bound to: filters, order, scope.
  *
- * Source: decisions.md section 4.
+ * Source: docs/reference/api.md, Order and pages.
  */
 export function cursorCodec(key: Buffer): CursorCodec {
   const sign = (payload: string, boundTo: unknown) =>

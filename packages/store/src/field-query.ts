@@ -9,7 +9,7 @@ export const matchNothing: Query = { _id: { $in: [] } };
 /**
  * Compiles a condition to a query on a field of a document, in which times are stored as dates and lists as arrays.
  *
- * Source: decisions.md section 4 (NULL, lists).
+ * Source: docs/reference/api.md, Filters.
  */
 export function fieldQuery(field: string, condition: Condition, key: FilterKey): Query {
   const stored = (value: FilterValue) => (key.kind === 'time' ? new Date(Number(value) * 1000) : value);

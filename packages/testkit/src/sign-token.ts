@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import { developmentIssuer } from './development-keys.ts';
 
-/** The claims of a development token about its profile, as in decisions.md section 3. */
+/** The claims of a development token about its profile, as in docs/reference/api.md, Credentials. */
 export interface TokenClaims {
   sub: string;
   kind: string;

@@ -28,7 +28,7 @@ const maxInFlightOfMachines = 512;
  * concurrency limit and the origin. The limits are counted in this process only.
  *
  * Errors: missing_token, invalid_token, issuer_unavailable, rate_limited, too_many_at_once, cross_site_request.
- * Source: decisions.md sections 3 and 13.
+ * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Cookies; docs/reference/api.md, Limits of use.
  */
 export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const used = windowCounter(rules.now);

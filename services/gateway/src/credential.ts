@@ -13,7 +13,7 @@ export interface Credential {
  * malformed.
  *
  * Errors: missing_token, invalid_token.
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Cookies.
  */
 export function credentialOf(headers: IncomingHttpHeaders, cookieName: string): Credential {
   const { authorization, cookie } = headers;

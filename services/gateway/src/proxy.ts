@@ -30,7 +30,7 @@ export interface ProxyOptions extends ProblemContext {
  *
  * Errors: body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
  * included, are passed on.
- * Source: decisions.md sections 3 and 13.
+ * Source: docs/reference/api.md, Service-to-service calls; docs/reference/api.md, Limits of use.
  */
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
   const { name, agent, tokens, deadlineMs } = options;

@@ -15,7 +15,7 @@ export interface CookieRequest {
  * `refresh`, and routes whose contract requires the check.
  *
  * Errors: cross_site_request.
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Cookies.
  */
 export function requireSameOrigin(request: CookieRequest, publicOrigin: string | undefined): void {
   if (!needsSameOrigin(request) || isSameOrigin(request, publicOrigin)) return;

@@ -14,7 +14,7 @@ const maxCookieBytes = 4096;
  * Registers the routes that store the bearer token of a browser in a cookie that scripts cannot read, and that clear it.
  *
  * Errors: missing_token if the request has no bearer token but only a cookie; token_too_long.
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Cookies.
  */
 export function registerSessionRoutes(app: FastifyInstance, cookieName: string): void {
   app.post(sessionPath, async (request, reply) => {

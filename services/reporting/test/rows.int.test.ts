@@ -15,7 +15,7 @@ const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 const rowOf = async (id: number) =>
   (await reporting.rows(`&filters[0][key]=id&filters[0][comparator]==&filters[0][value]=${id}`))[0];
 
-test('a row has every column of the specification, in its order', async () => {
+test('a row has every column of the API, in its order', async () => {
   await reporting.putTag(1, 'Rechnung');
   await reporting.putTag(2, 'Mahnung', 1);
   await reporting.putTag(3, 'VIP', undefined, TagType.OTHER);

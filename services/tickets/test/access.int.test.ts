@@ -25,7 +25,7 @@ const comeLater = ['deleteAttachment', 'getTicketVariables', 'getTicketHistory',
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
   .filter(({ localName }) => !comeLater.includes(localName));
-/** The rights that the specification and decisions.md require. Every other method needs a valid token only. */
+/** The rights of docs/reference/api.md, Rights. Every other method needs a valid token only. */
 const rights: Record<string, string> = {
   deleteTicket: 'deleteTicket',
   createTag: 'manageTags',

@@ -26,7 +26,7 @@ const versionsOf = (ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await tickets.documentOf(id)).version as number));
 
 describe('PATCH /ticket', () => {
-  test('writes every field that decisions.md names', async () => {
+  test('writes every field that the API names', async () => {
     const [first = 0, second = 0] = await some(2, { tags: [tags[0]] });
     const change = {
       contractId: 'V-1',

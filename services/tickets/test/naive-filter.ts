@@ -54,7 +54,7 @@ export const naiveKeys: ReadonlyMap<string, Kind> = new Map(Object.entries(kinds
 type Value = string | number | boolean;
 
 /**
- * Whether a ticket matches a filter, written directly from decisions.md section 4. It is slow, and for tests only.
+ * Whether a ticket matches a filter, written directly from docs/reference/api.md, Filters. It is slow, and for tests only.
  *
  * Units: `now` in Unix seconds.
  */

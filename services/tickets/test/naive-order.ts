@@ -1,7 +1,7 @@
 import { compare, valuesOf } from './naive-filter.ts';
 import type { NaiveTicket } from './naive-ticket.ts';
 
-/** The ids of tickets in an order, written directly from decisions.md section 4. For tests only. */
+/** The ids of tickets in an order, written directly from docs/reference/api.md, Order and pages. For tests only. */
 export function inOrder(
   tickets: readonly NaiveTicket[],
   orderByField: string,

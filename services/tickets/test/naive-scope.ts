@@ -8,7 +8,7 @@ export interface NaiveTag {
   routingRelevant: boolean;
 }
 
-/** Whether a caller has the skills for a ticket, written directly from decisions.md section 5. For tests only. */
+/** Whether a caller has the skills for a ticket, written directly from docs/reference/api.md, Ticket scope. For tests only. */
 export function isSkilledFor(
   { profileId, skills }: Pick<Caller, 'profileId' | 'skills'>,
   ticket: NaiveTicket,

@@ -14,7 +14,7 @@ import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts'
 import { documentOf } from '../src/store/ticket-document.ts';
 import type { TicketsHarness } from './harness.ts';
 
-/** A ticket in the words of the specification: enums as it spells them, times in Unix seconds. */
+/** A ticket in the words of docs/reference/api.md, Ticket fields: enums as spelled there, times in Unix seconds. */
 export interface NaiveTicket {
   id: number;
   channel: string;
@@ -50,7 +50,7 @@ export interface NaiveTicket {
   aiAgentIds: readonly number[];
 }
 
-/** The values of the enums, from the specification; those of priority in the order of their rank. */
+/** The values of the enums, from docs/reference/api.md, Enumerations; those of priority in the order of their rank. */
 export const spellings = {
   channel: ['email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'],
   direction: ['in', 'out', 'internal'],

@@ -31,7 +31,7 @@ interface Queued {
 
 const ranks = ['low', 'medium', 'high', 'urgent'];
 
-/** The order of the queue, written directly from decisions.md section 5. */
+/** The order of the queue, written directly from docs/reference/api.md, Queue. */
 function compare(order: RoutingOrder, left: Queued, right: Queued): number {
   const byDue = (left.dueBy ?? Number.POSITIVE_INFINITY) - (right.dueBy ?? Number.POSITIVE_INFINITY) || 0;
   const byPriority = ranks.indexOf(right.priority) - ranks.indexOf(left.priority);

@@ -6,7 +6,7 @@ import { inOrder } from './naive-order.ts';
 import { anyFilter, type Found, type SearchHarness, startSearch } from './naive-request.ts';
 import { drawTickets, insertTickets, seed } from './naive-ticket.ts';
 
-/** From the specification, POST /ticket/search. */
+/** From docs/reference/api.md, Order and pages. */
 const orderByFields =
   `t.id, t.channel, t.subchannelId, t.channelId, t.direction, t.status, t.priority, t.agentId, t.customerId,
   t.contractId, t.partnerId, t.isCustomerActive, t.aiSupportLevel, i.aiAgentId, t.createdAt, t.modifiedAt,

@@ -17,7 +17,7 @@ afterAll(() => tickets.stop());
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
-/** A ticket in the words of the specification, by its number in the order of creation. */
+/** A ticket in the words of docs/reference/api.md, by its number in the order of creation. */
 interface Known {
   id: number;
   status: string;
@@ -41,7 +41,7 @@ interface Change {
   tags?: number[];
 }
 
-/** What a PATCH does, written directly from decisions.md section 5. */
+/** What a PATCH does, written directly from docs/reference/api.md, Updating a ticket. */
 function applied(ticket: Known, change: Change, chosen: readonly number[] | undefined, counts: boolean): void {
   const { status, priority, contractId } = change;
   const after = { ...ticket };

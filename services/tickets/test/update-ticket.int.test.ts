@@ -23,7 +23,7 @@ const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)
 const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.slice(1);
 
 describe('PATCH /ticket/{ticketId}', () => {
-  test('sets every field that the specification names, and returns the full ticket and its ETag', async () => {
+  test('sets every field that the API names, and returns the full ticket and its ETag', async () => {
     const id = await post({ subject: 'Zähler', tags: [tags[0]] });
     const answer = await patch(id, {
       contractId: 'V-1',

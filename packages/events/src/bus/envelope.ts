@@ -4,7 +4,7 @@ import type { IncomingMessage, OutgoingMessage } from './bus.ts';
  * The attributes of an event beside its content: CloudEvents 1.0, sent as headers (binary mode).
  *
  * Units: `time` in Unix seconds.
- * Source: decisions.md section 12; CloudEvents 1.0, Kafka protocol binding.
+ * Source: docs/reference/api.md, Events; CloudEvents 1.0, Kafka protocol binding.
  */
 export interface Envelope {
   id: string;

@@ -37,7 +37,7 @@ const maxBatch = { bytes: 1_000_000, messages: 10_000 };
  * The bus on a Kafka cluster. `publish` resolves when all replicas have stored the messages. Offsets are committed only
  * for messages that were acknowledged. Only `setUp` makes topics.
  *
- * Source: guarantees.md section 1, known faults of kafkajs 2.2.4.
+ * Source: docs/reference/guarantees.md, Events.
  */
 export function kafkaBus(options: KafkaOptions): Bus {
   const { replicas = 3, prefix = '' } = options;

@@ -3,7 +3,8 @@ import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Consumer, ConsumerState } from './consumer.ts';
 
 /**
- * Registers the metrics of consumers. They are measured whenever the metrics are read. Source: guarantees.md section 7.
+ * Registers the metrics of consumers. They are measured whenever the metrics are read.
+ * Source: docs/reference/guarantees.md, What is measured.
  */
 export function measureConsumers(consumers: readonly Consumer[], deadLetters: DeadLetters, registry: Registry): void {
   const gauge = (name: string, help: string, read: (state: ConsumerState) => number) =>

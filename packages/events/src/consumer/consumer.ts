@@ -50,7 +50,7 @@ interface PartitionWork {
  * Joins a consumer group and handles its events, those of one key in their order, each at least once.
  *
  * An event that cannot be handled is dead-lettered and blocks its key; other keys go on. A consumer that makes no
- * progress while messages wait is restarted (guarantees.md section 1, E6 and E10).
+ * progress while messages wait is restarted (docs/reference/guarantees.md, Events, E6 and E10).
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000, stopTimeoutMs = 5_000 } = options;

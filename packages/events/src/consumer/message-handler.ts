@@ -22,7 +22,7 @@ type KeyMessages = readonly IncomingMessage[];
 
 /**
  * Makes the function that handles some messages of one partition. When it resolves, each message has been handled or is
- * dead-lettered (guarantees.md section 1, E6; docs/decisions/0019). `onHandled` is called whenever some were handled.
+ * dead-lettered (docs/reference/guarantees.md, Events, E6; docs/decisions/0019). `onHandled` is called whenever some were handled.
  *
  * Errors: a transient error, or one of an event that has not failed often enough to be dead-lettered. All messages must
  * then be delivered again.

@@ -36,7 +36,7 @@ const keptMs = 30 * 24 * 60 * 60 * 1000;
 const collectionOf = (connection: Connection) =>
   connection.collection('inbox') as unknown as mongo.Collection<InboxDocument>;
 
-/** Opens the inbox of a group of consumers. Source: architecture.md section 4, Consume. */
+/** Opens the inbox of a group of consumers. Source: docs/reference/architecture.md, Consume. */
 export function openInbox(
   connection: Connection,
   group: string,

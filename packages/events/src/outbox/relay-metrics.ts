@@ -2,7 +2,8 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Outbox, OutboxState } from './outbox.ts';
 
 /**
- * Registers the metrics of outboxes. They are measured whenever the metrics are read. Source: guarantees.md section 7.
+ * Registers the metrics of outboxes. They are measured whenever the metrics are read.
+ * Source: docs/reference/guarantees.md, What is measured.
  */
 export function measureOutboxes(outboxes: readonly Outbox[], registry: Registry): void {
   const gauge = (name: string, help: string, read: (state: OutboxState) => number) =>

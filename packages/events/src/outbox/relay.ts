@@ -42,7 +42,7 @@ const defaultGatherMs = 150;
  * While the bus is unavailable, the relay backs off and tries again. A document whose events cannot be sent, while
  * those of others can, is logged and postponed.
  *
- * Source: architecture.md section 4, Publish; guarantees.md section 1, E1 to E5.
+ * Source: docs/reference/architecture.md, Publish; docs/reference/guarantees.md, Events.
  */
 export function startRelay(options: RelayOptions): Relay {
   const { database, outboxes, bus, log, pollMs = defaultPollMs, gatherMs = defaultGatherMs } = options;

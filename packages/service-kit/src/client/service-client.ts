@@ -23,7 +23,7 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
  *
  * Errors: those of the called service, as ConnectError. If a handler does not catch one, its own response is an error for
  * a dependency that is unavailable, was too slow, or has failed.
- * Source: decisions.md section 3; architecture.md section 5, services calling services.
+ * Source: docs/reference/api.md, Service-to-service calls; docs/reference/architecture.md, Service-to-service calls.
  */
 export function serviceClient<Service extends DescService>(
   service: Service,

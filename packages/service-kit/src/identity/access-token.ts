@@ -22,7 +22,7 @@ const cacheMs = 60_000;
  * Verifies the tokens of the issuer: signature, `iss`, `aud`, `exp`, `nbf`, `iat`, `scope`, and the claims of a profile.
  *
  * Errors: invalid_token for every token that is not valid, for any reason.
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Credentials.
  */
 export function accessTokenVerifier(options: { keys: KeySource; issuer: string; audience: string }): VerifyToken {
   return cachedVerifier(async (token) => {

@@ -19,7 +19,7 @@ export interface Authenticator {
  * service.
  *
  * Errors: a file of internal keys that is not usable. Of both methods: missing_token, invalid_token, issuer_unavailable.
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Service-to-service calls.
  */
 export function openAuthenticator(service: string, issuer: Issuer, internalJwksFile: string): Authenticator {
   const verifyInternal = internalTokenVerifier(fileKeySource(internalJwksFile), service);

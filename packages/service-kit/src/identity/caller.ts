@@ -7,7 +7,7 @@ export type ProfileKind = (typeof profileKinds)[number];
 /**
  * Who makes a request: a profile, as its verified token describes it, or a service on its own behalf.
  *
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Credentials.
  */
 export interface Caller {
   /** The kind of the profile, or "service". */

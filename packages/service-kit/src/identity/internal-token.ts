@@ -25,7 +25,7 @@ export interface InternalTokens {
  *
  * Errors: a key file that is missing or belongs to another service.
  *
- * Source: decisions.md section 3.
+ * Source: docs/reference/api.md, Service-to-service calls.
  */
 export async function internalTokens(service: string, keyFile: string): Promise<InternalTokens> {
   const jwk = JSON.parse(readFileSync(keyFile, 'utf8')) as JWK;

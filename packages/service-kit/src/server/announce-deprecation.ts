@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 /**
  * Adds the header `Deprecation` to the responses to requests that use a deprecated field.
  *
- * Source: decisions.md section 13.
+ * Source: docs/reference/api.md, Deprecation.
  */
 export function announceDeprecation(
   implementations: readonly ServiceImplementation<Call>[],

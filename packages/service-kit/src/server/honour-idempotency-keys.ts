@@ -14,7 +14,7 @@ import type { IdempotentRequest } from './idempotent-request.ts';
  * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that is
  * refused has changed nothing, and frees its key.
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
- * Source: decisions.md section 5.
+ * Source: docs/reference/api.md, Idempotency keys.
  */
 export function honourIdempotencyKeys(
   implementations: readonly ServiceImplementation<Call>[],

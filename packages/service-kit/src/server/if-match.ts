@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
  * Reads the header `If-Match` of a request, and returns a check of the ticket's current version. Without the header every
  * version passes; a weak entity tag never matches.
  *
- * Errors of the check: stale_version. Source: decisions.md section 5; RFC 9110, 13.1.1.
+ * Errors of the check: stale_version. Source: docs/reference/api.md, Concurrency and If-Match; RFC 9110, 13.1.1.
  */
 export function versionPrecondition(call: Call): (version: number) => void {
   const header = call.header('if-match');

@@ -29,7 +29,7 @@ const defaultLimit = 100;
  * Validates the request for an export and plans it. Units: `now` in Unix seconds.
  *
  * Errors: invalid_filter, unknown_order; not_allowed for `limit` or `offset` together with `all`.
- * Source: specification, GET /export/reporting_tickets; decisions.md section 11.
+ * Source: docs/reference/api.md, Exports.
  */
 export function planExport(
   request: ExportReportingTicketsRequest,

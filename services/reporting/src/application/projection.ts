@@ -50,7 +50,7 @@ export async function project(context: ProjectionContext, ids: readonly number[]
 /**
  * Erases all that this service keeps of a deleted ticket, and confirms it to the tickets service. May be repeated.
  *
- * Source: decisions.md section 5.
+ * Source: docs/reference/api.md, Deletion.
  */
 export async function erase(
   context: ProjectionContext,
@@ -66,7 +66,7 @@ export async function erase(
 /**
  * Updates the rows of all tags that have changed. Returns the number of tags.
  *
- * Source: decisions.md section 11.
+ * Source: docs/reference/api.md, Reporting rows.
  */
 export async function refreshTags(context: ProjectionContext, signal: AbortSignal): Promise<number> {
   const { rows, tagRefreshes } = context;

@@ -26,7 +26,11 @@ const maxAncestors = 100;
 const maxRawDataBytes = 8 * 1024 * 1024;
 const encodeTicket = messageEncoder(TicketSchema, 'include_raw_data');
 
-/** Builds the row of a ticket; `tags` must contain its tags and their ancestors. Source: specification, Reporting ticket row; decisions.md section 11. */
+/**
+ * Builds the row of a ticket; `tags` must contain its tags and their ancestors.
+ *
+ * Source: docs/reference/api.md, Reporting rows.
+ */
 export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>): Row {
   const { ticket, manualWorkEntries } = snapshot;
   if (!ticket) throw new Error('the snapshot has no ticket');

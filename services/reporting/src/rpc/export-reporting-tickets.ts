@@ -26,7 +26,7 @@ const encodeExport = messageEncoder(ReportingExportSchema);
  * Exports rows: in this response, or in the background if the caller prefers `respond-async`.
  *
  * Errors: invalid_filter, unknown_order, not_allowed; too_many_exports.
- * Source: specification, GET /export/reporting_tickets; decisions.md section 11.
+ * Source: docs/reference/api.md, Exports.
  */
 export async function* exportReportingTickets(
   context: Context,

@@ -15,7 +15,7 @@ import { ticketInputReader } from './read-ticket-input.ts';
 /** One element of a bulk request: a patch of a ticket, or instead of it the request to analyse the ticket again. */
 export interface BulkElement {
   patch: TicketPatch;
-  /** What to analyse again, as the specification spells it; undefined without a refresh flag. */
+  /** What to analyse again, as the API spells it; undefined without a refresh flag. */
   refreshMode: string | undefined;
 }
 
@@ -27,7 +27,11 @@ export function readPatch(request: UpdateTicketRequest): TicketPatch {
   return readUpdateTicket(request);
 }
 
-/** Reads one element of a bulk request. Source: specification, PATCH /ticket, Flags. */
+/**
+ * Reads one element of a bulk request.
+ *
+ * Source: docs/reference/api.md, Bulk changes; docs/reference/api.md, Refresh flags.
+ */
 export function readBulkElement(change: TicketChange): BulkElement {
   const mode =
     change.refreshMode ?? (change.refresh ? RefreshMode.FULL : change.refreshTags ? RefreshMode.TAGS : undefined);

@@ -10,7 +10,7 @@ const batchSize = 100;
  * Opens all pending tickets whose `dueBy` has passed. A ticket that cannot be written does not keep the others waiting.
  *
  * Errors: an AggregateError with the error of each ticket that could not be opened.
- * Source: decisions.md section 5, Status.
+ * Source: docs/reference/api.md, Status and closing.
  */
 export async function reopenDueTickets(context: Context): Promise<void> {
   const actor = serviceCaller('tickets');

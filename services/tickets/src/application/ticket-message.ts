@@ -34,7 +34,11 @@ export function fullTickets(
   return render(context, stored, options, renderFull);
 }
 
-/** Makes the message of a ticket in full form. Source: specification, Ticket; decisions.md section 5. */
+/**
+ * Makes the message of a ticket in full form.
+ *
+ * Source: docs/reference/api.md, Forms of a ticket; docs/reference/api.md, Ticket fields.
+ */
 export async function fullTicket(context: Context, stored: StoredTicket, options: RenderOptions): Promise<Ticket> {
   const [ticket] = await fullTickets(context, [stored], options);
   if (!ticket) throw new Error('there is no message for the ticket');

@@ -22,7 +22,7 @@ const spamStatusKey = 't.spamStatus';
  * Opens the queue of the tickets that match all conditions and scope queries. Without a condition on `t.status` it has
  * open tickets only, and without one on `t.spamStatus` no spam.
  *
- * Source: decisions.md section 5.
+ * Source: docs/reference/api.md, Queue.
  */
 export function openQueue(
   context: Context,

@@ -17,7 +17,7 @@ const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@
  * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
  * they may be any identifiers. Only outgoing e-mail may have blind copies.
  *
- * Source: specification, POST /ticket; docs/decisions/0003-addresses-by-channel.md.
+ * Source: docs/reference/api.md, Creating a ticket; docs/decisions/0003-addresses-by-channel.md.
  */
 export function addressViolations(given: GivenAddresses): Violation[] {
   const violations: Violation[] = [];

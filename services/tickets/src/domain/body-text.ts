@@ -23,7 +23,7 @@ const MAX_SIGNATURE_LINES = 25;
  * cells are separated by ` | `, links keep their text only, images, scripts, styles and hidden elements are dropped.
  * Lines have no trailing space, no control and no invisible characters, and there is at most one empty line in a row.
  * Time is linear in the input; of HTML, 1,048,576 characters of text and bare tags are read.
- * Source: specification, Ticket.bodyPlain.
+ * Source: docs/reference/api.md, Ticket fields.
  */
 export function plainBody(body: string): string {
   return tidy(isHtml(body) ? htmlText(body, wholeText) : body).replace(MARKS, '');
@@ -39,7 +39,7 @@ export function plainBody(body: string): string {
  * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,
  * and lookahead is limited. The rules are our own, because the patterns of email-reply-parser take seconds for 4 KB of
  * hostile text.
- * Source: specification, Ticket.bodyClean.
+ * Source: docs/reference/api.md, Ticket fields.
  */
 export function cleanBody(body: string): string {
   const text = isHtml(body) ? htmlText(body, unquotedText) : body;

@@ -61,7 +61,7 @@ export function time(): Field<number | null> {
   };
 }
 
-/** An enum whose document holds the spelling of the specification. */
+/** An enum whose document holds the spelling of the API. */
 export function spelled<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = spellingsOf(schema);
   const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));

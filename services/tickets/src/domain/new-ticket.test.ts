@@ -14,7 +14,7 @@ function created(input: TicketInput, creator: Author = person, lastAgentRouting 
 }
 
 describe('a new ticket', () => {
-  test('has the defaults of the specification', () => {
+  test('has the defaults of the API', () => {
     expect(created({})).toMatchObject({
       id: 5,
       version: 1,

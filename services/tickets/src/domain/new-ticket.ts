@@ -7,7 +7,7 @@ import { initialTicket, type TicketState } from './ticket-fields.ts';
 /**
  * Decides the first state of a ticket.
  *
- * Units: `now` in Unix seconds. Source: specification, POST /ticket (defaults, assignment); decisions.md section 5.
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
  */
 export function newTicket(
   input: TicketInput,

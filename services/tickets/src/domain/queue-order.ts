@@ -1,7 +1,7 @@
 import { type Priority, type SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { isSpam } from './spam.ts';
 
-/** The possible orders of the queue. Source: decisions.md section 5. */
+/** The possible orders of the queue. Source: docs/reference/api.md, Queue. */
 export const routingOrders = ['sla', 'prioritySla', 'priorityNewest', 'priorityOldest'] as const;
 
 /** An order of the queue. */

@@ -21,7 +21,7 @@ export interface Addressed {
  * Recommends who should get a reply: for an incoming ticket its sender and those who got copies, for any other ticket
  * its recipients again. System tickets have no reply, so the result is null.
  *
- * Source: specification, Ticket `replyRecipients`.
+ * Source: docs/reference/api.md, Ticket fields.
  */
 export function replyRecipients(ticket: Addressed): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;

@@ -49,7 +49,7 @@ export function isHtml(body: string): boolean {
  * text and comes back as it is, except that a `<` which a browser would read as the start of a tag becomes `&lt;`.
  * Stable: a second pass changes nothing. Time is linear in the input: beyond 256 open elements or 50,000 tags a tag is
  * dropped and its text stays.
- * Source: decisions.md section 5; guarantees.md section 5.
+ * Source: docs/reference/api.md, Ticket fields; docs/reference/guarantees.md, Untrusted input.
  */
 export function sanitiseHtml(body: string): string {
   if (!body.includes('<')) return body;

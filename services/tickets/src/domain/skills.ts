@@ -22,7 +22,7 @@ export interface SkilledCaller {
  *
  * A ticket that is assigned to the caller always matches. Any other matches if it has no routing-relevant skill tag, or
  * one that the caller has too; for a restricted caller it must also have no excluded tag.
- * Source: specification, POST /ticket/search; decisions.md section 5.
+ * Source: docs/reference/api.md, Ticket scope.
  */
 export function hasRequiredSkills(
   ticket: SkilledTicket,

@@ -18,7 +18,7 @@ export function changeTag(before: TagState, input: TagInput, now: number): TagSt
 /**
  * Requires that a tag may have its parent and its name.
  *
- * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: decisions.md section 9.
+ * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: docs/reference/api.md, Tags.
  */
 export function requireValidPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
   const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];

@@ -11,7 +11,7 @@ export interface TicketChange {
 /**
  * Sets fields of a ticket. If no value differs, `after` is the very same ticket, with its old version.
  *
- * Units: `now` in Unix seconds. Source: decisions.md section 5.
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
  */
 export function changeFields(before: TicketState, input: TicketInput, now: number): TicketChange {
   const change = setFields(before, input, now);
@@ -21,7 +21,7 @@ export function changeFields(before: TicketState, input: TicketInput, now: numbe
 /**
  * Sets fields of a ticket, and makes a new version of it even if no value differs.
  *
- * Units: `now` in Unix seconds. Source: decisions.md section 5.
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
  */
 export function setFields(before: TicketState, input: TicketInput, now: number): TicketChange {
   const ticket = withDerivedFields({ ...before, ...input }, input);

@@ -37,7 +37,7 @@ export function decideFields(
 /**
  * Decides to open a pending ticket whose `dueBy` has passed.
  *
- * Units: `now` in Unix seconds. Source: decisions.md section 5.
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Status and closing.
  */
 export function decideReopening(ticket: TicketState, now: number, header: EventHeader): TicketDecision {
   if (ticket.status !== TicketStatus.PENDING || ticket.dueBy === null || ticket.dueBy > now) return {};

@@ -13,7 +13,7 @@ const integer: FilterKey = { kind: 'integer' };
 const text: FilterKey = { kind: 'text' };
 const time: FilterKey = { kind: 'time' };
 
-/** The keys by which tickets may be ordered and filtered. Source: specification, POST /ticket/search. */
+/** The keys by which tickets may be ordered and filtered. Source: docs/reference/api.md, Order and pages. */
 export const orderKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['t.id', integer],
   ['t.channel', enumKey(ChannelSchema)],
@@ -42,7 +42,7 @@ export const orderKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['t.from', text],
 ]);
 
-/** The keys by which tickets may be filtered. Source: decisions.md section 4. */
+/** The keys by which tickets may be filtered. Source: docs/reference/api.md, Filters. */
 export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ...orderKeys,
   ['t.spamStatus', enumKey(SpamStatusSchema)],

@@ -27,7 +27,11 @@ export interface PatchContext {
   header: EventHeader;
 }
 
-/** Decides what a PATCH does to a ticket. Source: decisions.md section 5. */
+/**
+ * Decides what a PATCH does to a ticket.
+ *
+ * Source: docs/reference/api.md, Updating a ticket.
+ */
 export function decidePatch(
   { ticket, workedOn }: { ticket: TicketState; workedOn: readonly WorkedOn[] },
   patch: TicketPatch,
@@ -49,7 +53,7 @@ export function decidePatch(
 /**
  * A PATCH that contains a status makes a new version even if no value differs; any other then changes nothing.
  *
- * Source: specification, States and transitions; decisions.md section 5.
+ * Source: docs/reference/api.md, Updating a ticket; docs/reference/api.md, Status and closing.
  */
 function patchFields(before: TicketState, patch: TicketPatch, now: number): TicketChange {
   const { addTagIds, removeTagIds } = patch;

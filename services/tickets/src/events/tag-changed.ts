@@ -5,7 +5,7 @@ import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { TagEvent } from '../domain/tag-event.ts';
 
-/** The message for the event that a tag has changed. Source: decisions.md section 12. */
+/** The message for the event that a tag has changed. Source: docs/reference/api.md, Events. */
 export function tagChangedMessage(tagId: number, event: TagEvent): OutgoingMessage {
   const { eventId, version, occurredAt, deleted, traceparent } = event;
   const value = create(TagChangedSchema, { eventId, tagId, version, occurredAt: timestampOf(occurredAt), deleted });

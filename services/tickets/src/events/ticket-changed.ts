@@ -26,7 +26,7 @@ const causes: Record<TicketEvent['cause'], ChangeCause> = {
   execution: ChangeCause.EXECUTION,
 };
 
-/** The message for the event that a ticket has changed. Source: decisions.md section 12. */
+/** The message for the event that a ticket has changed. Source: docs/reference/api.md, Events. */
 export function ticketChangedMessage(ticketId: number, event: TicketEvent): OutgoingMessage {
   const { eventId, version, subchannelId, occurredAt, changes, actor, cause } = event;
   const value = create(TicketChangedSchema, {

@@ -10,7 +10,7 @@ import type { Context } from '../application/context.ts';
  * Records that the calling service has erased its data of a deleted ticket. When all services have, nothing is left of
  * the ticket but its id, its version and the time of its deletion.
  *
- * Errors: ticket_not_deleted. Source: architecture.md section 4, Delete.
+ * Errors: ticket_not_deleted. Source: docs/reference/architecture.md, Delete.
  */
 export async function confirmErasure(
   context: Context,

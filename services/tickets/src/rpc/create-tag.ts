@@ -7,7 +7,7 @@ import { requireValidPlace } from '../domain/tag.ts';
 import { tagChangedEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 
-/** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: decisions.md section 9. */
+/** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: docs/reference/api.md, Tags. */
 export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
   const next = () => context.tagIds.next();
   let id = call.idempotency ? await call.idempotency.reserve('tag', next) : 0;

@@ -20,8 +20,8 @@ const readInput = ticketInputReader(CreateTicketRequestSchema);
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, and those of addresses, each with a pointer; concurrent_change. Source: specification, POST
- * /ticket.
+ * Errors: unknown_tag, and those of addresses, each with a pointer; concurrent_change.
+ * Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
   context: Context,

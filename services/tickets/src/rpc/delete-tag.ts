@@ -14,7 +14,7 @@ const cleanUpForSeconds = 24 * 60 * 60;
  * Deletes a tag and removes it from all tickets. Tickets stop showing it at once, even before it is removed from them.
  * If this request does not get to its end, `cleanUpDeletedTags` does the rest.
  *
- * Errors: tag_not_found, tag_has_children. Source: decisions.md sections 1 and 9.
+ * Errors: tag_not_found, tag_has_children. Source: docs/reference/api.md, Tags; docs/reference/api.md, Values.
  */
 export async function deleteTag(context: Context, call: Call, { id }: DeleteTagRequest): Promise<DeleteTagResponse> {
   const now = context.now();

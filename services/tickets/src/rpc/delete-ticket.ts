@@ -15,7 +15,7 @@ import { deletedEvent } from '../domain/ticket-event.ts';
  * late elsewhere does not bring it back.
  *
  * Errors: ticket_not_found; stale_version, if `If-Match` names another version.
- * Source: specification, DELETE /ticket/{ticketId}; decisions.md section 5; architecture.md section 4.
+ * Source: docs/reference/api.md, Deletion; docs/reference/architecture.md, Delete.
  */
 export async function deleteTicket(
   context: Context,

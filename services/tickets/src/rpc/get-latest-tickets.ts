@@ -18,7 +18,7 @@ import { scopeQueries } from '../store/scope-query.ts';
  * filters on `t.status` and `t.spamStatus` the queue has open tickets that are not spam.
  *
  * Errors: invalid_filter, ticket_not_found; required, for a direction without a ticket.
- * Source: specification, POST /ticket/getLatest; decisions.md section 5.
+ * Source: docs/reference/api.md, Queue.
  */
 export async function getLatestTickets(
   context: Context,

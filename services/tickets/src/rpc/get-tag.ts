@@ -4,7 +4,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagMessages } from '../application/tag-message.ts';
 
-/** Reads one tag. Errors: tag_not_found. Source: decisions.md section 9. */
+/** Reads one tag. Errors: tag_not_found. Source: docs/reference/api.md, Tags. */
 export async function getTag(context: Context, _call: Call, request: GetTagRequest): Promise<GetTagResponse> {
   const [tag] = tagMessages([request.id], await context.tags.tree());
   if (!tag) throw notFound('Tag');

@@ -12,7 +12,7 @@ import { queueKeys } from '../domain/queue-order.ts';
 /**
  * Reads a ticket in full form, with its neighbours in the queue.
  *
- * Errors: ticket_not_found. Source: specification, GET /ticket/{ticketId}.
+ * Errors: ticket_not_found. Source: docs/reference/api.md, Reading a ticket.
  */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
   const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);

@@ -6,7 +6,7 @@ import { tagMessages } from '../application/tag-message.ts';
 
 const defaultLimit = 100;
 
-/** Lists tags by full name. Source: decisions.md section 9. */
+/** Lists tags by full name. Source: docs/reference/api.md, Tags. */
 export async function listTags(context: Context, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
   const tree = await context.tags.tree();
   const part = request.q?.toLowerCase() ?? '';

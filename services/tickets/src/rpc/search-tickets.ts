@@ -16,7 +16,12 @@ import { scopeQueries } from '../store/scope-query.ts';
 
 const defaultLimit = 100;
 
-/** Finds tickets, in compact form. Source: specification, POST /ticket/search; decisions.md section 4. */
+/**
+ * Finds tickets, in compact form.
+ *
+ * Source: docs/reference/api.md, Searching tickets; docs/reference/api.md, Filters; docs/reference/api.md, Order and
+ * pages.
+ */
 export async function searchTickets(
   context: Context,
   call: Call,

@@ -10,7 +10,8 @@ import { tagChangedEvent } from '../domain/tag-event.ts';
 /**
  * Changes a tag. If no value differs, the tag keeps its version and there is no event.
  *
- * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep. Source: decisions.md sections 1 and 9.
+ * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep.
+ * Source: docs/reference/api.md, Tags; docs/reference/api.md, Presence and null.
  */
 export async function updateTag(context: Context, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
   const input = inputOf(request);

@@ -16,7 +16,7 @@ import { tagViolations } from '../domain/ticket-patch.ts';
  * Changes a ticket.
  *
  * Errors: ticket_not_found, unknown_tag; stale_version, if `If-Match` names another version.
- * Source: specification, PATCH /ticket/{ticketId}; decisions.md section 5.
+ * Source: docs/reference/api.md, Updating a ticket.
  */
 export async function updateTicket(
   context: Context,

@@ -17,7 +17,7 @@ import { tagViolations } from '../domain/ticket-patch.ts';
  *
  * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags,
  * not_allowed, each with a pointer; stale_version, if an element names a version that its ticket no longer has.
- * Source: specification, PATCH /ticket; decisions.md section 5.
+ * Source: docs/reference/api.md, Bulk changes.
  */
 export async function updateTickets(
   context: Context,

@@ -10,7 +10,7 @@ const storedSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.
  * Makes the queries that restrict a list to the tickets for which a caller has the skills, as `hasRequiredSkills` says,
  * and that are not spam.
  *
- * Source: specification, POST /ticket/search; decisions.md section 5.
+ * Source: docs/reference/api.md, Ticket scope.
  */
 export function scopeQueries(caller: SkilledCaller, tree: TagTree, spamTagId: number | null): Query[] {
   const { tagIds, excludedTagIds, restricted } = caller.skills;
@@ -25,7 +25,7 @@ export function scopeQueries(caller: SkilledCaller, tree: TagTree, spamTagId: nu
   ];
 }
 
-/** Excludes the tickets with the tag that marks spam at run time. Source: specification, spamStatus rules. */
+/** Excludes the tickets with the tag that marks spam at run time. Source: docs/reference/api.md, Spam. */
 export function runTimeSpamQueries(spamTagId: number | null): Query[] {
   return spamTagId === null ? [] : [{ tagIds: { $ne: spamTagId } }];
 }
