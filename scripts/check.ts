@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brokenReferences, headingsIn } from '../tools/dev/source-references.ts';
+import { brokenReferences, headingsIn, missingTests } from '../tools/dev/source-references.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
 interface Check {
@@ -101,9 +101,15 @@ function sourcesExist(): boolean {
   const broken = files
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
     .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
-  const output = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`).join('\n');
+  const guarantees = 'docs/reference/guarantees.md';
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  const problems = [
+    ...broken.map(({ file, line, text }) => `${file}:${line}: ${text}`),
+    ...missingTests(readFileSync(guarantees, 'utf8'), read).map((test) => `${guarantees}: no test ${test}`),
+  ];
+  const output = problems.join('\n');
   const problem =
-    broken.length > 0 ? `${broken.length} references to a file or heading that does not exist` : undefined;
+    problems.length > 0 ? `${problems.length} references to a file, heading or test that does not exist` : undefined;
   report('sources in comments', startedAt, problem, output);
   return problem === undefined;
 }

@@ -60,3 +60,14 @@ export function headingsIn(document: string): Set<string> {
   const headings = readFileSync(document, 'utf8').matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading = '']) => heading.trim()));
 }
+
+/**
+ * Finds the tests that a document names and that do not exist: `path/of.test.ts`: "a part of its title". `read` returns
+ * the text of a file, or undefined if there is none.
+ */
+export function missingTests(document: string, read: (file: string) => string | undefined): string[] {
+  const named = document.matchAll(/`([\w./-]+\.ts)`: "([^"]+)"/g);
+  return [...named]
+    .filter(([, file = '', title = '']) => !read(file)?.includes(title))
+    .map(([, file, title]) => `${file}: "${title}"`);
+}

@@ -39,7 +39,7 @@ function recorded(fails = false) {
       expect((await kit.settings()).colour).toBe('red');
       return {
         implementations: [implement(ExportService, {}, {})],
-        handle: async () => undefined,
+        eraseTicket: async () => undefined,
         tasks: [
           {
             name: 'endless',

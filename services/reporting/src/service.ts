@@ -3,6 +3,7 @@ import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
 import { startExportWorker } from './application/export-worker.ts';
+import { erase } from './application/projection.ts';
 import { rowOperations } from './application/row-operations.ts';
 import { driftMeter, scheduledTasks } from './application/scheduled-tasks.ts';
 import { tagRefresher } from './application/tag-refresher.ts';
@@ -30,6 +31,7 @@ export const service = composeService({
         }),
       ],
       handle: eventHandler(context, refresher.wake),
+      eraseTicket: (id, version) => erase(context, id, version),
       tasks: scheduledTasks(context, driftMeter(kit.metrics.registry), kit.stopping),
       loops: [
         { role: 'consumer', start: refresher.start },

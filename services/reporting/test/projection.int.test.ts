@@ -7,6 +7,7 @@ import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { receivedEvent } from '@ticketing/events/bus/envelope.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { eraseDeletedTickets } from '@ticketing/service-kit/lifecycle/erase-deleted-tickets.ts';
 import { openDailyJob } from '@ticketing/store/daily-job.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
@@ -158,7 +159,7 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
           } else if (step.kind === 'delete') {
             const version = model.delete(step.id);
             deleted.add(step.id);
-            publish(() => erase(context, step.id, version, call));
+            publish(() => erase(context, step.id, version));
           } else {
             model.put(step.id, { tagIds: step.tags, subject: `version ${given.indexOf(step)}` });
             publish(() => project(context, [step.id], call));
@@ -241,7 +242,11 @@ test('whichever call fails, before or after its effect, handling the event again
         exports: failing(context.exports),
         tickets: failing(context.tickets),
       };
-      const handle = eventHandler(fallible, () => undefined);
+      const handle = eraseDeletedTickets({
+        handle: eventHandler(fallible, () => undefined),
+        eraseTicket: (id, version) => erase(fallible, id, version),
+        confirm: fallible.tickets.confirmErasure,
+      });
       const deliver = async (...messages: OutgoingMessage[]) => {
         const events = messages.map((message) => receivedEvent({ topic: ticketChangedTopic.name, ...message }));
         for (;;) {
@@ -298,7 +303,7 @@ test('a rebuild builds all rows again beside those that are read, includes chang
     model.put(id, { subject: `Text ${id}` });
     await project(context, [id], call);
   }
-  await erase(context, 7, model.delete(7), call);
+  await erase(context, 7, model.delete(7));
   // An error in the old rows must not appear in the new ones.
   await connection
     .collection<{ _id: number }>('rows1')

@@ -1,8 +1,5 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import {
   SnapshotService,
@@ -10,6 +7,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { type Tag, TagSchema, TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 
 type TicketInit = Exclude<MessageInitShape<typeof TicketSchema>, Ticket>;
 
@@ -73,41 +71,27 @@ function ticketOf(id: number, version: number, fields: TicketInit) {
 }
 
 /** Serves a model over gRPC, as the part of the tickets service that the reporting service calls. */
-export async function serveTickets(model: TicketModel): Promise<{ port: number; stop(): Promise<void> }> {
-  const sessions = new Set<ServerHttp2Session>();
+export function serveTickets(model: TicketModel): Promise<StubServer> {
   const requireAvailable = () => {
     if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
   };
-  const server: Http2Server = createServer(
-    connectNodeAdapter({
-      routes: ({ service }) => {
-        service(SnapshotService, {
-          getTicketSnapshots({ ticketIds }) {
-            requireAvailable();
-            return model.snapshots(ticketIds);
-          },
-          listTicketVersions({ afterId, limit }) {
-            requireAvailable();
-            return { versions: model.versions(afterId, limit) };
-          },
-          confirmErasure({ ticketId }, { requestHeader }) {
-            requireAvailable();
-            const token = requestHeader.get('authorization')?.split('.')[1] ?? '';
-            const { iss } = JSON.parse(Buffer.from(token, 'base64url').toString()) as { iss: string };
-            model.confirmed.push({ ticketId, owner: iss });
-            return {};
-          },
-        });
+  return startStubServer(({ service }) => {
+    service(SnapshotService, {
+      getTicketSnapshots({ ticketIds }) {
+        requireAvailable();
+        return model.snapshots(ticketIds);
       },
-    }),
-  ).on('session', (session) => sessions.add(session));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const session of sessions) session.destroy();
-        server.close(() => resolve());
-      }),
-  };
+      listTicketVersions({ afterId, limit }) {
+        requireAvailable();
+        return { versions: model.versions(afterId, limit) };
+      },
+      confirmErasure({ ticketId }, { requestHeader }) {
+        requireAvailable();
+        const token = requestHeader.get('authorization')?.split('.')[1] ?? '';
+        const { iss } = JSON.parse(Buffer.from(token, 'base64url').toString()) as { iss: string };
+        model.confirmed.push({ ticketId, owner: iss });
+        return {};
+      },
+    });
+  });
 }

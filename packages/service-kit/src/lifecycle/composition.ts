@@ -1,3 +1,4 @@
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
@@ -7,6 +8,8 @@ import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from '../server/call.ts';
+import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
+import type { Kit } from './kit.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */
@@ -19,8 +22,13 @@ export interface Composition {
   onCaller?(caller: Caller): void;
   /** For the role `relay`: the outboxes of the events that the service publishes. */
   outboxes?: readonly Outbox[];
-  /** For the role `consumer`: handles the events of the topics that the service consumes. */
+  /** For the role `consumer`: handles the events of the topics that the service consumes, except deletions of tickets. */
   handle?: HandleEvents;
+  /**
+   * For the role `consumer` of a service that consumes changes of tickets and stores data of them: called when a ticket was
+   * deleted. `confirmErasure` of the kit is called afterwards.
+   */
+  eraseTicket?: EraseTicket;
   /** For the role `scheduler`: work that is repeated at an interval. */
   tasks?: readonly ScheduledTask[];
   /** Other background work, each with the role that does it. */
@@ -43,7 +51,9 @@ export interface PendingWork {
 
 /** Refuses a composition that does not fit the service's entry. Errors: the first difference. */
 export function checkComposition(entry: ServiceEntry, composition: Composition): void {
-  const { implementations = [], outboxes = [], handle, tasks = [], loops = [] } = composition;
+  const { implementations = [], outboxes = [], handle, eraseTicket, tasks = [], loops = [] } = composition;
+  const mustErase = entry.keepsTicketData && entry.consumes.includes(ticketChangedTopic);
+  const isConsumer = handle !== undefined || eraseTicket !== undefined;
   const hasRole = (role: Role) => entry.roles.includes(role);
   const served = implementations.map(({ service }) => service.typeName);
   const unserved = entry.contracts.find(({ typeName }) => !served.includes(typeName));
@@ -53,13 +63,21 @@ export function checkComposition(entry: ServiceEntry, composition: Composition):
     (unknown && `it serves ${unknown}, which its entry does not list`) ||
     (outboxes.length > 0 !== entry.publishes.length > 0 &&
       'its outboxes and the topics that it publishes do not fit') ||
-    ((handle !== undefined) !== entry.consumes.length > 0 &&
-      'its handler and the topics that it consumes do not fit') ||
+    (isConsumer !== entry.consumes.length > 0 && 'its handler and the topics that it consumes do not fit') ||
     (outboxes.length > 0 && !hasRole('relay') && 'it has outboxes but not the role relay') ||
-    (handle && !hasRole('consumer') && 'it handles events but has not the role consumer') ||
+    (mustErase !== (eraseTicket !== undefined) && 'its eraseTicket and its keepsTicketData do not fit') ||
+    (eraseTicket && !entry.calls.includes('tickets') && 'it erases tickets but does not call tickets') ||
+    (isConsumer && !hasRole('consumer') && 'it handles events but has not the role consumer') ||
     (tasks.length > 0 && !hasRole('scheduler') && 'it has tasks but not the role scheduler') ||
     loops
       .filter(({ role }) => !hasRole(role))
       .map(({ role }) => `it has a loop of the role ${role}, but not the role`)[0];
   if (difference) throw new Error(`The ${entry.name} service does not fit its entry: ${difference}.`);
+}
+
+/** The handler of all events that a service consumes, deletions of tickets included; undefined if it consumes none. */
+export function eventHandlerOf(kit: Kit<unknown, unknown>, composition: Composition): HandleEvents | undefined {
+  const { handle, eraseTicket } = composition;
+  if (!eraseTicket) return handle;
+  return eraseDeletedTickets({ handle, eraseTicket, confirm: kit.confirmErasure });
 }

@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
@@ -37,6 +38,11 @@ export interface Kit<Own, Settings> {
     contract: Service,
     options: ClientOptions,
   ): (call?: OnBehalfOf) => Client<Service>;
+  /**
+   * Erases the stored responses about a deleted ticket, and confirms to the tickets service that this service has erased
+   * all its data of the ticket. Errors: store_unavailable; those of the tickets service, as ConnectError.
+   */
+  confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
   /** Wakes the relay of this process, if it has one, so that new events are sent at once. */
   wakeRelay(): void;
   /** Aborts when the service begins to stop its background work. */
@@ -86,6 +92,22 @@ export async function openKit<Own, Settings>(
     issuer: () => issuer.keys.check(),
   });
   opened.defer(() => health.close());
+  const openClient: Kit<Own, Settings>['openClient'] = (service, contract, { timeoutMs, maxResponseBytes }) => {
+    const target = config.targets.get(service);
+    if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
+    const transport = createGrpcTransport({
+      target,
+      services: [contract],
+      defaultTimeoutMs: timeoutMs,
+      ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
+    });
+    opened.defer(() => transport.close());
+    return serviceClient(contract, { audience: service, transport, tokens });
+  };
+  const snapshots =
+    entry.keepsTicketData && entry.calls.includes('tickets')
+      ? openClient('tickets', SnapshotService, { timeoutMs: 10_000 })
+      : undefined;
   return {
     ...options,
     metrics: createMetrics(entry.name),
@@ -100,17 +122,10 @@ export async function openKit<Own, Settings>(
       if (!idempotency) throw noDatabase(entry);
       return idempotency;
     },
-    openClient(service, contract, { timeoutMs, maxResponseBytes }) {
-      const target = config.targets.get(service);
-      if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
-      const transport = createGrpcTransport({
-        target,
-        services: [contract],
-        defaultTimeoutMs: timeoutMs,
-        ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
-      });
-      opened.defer(() => transport.close());
-      return serviceClient(contract, { audience: service, transport, tokens });
+    openClient,
+    async confirmErasure(ticketId, call) {
+      await idempotency?.eraseAbout({ kind: 'Ticket', id: ticketId });
+      await snapshots?.(call).confirmErasure({ ticketId });
     },
     onClose: (close) => opened.defer(close),
   };

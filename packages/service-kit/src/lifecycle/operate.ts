@@ -12,7 +12,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import type { Composition } from './composition.ts';
+import { type Composition, eventHandlerOf } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
 
 /**
@@ -64,7 +64,8 @@ async function carryOut(
   { name, key }: OperationRequest,
   print: Print,
 ): Promise<number> {
-  const { outboxes = [], handle, operations = {} } = composition;
+  const { outboxes = [], operations = {} } = composition;
+  const handle = eventHandlerOf(kit, composition);
   switch (name) {
     case 'dead-letters': {
       const unsent = await printUndeliverable(outboxes, print);
@@ -90,11 +91,11 @@ async function carryOut(
 async function drain(
   entry: ServiceEntry,
   { config, log }: Kit<unknown, unknown>,
-  { outboxes = [], handle, pending = [] }: Composition,
+  { outboxes = [], pending = [] }: Composition,
   print: Print,
 ): Promise<void> {
   if (outboxes.length > 0) await waitForNone('events are not sent yet', () => unsentCount(outboxes), print);
-  if (handle && config.bus) {
+  if (entry.consumes.length > 0 && config.bus) {
     const bus = await openBus(config.bus, entry.name, log);
     const topics = entry.consumes.map((topic) => topic.name);
     try {

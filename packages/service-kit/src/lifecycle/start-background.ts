@@ -2,12 +2,13 @@ import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { startConsumer } from '@ticketing/events/consumer/consumer.ts';
 import { measureConsumers } from '@ticketing/events/consumer/consumer-metrics.ts';
+import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
 import { removeOldFromInbox } from '@ticketing/events/inbox/inbox.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
 import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
 import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
-import type { Composition } from './composition.ts';
+import { type Composition, eventHandlerOf } from './composition.ts';
 import type { Kit } from './kit.ts';
 import { type ScheduledTask, startSchedule } from './schedule.ts';
 
@@ -20,11 +21,11 @@ export async function startBackground(
 ): Promise<Relay | undefined> {
   const { log, health, config } = kit;
   const hasRole = (role: Role) => config.roles.includes(role);
-  const { outboxes = [], handle, tasks = [], loops = [] } = composition;
+  const { outboxes = [], tasks = [], loops = [] } = composition;
+  const handle = hasRole('consumer') ? eventHandlerOf(kit, composition) : undefined;
   measureOutboxes(outboxes, kit.metrics.registry);
   const isRelay = hasRole('relay') && outboxes.length > 0;
-  const isConsumer = hasRole('consumer') && handle !== undefined;
-  const bus = config.bus && (isRelay || isConsumer) ? await openBus(config.bus, entry.name, log) : undefined;
+  const bus = config.bus && (isRelay || handle) ? await openBus(config.bus, entry.name, log) : undefined;
   if (bus) opened.defer(() => bus.close());
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
@@ -34,7 +35,7 @@ export async function startBackground(
   const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit)] : [];
   const schedule = startSchedule(allTasks, health, log);
   opened.defer(() => schedule.stop());
-  if (bus && isConsumer) startConsuming(entry, kit, { bus, handle }, opened);
+  if (bus && handle) startConsuming(entry, kit, { bus, handle }, opened);
   if (!bus || !isRelay) return undefined;
   const relay = startRelay({ database: kit.database, outboxes, bus, log });
   opened.defer(() => relay.stop());
@@ -55,7 +56,7 @@ function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTas
 function startConsuming(
   entry: ServiceEntry,
   { database, log, metrics }: Kit<unknown, unknown>,
-  { bus, handle }: { bus: Bus } & Required<Pick<Composition, 'handle'>>,
+  { bus, handle }: { bus: Bus; handle: HandleEvents },
   opened: AsyncDisposableStack,
 ): void {
   const deadLetters = openDeadLetters(database.connection);

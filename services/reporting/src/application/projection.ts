@@ -48,19 +48,17 @@ export async function project(context: ProjectionContext, ids: readonly number[]
 }
 
 /**
- * Erases all that this service keeps of a deleted ticket, and confirms it to the tickets service. May be repeated.
+ * Erases all that this service keeps of a deleted ticket. May be repeated.
  *
  * Source: docs/reference/api.md, Deletion.
  */
 export async function erase(
-  context: ProjectionContext,
+  { rows, exports }: Pick<ProjectionContext, 'rows' | 'exports'>,
   id: number,
   version: number,
-  options: CallOptions,
 ): Promise<void> {
-  await context.rows.erase(id, version);
-  await context.exports.withdrawFilesWith(id);
-  await context.tickets.confirmErasure(id, options);
+  await rows.erase(id, version);
+  await exports.withdrawFilesWith(id);
 }
 
 /**

@@ -66,8 +66,10 @@ async function repair(context: ProjectionContext, differing: readonly Suspect[],
     await project(context, toProject.slice(at, at + repairBatchSize), call);
   }
   for (const { id, version, isKnown } of differing.filter(({ kind }) => kind === 'surplus')) {
-    if (isKnown) await erase(context, id, version, call);
-    else await context.rows.remove(id, version);
+    if (isKnown) {
+      await erase(context, id, version);
+      await context.tickets.confirmErasure(id, call);
+    } else await context.rows.remove(id, version);
   }
 }
 

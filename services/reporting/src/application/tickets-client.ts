@@ -23,7 +23,7 @@ const batchSize = 50;
 const maxResponseBytes = 64 * 1024 * 1024;
 
 /** Opens the client. Errors of every operation: those of the tickets service, as ConnectError. */
-export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient'>): TicketsClient {
+export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient' | 'confirmErasure'>): TicketsClient {
   const clientFor = kit.openClient('tickets', SnapshotService, { timeoutMs, maxResponseBytes });
   return {
     async snapshots(ids, call) {
@@ -44,9 +44,7 @@ export function openTicketsClient(kit: Pick<Kit<unknown, unknown>, 'openClient'>
       const { versions } = await clientFor().listTicketVersions({ afterId });
       return versions;
     },
-    async confirmErasure(ticketId, call) {
-      await clientFor(call).confirmErasure({ ticketId });
-    },
+    confirmErasure: kit.confirmErasure,
   };
 }
 
