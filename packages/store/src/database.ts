@@ -8,7 +8,7 @@ export interface Database {
   /** Equal for all connections to the same database by the same URI. */
   id: string;
   connection: Connection;
-  /** Resolves when the database has been reached for the first time, and is set up. */
+  /** Resolves when the database has been reached for the first time, and is set up; never if it is closed before. */
   opened: Promise<void>;
   /** Rejects if the database does not respond, or is not set up. */
   check(): Promise<void>;
@@ -22,6 +22,7 @@ export interface OpenOptions {
 }
 
 const retryMs = 500;
+const reportAfterMs = 10_000;
 const heartbeatMs = 500;
 /** How old the last heartbeat may be to show that the server responds. */
 const freshMs = 3 * heartbeatMs;
@@ -44,7 +45,7 @@ export function openDatabase(
   return {
     id: `${uri} ${name}`,
     connection,
-    opened: connected.then(() => undefined),
+    opened: connected.then(() => (state.isOpened ? undefined : new Promise<never>(() => undefined))),
     async check() {
       if (!state.isOpened) throw new Error('the database has not been reached, or is not set up');
       if (performance.now() - state.respondedAt < freshMs) return;
@@ -78,20 +79,36 @@ async function connect(
 ): Promise<(() => void) | undefined> {
   let isReported = false;
   while (!closing.aborted) {
+    let stopFollowing: (() => void) | undefined;
     try {
       await connection.openUri(uri, { dbName: name, ...connectionOptions(uri) });
+      stopFollowing = await followServerTime(connection);
+      if (!isSetUpHere) await untilSetUp(connection, onUnreachable, closing);
+      if (closing.aborted) return stopFollowing;
       recordHeartbeats(connection, state);
-      const stopFollowing = await followServerTime(connection);
-      while (!isSetUpHere && !closing.aborted && !(await isSetUp(connection))) await pause(closing);
       state.isOpened = true;
       return stopFollowing;
     } catch (error) {
+      stopFollowing?.();
       if (!isReported) onUnreachable(error);
       isReported = true;
       await pause(closing);
     }
   }
   return undefined;
+}
+
+/** Waits until another process has set the database up. Reports once if that takes longer than a set-up should. */
+async function untilSetUp(
+  connection: Connection,
+  onUnreachable: (error: unknown) => void,
+  closing: AbortSignal,
+): Promise<void> {
+  for (let attempt = 1; !closing.aborted && !(await isSetUp(connection)); attempt++) {
+    if (attempt * retryMs === reportAfterMs)
+      onUnreachable(new Error('it is not set up for this version of the system'));
+    await pause(closing);
+  }
 }
 
 const pause = (closing: AbortSignal) => setTimeout(retryMs, undefined, { signal: closing }).catch(() => undefined);

@@ -33,6 +33,8 @@ export type IdempotencyClaim =
 export interface IdempotencyStore {
   /** Claims a request that is new, or whose lease has expired. Otherwise returns the state of the known request. */
   claim(id: string, fingerprint: string): Promise<IdempotencyClaim>;
+  /** Extends the lease of a request whose processing takes long. Returns false if another process has claimed it. */
+  renew(claim: ClaimedRequest): Promise<boolean>;
   /** Records a number under a name, unless one is recorded already. Returns the recorded number. */
   reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
   /** Records the response, if the claim still holds. */
@@ -84,11 +86,17 @@ export function openIdempotencyStore(
 ): IdempotencyStore {
   const collection = collectionOf(connection);
   const erasedSubjects = erasedSubjectsOf(connection);
-  const records: Records = { collection, leases: openLeases(collection, { connection, durationMs, now }), now };
+  const records: Records = {
+    collection,
+    erasedSubjects,
+    leases: openLeases(collection, { connection, durationMs, now }),
+    now,
+  };
   const isMine = (claim: ClaimedRequest) => ({ ...records.leases.isHeld(claim), state: 'running' as const });
 
   return {
     claim: (id, fingerprint) => storeCall(() => claimRequest(records, id, fingerprint)),
+    renew: (claim) => storeCall(() => records.leases.renew(claim)),
     reserve: (claim, name, proposed) =>
       storeCall(async () => {
         const field = `reserved.${name}`;
@@ -101,9 +109,7 @@ export function openIdempotencyStore(
       const done = { state: 'done' as const, response: new mongo.Binary(response), subjects: subjects.map(nameOf) };
       await storeCall(() => collection.updateOne(isMine(claim), { $set: done }));
       // An erasure that ran before this response was stored has not found it, but has recorded its subject.
-      if (subjects.length === 0) return;
-      const erased = await storeCall(() => erasedSubjects.find({ _id: { $in: subjects.map(nameOf) } }).toArray());
-      for (const { _id } of erased) await eraseAbout(collection, _id);
+      await storeCall(() => eraseIfErased(records, done.subjects));
     },
     async release(claim) {
       await storeCall(() => collection.deleteOne(isMine(claim)));
@@ -125,6 +131,7 @@ export function openIdempotencyStore(
 /** The stored requests, and what a claim of one needs. */
 interface Records {
   collection: mongo.Collection<IdempotencyDocument>;
+  erasedSubjects: mongo.Collection<ErasedSubject>;
   leases: Leases<IdempotencyDocument>;
   now(): number;
 }
@@ -137,6 +144,8 @@ async function claimRequest(records: Records, id: string, fingerprint: string): 
     const known = await collection.findOne({ _id: id });
     if (known && known.expiresAt.getTime() <= now()) {
       await collection.deleteOne({ _id: id, expiresAt: known.expiresAt });
+    } else if (known?.state === 'done' && (await eraseIfErased(records, known.subjects))) {
+      // Its process died before it could erase the response.
     } else if (known) return describe(known);
   }
 }
@@ -172,6 +181,14 @@ async function takeOver({ leases }: Records, id: string, fingerprint: string): P
   if (!abandoned) return undefined;
   const { lease, requestId, reserved } = abandoned;
   return { id, owner: lease.owner, requestId, reserved };
+}
+
+/** Erases the responses about those of some subjects that have been erased already; returns whether there are any. */
+async function eraseIfErased({ collection, erasedSubjects }: Records, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false;
+  const erased = await erasedSubjects.find({ _id: { $in: [...names] } }).toArray();
+  for (const { _id } of erased) await eraseAbout(collection, _id);
+  return erased.length > 0;
 }
 
 async function eraseAbout(collection: mongo.Collection<IdempotencyDocument>, name: string): Promise<void> {

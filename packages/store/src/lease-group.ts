@@ -71,7 +71,8 @@ export function joinLeaseGroup<Part extends Leased>(
     const renewed = await held.renew();
     held.stopOthersThan(new Set([...share].filter((part) => renewed.has(part))));
     for (const part of share) await held.claim(part);
-    return held.names().length === share.size;
+    const names = held.names();
+    return names.length === share.size && names.every((part) => share.has(part));
   }
 
   async function run(): Promise<void> {

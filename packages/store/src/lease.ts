@@ -26,7 +26,7 @@ export interface Claimed {
 export interface ClaimOptions {
   set?: Query;
   increment?: Query;
-  /** The fields, beside the `_id` of the filter, of a document that is created if none matches; if undefined, none is created. */
+  /** The fields, besides `_id`, of a document that is created if none matches; if undefined, none is created. */
   setOnInsert?: Query;
   sort?: Record<string, 1 | -1>;
   /** The owner of the lease. By default every claim has a new one; a member of a group uses one for all its claims. */
@@ -67,11 +67,18 @@ export function openLeases<Document extends Leased>(
     begin: (owner = randomUUID()) => ({ owner, expiresAt: expiry() }),
     isFree,
     isHeld,
-    async claim(filter, { set = {}, increment, setOnInsert, sort, owner = randomUUID() } = {}) {
+    async claim(filter, given = {}) {
+      const { set = {}, increment, setOnInsert, sort, owner = randomUUID() } = given;
       const lease = { owner, expiresAt: expiry() };
       const change = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
       const options = { returnDocument: 'after' as const, ...(sort ? { sort } : {}) };
-      const claimed = await collection.findOneAndUpdate({ ...filter, ...isFree() } as never, change as never, options);
+      // A member that could not release a document still has its lease, and may go on with it.
+      const isClaimable = given.owner === undefined ? isFree() : { $or: [isFree(), { 'lease.owner': owner }] };
+      const claimed = await collection.findOneAndUpdate(
+        { ...filter, ...isClaimable } as never,
+        change as never,
+        options,
+      );
       if (claimed || !setOnInsert) return (claimed as (Document & { lease: Lease }) | null) ?? undefined;
       // Not by an upsert: servers report a key that exists already in different ways there.
       const document = { ...setOnInsert, ...increment, ...set, _id: filter._id, lease };

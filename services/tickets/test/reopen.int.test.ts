@@ -63,7 +63,7 @@ test.concurrent('a replica without the role scheduler opens no tickets', async (
   try {
     const body = { channel: 'chat', status: 'pending', dueBy: inSeconds(-5) };
     const { json } = await idle.request('POST', '/ticket', { body });
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     expect((await idle.documentOf(json.id)).status).toBe('pending');
   } finally {
     await idle.stop();

@@ -33,6 +33,7 @@ export interface Relay {
 const maxDocuments = 500;
 const defaultPollMs = { busy: 200, idle: 1_500 };
 const defaultGatherMs = 150;
+const waitingMessage = 'events cannot be sent and wait in the outbox';
 
 /**
  * Sends the events of outboxes to the bus at least once, those of a document in the order of their versions, and
@@ -48,6 +49,8 @@ export function startRelay(options: RelayOptions): Relay {
   const { database, outboxes, bus, log, pollMs = defaultPollMs, gatherMs = defaultGatherMs } = options;
   const owned = new Set<number>();
   const rounds = new Map<Outbox, Promise<number>>();
+  const failing = new Map<Outbox, { failures: number; until: number }>();
+  const pauseOf = (outbox: Outbox) => (failing.get(outbox)?.until ?? 0) - performance.now();
 
   const member = joinLeaseGroup<Leased>(database, {
     collection: 'relayLeases',
@@ -66,18 +69,34 @@ export function startRelay(options: RelayOptions): Relay {
     times: options.leaseTimes,
   });
 
-  /** Sends a round from every outbox, if any has something to send. */
+  /** Sends a round from every outbox that is not paused after a failure, if any has something to send. */
   async function sendAll(signal: AbortSignal): Promise<WorkFound> {
-    if (owned.size === 0 || !(await isAnyWaiting(outboxes))) return 'nothing';
-    for (const outbox of outboxes) rounds.set(outbox, sendRound(outbox));
-    const ended = await Promise.allSettled(rounds.values());
-    const failed = ended.find((one) => one.status === 'rejected');
-    if (failed) throw failed.reason;
-    const counts = ended.map((one) => (one.status === 'fulfilled' ? one.value : 0));
+    const ready = outboxes.filter((outbox) => pauseOf(outbox) <= 0);
+    if (ready.length === 0) {
+      await setTimeout(Math.min(...outboxes.map(pauseOf)), undefined, { signal }).catch(() => undefined);
+      return 'more';
+    }
+    if (owned.size === 0 || !(await isAnyWaiting(ready))) return 'nothing';
+    for (const outbox of ready) rounds.set(outbox, tryRound(outbox));
+    const counts = await Promise.all(ready.map((outbox) => rounds.get(outbox) ?? 0));
     if (counts.includes(maxDocuments)) return 'more';
     if (counts.every((count) => count === 0)) return 'nothing';
     await setTimeout(gatherMs, undefined, { signal }).catch(() => undefined);
     return 'done';
+  }
+
+  /** Sends a round. A failure pauses this outbox only. */
+  async function tryRound(outbox: Outbox): Promise<number> {
+    try {
+      const count = await sendRound(outbox);
+      failing.delete(outbox);
+      return count;
+    } catch (error) {
+      if (!failing.has(outbox)) log.warn({ err: error, outbox: outbox.name }, waitingMessage);
+      const failures = (failing.get(outbox)?.failures ?? -1) + 1;
+      failing.set(outbox, { failures, until: performance.now() + retryDelayMs(failures) });
+      return 0;
+    }
   }
 
   /** Sends the oldest events. Returns how many documents had some. */
@@ -129,7 +148,7 @@ export function startRelay(options: RelayOptions): Relay {
     run: sendAll,
     after: database.opened,
     onError(error, failures) {
-      log.warn({ err: error }, 'events cannot be sent and wait in the outbox');
+      log.warn({ err: error }, waitingMessage);
       return retryDelayMs(failures);
     },
   });

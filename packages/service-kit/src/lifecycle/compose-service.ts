@@ -77,6 +77,8 @@ export function composeService<Own = unknown, Settings = unknown>(
         opened,
       );
       const composition = await definition.compose(kit);
+      const { web } = composition;
+      if (web) opened.defer(() => web.close());
       checkComposition(entry, composition);
       relay = await startBackground(entry, kit, composition, opened);
       // Before the background work is waited for, so that what takes long breaks off.
@@ -93,7 +95,9 @@ export function composeService<Own = unknown, Settings = unknown>(
         },
       };
     } catch (error) {
-      await opened.disposeAsync();
+      await opened
+        .disposeAsync()
+        .catch((closeError: unknown) => log.error({ err: closeError }, 'not all parts were closed'));
       throw error;
     }
   };

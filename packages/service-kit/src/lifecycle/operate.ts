@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
 import {
@@ -25,6 +26,8 @@ export interface OperationRequest {
   key?: string | undefined;
 }
 
+const openTimeoutMs = 30_000;
+
 /** What an operation needs from a service. */
 export interface OperatedService<Own, Settings> {
   entry: ServiceEntry;
@@ -50,11 +53,16 @@ export async function operate<Own, Settings>(
     const wakeRelay = () => undefined;
     const { signal: stopping } = new AbortController();
     const kit = await openKit({ entry, config, log, runtime: systemRuntime, settings, wakeRelay, stopping }, opened);
-    if (entry.hasStore) await kit.database.opened;
+    if (entry.hasStore) await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
     return await carryOut(entry, kit, await compose(kit), request, print);
   } finally {
     await opened.disposeAsync();
   }
+}
+
+async function failAfterTimeout(service: string): Promise<never> {
+  await setTimeout(openTimeoutMs, undefined, { ref: false });
+  throw new Error(`The database of the ${service} service does not respond, or is not set up for this version.`);
 }
 
 async function carryOut(

@@ -45,7 +45,8 @@ class FakeService {
     return this.#steps;
   }
 
-  readonly records: Pick<IdempotencyStore, 'claim' | 'reserve' | 'complete' | 'release'> = {
+  readonly records: Pick<IdempotencyStore, 'claim' | 'renew' | 'reserve' | 'complete' | 'release'> = {
+    renew: async () => true,
     claim: (id, fingerprint) => this.step((): IdempotencyClaim => this.#claim(id, fingerprint)),
     reserve: (claim, name, proposed) =>
       this.step(() => {

@@ -4,6 +4,7 @@ import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import { whileRenewing } from '@ticketing/store/lease.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
@@ -32,7 +33,9 @@ export function honourIdempotencyKeys(
 }
 
 /** The part of the store with which requests are recorded. */
-type RequestRecords = Pick<IdempotencyStore, 'claim' | 'reserve' | 'complete' | 'release'>;
+type RequestRecords = Pick<IdempotencyStore, 'claim' | 'renew' | 'reserve' | 'complete' | 'release'>;
+
+const renewMs = 3_000;
 
 type Handler = (call: Call, request: Message) => Promise<Message>;
 
@@ -67,7 +70,12 @@ async function handleClaimed(
   };
   let response: Message;
   try {
-    response = await handler(Object.assign(Object.create(call), { idempotency }) as Call, request);
+    const idempotentCall = Object.assign(Object.create(call), { idempotency }) as Call;
+    response = await whileRenewing(
+      () => store.renew(claim),
+      renewMs,
+      () => handler(idempotentCall, request),
+    );
   } catch (error) {
     // After any other error something may have changed: the record stays, and a repetition takes the request over.
     if (error instanceof DomainError && !codesAfterChange.has(error.code)) await store.release(claim);
