@@ -15,10 +15,10 @@ export interface BareTicket {
 /** The collection that the bare routes work on. */
 export type BareTickets = mongo.Collection<BareTicket>;
 
-/** Leaves out what the full form of a ticket does not show. */
+/** Leaves out the fields that are not in the full form of a ticket. */
 export const fullProjection = { words: 0, outbox: 0, worklog: 0 } as const;
 
-/** Leaves out what the compact form of a ticket does not show. */
+/** Leaves out the fields that are not in the compact form of a ticket. */
 export const compactProjection = {
   ...fullProjection,
   body: 0,

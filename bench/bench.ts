@@ -42,7 +42,7 @@ interface BenchOptions {
 /** The processes of a run, which share a data folder. */
 interface Bench {
   folder: string;
-  /** Stops what has been started, the last first. */
+  /** Functions that stop the started processes, called in reverse order. */
   stops: (() => Promise<void>)[];
   options: BenchOptions;
 }
@@ -101,7 +101,7 @@ async function runBench(options: BenchOptions): Promise<void> {
   }
 }
 
-/** Starts the system once before anything is measured: it is built, and gets the tags that the tickets carry. */
+/** Starts the system once before the measurements, which builds it, and creates the tags of the tickets. */
 async function prepare(bench: Bench): Promise<void> {
   progress('the first start, which compiles');
   const system = await start(bench);
@@ -144,7 +144,7 @@ async function measureEventFlow(bench: Bench): Promise<Figure[]> {
   return [...figures, ...(await measureOutage(bench))];
 }
 
-/** The embedded log can be stopped here; a Kafka broker only by a command. */
+/** The embedded log is stopped directly, a Kafka broker by a command. */
 async function measureOutage(bench: Bench): Promise<Figure[]> {
   const { servers, tickets } = bench.options;
   const onKafka = Boolean(process.env.KAFKA_BROKERS);

@@ -11,7 +11,7 @@ import type { Figure } from './table.ts';
 /** A bus that can be made unavailable. */
 export interface StoppableBus {
   name: string;
-  /** The variables by which the services find it. */
+  /** The environment variables that make the services use it. */
   environment: Record<string, string>;
   /** Kills it; resolves when it has been started again, after the given time. */
   interrupt(downMs: number): Promise<void>;
@@ -37,7 +37,7 @@ export async function embeddedBus(dataDir: string): Promise<StoppableBus> {
   };
 }
 
-/** Opens Kafka, whose broker a command kills and starts as in `npm run faults`: `COMMAND kill|start broker`. */
+/** Opens Kafka. As in `npm run faults`, a command kills and starts the broker: `COMMAND kill|start broker`. */
 export function kafkaBus(command: string): StoppableBus {
   const servers = openServers(command);
   return {
@@ -51,11 +51,11 @@ export function kafkaBus(command: string): StoppableBus {
   };
 }
 
-/** How long changes are made before the outage; twice, because the first time is to warm up. */
+/** How long changes are made before the outage. This is done twice, the first time as a warm-up. */
 const calmSeconds = 15;
 const outageSeconds = 60;
 
-/** Measures what an outage of the bus does to changes, and how long the rows take to catch up afterwards. */
+/** Measures the effect of an outage of the bus on changes, and how long the rows take to catch up afterwards. */
 export async function measureBusOutage(system: BenchSystem, bus: StoppableBus, tickets: number): Promise<Figure[]> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   try {

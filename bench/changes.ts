@@ -18,9 +18,9 @@ export interface SteadyPlan {
   from?: number;
 }
 
-/** What became of changes. */
+/** The result of changes. */
 export interface Changed {
-  /** Of those that succeeded, in ms from when they were due. */
+  /** The latency of the changes that succeeded, in ms since they were due. */
   latencies: number[];
   failed: number;
 }
@@ -56,11 +56,11 @@ export async function changeSteadily(
   return changed;
 }
 
-/** Watches the rows of reporting for changes. */
+/** Measures when changes appear in the rows of reporting. */
 export interface RowWatch {
-  /** Waits from now on for the row of a ticket to have a version. */
+  /** Starts waiting for the row of a ticket to reach a version. */
   expect(id: number, version: number): void;
-  /** Resolves when all rows have their versions, with the ms that each took. Errors: that takes over 5 minutes. */
+  /** Resolves when all rows have reached their versions, with the ms that each took. Errors: after 5 minutes. */
   finished(): Promise<number[]>;
 }
 
@@ -73,7 +73,8 @@ export function watchRows(reporting: mongoose.mongo.Db): RowWatch {
   let deadline = Number.POSITIVE_INFINITY;
   const watching = (async () => {
     while (!isFinishing || waiting.size > 0) {
-      if (performance.now() > deadline) throw new Error(`${waiting.size} changes never reached their rows.`);
+      if (performance.now() > deadline)
+        throw new Error(`${waiting.size} changes did not appear in their rows in time.`);
       const ids = [...waiting.keys()].slice(0, 1000);
       const found = await rows.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
       for (const { _id, version } of found) {

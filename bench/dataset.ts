@@ -10,7 +10,7 @@ import { type TicketDocument, ticketIndexes } from '../services/tickets/src/stor
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
 
-/** The tickets that a load works on: ids from 1 to `count`. */
+/** The tickets that a load uses, with the ids 1 to `count`. */
 export interface Dataset {
   count: number;
 }
@@ -22,7 +22,7 @@ const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv
 /** How many tags there are; their ids start at 1. */
 export const tagCount = 60;
 const batch = 1000;
-/** When the first ticket was created, in Unix seconds; each further one a second later. */
+/** When the first ticket was created, in Unix seconds. Each further ticket was created a second later. */
 export const firstSecond = 1_700_000_000;
 
 /** The id of the nth ticket. */
@@ -31,8 +31,8 @@ export function idOf(index: number): number {
 }
 
 /**
- * Fills both databases with the same tickets, in place of those that they have, and builds the same indexes. Texts are
- * those of real tickets if the CSV file is there; one ticket of five is open, one of ten needs no skill.
+ * Replaces the tickets in both databases with the same set of tickets, and builds the same indexes. The texts come from
+ * real tickets if the CSV file exists. One ticket of five is open, and one of ten needs no skill.
  */
 export async function fill(mongodbUri: string, count: number): Promise<Dataset> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
@@ -84,7 +84,9 @@ function generated(index: number): Texts {
   return { subject: word(1), body: `<p>${Array.from({ length: 80 }, (_, salt) => word(salt)).join(' ')}</p>` };
 }
 
-/** Mixes both into a number that looks random but is the same in every run; different salts give independent numbers. */
+/**
+ * Mixes `index` and `salt` into a number that looks random but is the same in every run; different salts give independent numbers.
+ */
 function mixed(index: number, salt: number): number {
   let hash = Math.imul(index + 1, 0x9e37_79b1) ^ Math.imul(salt + 1, 0x85eb_ca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb_352d);
@@ -111,6 +113,6 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     ticket,
     createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   );
-  // The event counts as sent.
+  // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };
 }

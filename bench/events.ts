@@ -27,7 +27,7 @@ type Documents = mongoose.mongo.Collection<{ _id: number }>;
 
 const backlog = 20_000;
 
-/** Measures how soon a row shows a change, what sending events costs, and what exports of the rows need. */
+/** Measures how soon a change appears in its row, the cost of sending events, and the cost of exports of the rows. */
 export async function measureEvents(system: BenchSystem, plan: EventPlan): Promise<Figure[]> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   const tickets = connection.getClient().db('ticketing_tickets');
@@ -47,7 +47,7 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
     const bus = onKafka ? 'Kafka' : 'the embedded log';
     return [
       {
-        name: `from the response to a change until its row shows it, p99 at ${changesPerSecond}/s, ms, ${bus}`,
+        name: `from the response to a change until it is in its row, p99 at ${changesPerSecond}/s, ms, ${bus}`,
         ...freshness,
         goal: { atMost: 1000 },
       },
@@ -123,7 +123,7 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
 }
 
 async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
-  // Counting the whole backlog would cost as much as sending a part of it, so one ticket is looked for.
+  // Counting the whole backlog would cost as much as sending a part of it, so the query looks for one ticket only.
   while (await tickets.findOne({ outboxSince: { $exists: true } }, { projection: { _id: 1 } })) await setTimeout(20);
 }
 
@@ -162,7 +162,7 @@ async function measureRelayCost(system: BenchSystem, { seconds, rows }: EventPla
         details: { withMs: withRelay, withoutMs: withoutRelay },
         goal: { atMost: 1.3 },
       },
-      { name: `${title} and reporting running beside it / without`, value: withReporting / withoutRelay },
+      { name: `${title} and reporting running / without`, value: withReporting / withoutRelay },
     ];
   } finally {
     for (const { pid } of [tickets, reporting]) process.kill(pid, 'SIGCONT');
@@ -194,7 +194,7 @@ async function startApiOnly(environment: ReadonlyMap<string, string>) {
 }
 
 async function measureExports(system: BenchSystem, reporting: Database, plan: EventPlan): Promise<Figure[]> {
-  plan.progress(`${plan.rows} rows are filled in`);
+  plan.progress(`${plan.rows} rows are being created`);
   const documents = await fillRows(reporting, plan.rows);
   const stringified = stringifyRate(documents, plan.rows);
   const figures: Figure[] = [];

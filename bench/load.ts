@@ -32,7 +32,7 @@ export interface Latency {
   p99: number;
 }
 
-/** What a target has shown under load. Units: requests per second, ms. */
+/** The results of a target under load. Units: requests per second, ms. */
 export interface Measured {
   maxRate: number;
   /** The rate at which the latency was measured. */
@@ -47,7 +47,7 @@ export interface Measured {
 export interface TimedLoad {
   seconds: number;
   connections: number;
-  /** Requests per second; as many as get a response if undefined. */
+  /** Requests per second. Undefined: each connection sends the next request after each response. */
   rate?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface CountedLoad {
   connections: number;
 }
 
-/** Latency is measured at this share of the highest rate, because at the highest rate it shows only the queue. */
+/** Latency is measured at this share of the highest rate, because at the highest rate it is mostly queueing time. */
 const fixedRateShare = 0.6;
 const warmUpSeconds = 3;
 
@@ -90,13 +90,13 @@ export async function measure(
   return { maxRate, fixedRate, latency, cpuMs, ...(loopDelayMs === undefined ? {} : { loopDelayMs }) };
 }
 
-/** Measures latency alone. Errors: a response that is not a success. */
+/** Measures latency only. Errors: a response that is not a success. */
 export async function measureLatency(address: Address, nextRequest: NextRequest, load: TimedLoad): Promise<Latency> {
   const sent = await send(address, nextRequest, load);
   return { p50: sent.latencyAt(0.5), p95: sent.latencyAt(0.95), p99: sent.latencyAt(0.99) };
 }
 
-/** What became of a load. */
+/** The result of a load. */
 interface Sent {
   requests: number;
   seconds: number;

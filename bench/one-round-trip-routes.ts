@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { type BareTickets, fullProjection, openGroup, queueKey } from './bare-tickets.ts';
 
 /**
- * Adds routes that send one command to the store for each request: the limit for an operation, however little it
- * reads. There is none for search and create, because the routes that do the same work need only one command there.
+ * Adds routes that send one command to the store for each request: the upper limit for the speed of an operation. There
+ * is none for search and create, because the routes with the same work need only one command there.
  */
 export function addOneRoundTripRoutes(app: FastifyInstance, tickets: BareTickets): void {
   app.get<{ Params: { id: string } }>('/ticket/:id', async ({ params }) =>

@@ -11,21 +11,21 @@ import type { RoundTripCounter, RoundTrips } from './round-trips.ts';
 import type { BenchSystem } from './system.ts';
 import type { Goal } from './table.ts';
 
-/** What an operation costs the system, and what it costs bare routes. */
+/** The cost of an operation in the system and in the bare routes. */
 export interface OperationCosts {
   operation: OperationName;
-  /** For the rate of the system as a share of that of the bare route with the same work. */
+  /** The goal for the rate of the system, as a share of the rate of the bare route with the same work. */
   goal: Goal;
   system: Cost;
-  /** The route that reads and writes the same. */
+  /** The bare route that reads and writes the same. */
   bare: Cost;
-  /** The route with one round trip to the store; undefined where `bare` makes one. */
+  /** The bare route with one round trip to the store; undefined if `bare` itself makes only one. */
   oneRoundTrip?: Cost;
 }
 
-/** What a request costs. */
+/** The cost of a request. */
 export interface Cost extends Measured {
-  /** By the number of connections: concurrent writes may share a command. */
+  /** With one connection and with 16, because concurrent writes may share a command. */
   roundTrips: { one: RoundTrips; sixteen: RoundTrips };
 }
 
@@ -38,7 +38,7 @@ const goals: Record<OperationName, Goal> = {
   getLatest: { atLeast: 0.4 },
 };
 
-/** What operations are measured with. */
+/** The settings of the measurement. */
 export interface CostPlan {
   system: BenchSystem;
   bare: BareProcess;

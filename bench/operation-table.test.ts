@@ -16,7 +16,7 @@ const system = { ...costOf(800, { gateway: 0.4, tickets: 1.2, engine: 0.4 }, 0.2
 const bare = costOf(1600, { bare: 0.6, engine: 0.2 }, 1);
 const goal = { atLeast: 0.6 };
 
-test('the row of an operation has its ratios, and the rows of the bare routes stand under it', () => {
+test('the row of an operation has its ratios, and the rows of the bare routes follow it', () => {
   const oneRoundTrip = costOf(3200, { bare: 0.3, engine: 0.1 }, 0);
   const table = printOperations([{ operation: 'get', goal, system, bare, oneRoundTrip }]);
   expect(cellsOf(table)).toEqual([
@@ -27,7 +27,7 @@ test('the row of an operation has its ratios, and the rows of the bare routes st
   ]);
 });
 
-test('a bare route that makes one round trip itself has one row and is compared with twice', () => {
+test('a bare route that itself makes one round trip has one row, and both ratios refer to it', () => {
   const [, search, limit, ...others] = cellsOf(printOperations([{ operation: 'search', goal, system, bare }]));
   expect(search).toMatch(/^search\|800\|0\.500\|≥ 0\.6\|missed\|0\.500\|/);
   expect(limit).toMatch(/^\|bare, one round trip\|1600\|/);

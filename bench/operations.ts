@@ -64,7 +64,7 @@ export function sameWorkRequests(name: OperationName, set: LoadedSet): NextReque
   return name === 'search' ? searchByTime(set) : operations[name](set);
 }
 
-/** The requests to the bare route with one round trip; undefined where the one that does the same work makes one. */
+/** The requests to the bare route with one round trip; undefined if the one with the same work makes only one. */
 export function oneRoundTripRequests(name: OperationName, set: LoadedSet): NextRequest | undefined {
   if (name === 'search' || name === 'create') return undefined;
   const next = operations[name](set);
@@ -74,7 +74,7 @@ export function oneRoundTripRequests(name: OperationName, set: LoadedSet): NextR
   };
 }
 
-/** The bare search has no cursors: its pages begin at a time of creation. */
+/** The requests of the bare search, whose pages begin at a creation time, because it has no cursors. */
 function searchByTime({ count }: Dataset): NextRequest {
   const before = () => (firstSecond + Math.floor(Math.random() * count)) * 1000;
   return (): LoadRequest => ({ method: 'POST', path: '/ticket/search', body: { limit: 100, before: before() } });

@@ -13,9 +13,9 @@ export interface ReadPlan {
   progress(text: string): void;
 }
 
-/** Fills in a set of tickets, for the system and for the bare routes. */
+/** Creates a set of tickets for the system and for the bare routes. */
 export async function loadSet(system: BenchSystem, count: number, { progress }: ReadPlan): Promise<LoadedSet> {
-  progress(`${count} tickets are filled in`);
+  progress(`${count} tickets are being created`);
   return { ...(await fill(system.mongodbUri, count)), cursors: await readCursors(system) };
 }
 
@@ -39,7 +39,9 @@ export interface MeasuredSet {
   latencies: ReadLatencies;
 }
 
-/** Compares the reads on a large set with those on a small one: what grows with the set is read without an index. */
+/**
+ * Compares the reads on a large and a small set. A latency that grows with the set indicates a read without an index.
+ */
 export function growthFigures(small: MeasuredSet, large: MeasuredSet): Figure[] {
   const growth = (name: ReadName) => large.latencies[name].p95 / small.latencies[name].p95;
   const sizes = `${large.count} / ${small.count} tickets`;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readCounts, roundTripsOf } from './round-trips.ts';
 
-test('a request costs the commands of the busy time without those of an idle one', () => {
+test('the round trips of a request are the commands under load without those of the idle system', () => {
   const idle = { counts: { find: 100, update: 10 }, seconds: 5 };
   const busy = { counts: { find: 440, insert: 50, update: 4 }, seconds: 2 };
   expect(roundTripsOf(busy, idle, 100)).toEqual({ total: 4.5, commands: { find: 4, insert: 0.5, update: 0 } });

@@ -5,21 +5,21 @@ import { type Address, type NextRequest, send } from './load.ts';
 /** How often the store has run each command; each is one round trip: a message to the engine and its reply. */
 export type CommandCounts = Readonly<Record<string, number>>;
 
-/** The round trips to the store that a request costs. */
+/** The round trips to the store per request. */
 export interface RoundTrips {
   total: number;
   /** The same by command. */
   commands: CommandCounts;
 }
 
-/** Counts round trips by the counters of the engine, which cost nothing under load. */
+/** Counts round trips with the counters of the database engine, which cost nothing under load. */
 export interface RoundTripCounter {
   /** Sends a number of requests and counts. Errors: a response that is not a success. */
   count(address: Address, nextRequest: NextRequest, connections: number): Promise<RoundTrips>;
   close(): Promise<void>;
 }
 
-/** Drivers send the first two on their own, and the counter sends the third. */
+/** The commands that do not belong to requests: drivers send the first two, and the counter sends the third. */
 const uncounted = new Set(['hello', 'ping', 'serverStatus']);
 const requests = 480;
 const idleSeconds = 5;
@@ -55,7 +55,7 @@ export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTri
   };
 }
 
-/** The commands that were run in a time. */
+/** The commands that were run in an interval. */
 export interface Observed {
   counts: CommandCounts;
   seconds: number;
@@ -72,7 +72,7 @@ export function roundTripsOf(busy: Observed, idle: Observed, requestCount: numbe
   return { total: Object.values(commands).reduce((sum, count) => sum + count, 0), commands };
 }
 
-/** Reads the part `metrics.commands` of `serverStatus`: groups of commands stand in it beside single ones. */
+/** Reads the part `metrics.commands` of `serverStatus`, which contains single commands and groups of commands. */
 export function readCounts(status: Readonly<Record<string, unknown>>): CommandCounts {
   return Object.fromEntries(
     Object.entries(status).flatMap(([name, entry]) => {

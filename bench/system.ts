@@ -11,7 +11,7 @@ export interface BenchSystem extends Target {
   processes: Record<'gateway' | 'tickets' | 'engine', number>;
   mongodbUri: string;
   createTag(name: string): Promise<void>;
-  /** Those of its services that are measured one by one. */
+  /** The services that are measured individually. */
   services: Record<'tickets' | 'reporting', BenchService>;
   keys: DevelopmentKeys;
   /** The resident memory of gateway and tickets, in bytes. */
@@ -40,7 +40,7 @@ const caller = {
 export interface SystemOptions {
   /** The folder to which CPU profiles of its services go. */
   profiles?: string | undefined;
-  /** Variables of its services beyond those of this process. */
+  /** Environment variables of its services, in addition to those of this process. */
   environment?: Record<string, string>;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { alignColumns, printTable, reaches } from './table.ts';
 
-test('a table says of each figure with a goal whether it is reached', () => {
+test('a table states for each figure with a goal whether the goal is reached', () => {
   const table = printTable([
     { name: 'get', value: 0.61, goal: { atLeast: 0.5 } },
     { name: 'memory', value: 230.4, goal: { atMost: 200 } },
@@ -14,12 +14,12 @@ test('a table says of each figure with a goal whether it is reached', () => {
   ]);
 });
 
-test('what could not be measured reaches no goal', () => {
+test('a value that could not be measured reaches no goal', () => {
   expect(reaches(Number.NaN, { atLeast: 0.5 })).toBe(false);
   expect(reaches(Number.NaN, { atMost: 0.5 })).toBe(false);
 });
 
-test('columns are aligned at the edge that is asked for', () => {
+test('columns are aligned at the given edge', () => {
   const rows = [
     ['name', 'value', ''],
     ['a', '1', 'ok'],

@@ -8,7 +8,7 @@ export interface Figure {
   details?: Record<string, number>;
 }
 
-/** What a value should be. */
+/** The limit that a value should meet. */
 export type Goal = { atLeast: number } | { atMost: number };
 
 /** Writes figures as a table for a terminal: the figure, its value, its goal and whether it is reached. */
@@ -41,12 +41,12 @@ export function printVerdict(value: number, goal: Goal): string {
   return reaches(value, goal) ? 'ok' : 'missed';
 }
 
-/** Whether a value is what it should be; one that could not be measured is not. */
+/** Whether a value reaches its goal. A value that could not be measured does not. */
 export function reaches(value: number, goal: Goal): boolean {
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
 }
 
-/** Writes a number for a table, with three digits that count. */
+/** Writes a number for a table, with three significant digits. */
 export function printNumber(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }

@@ -7,14 +7,14 @@ test('uses the code that all violations share as its reason', () => {
   expect(invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'wrong_type')]).reason).toBe('wrong_type');
 });
 
-test('is invalid_input if the violations differ, and states how many there are', () => {
+test('is invalid_input if the codes of the violations differ, and states their number', () => {
   const error = invalidInput([violation('#/a', 'wrong_type'), violation('#/b', 'required')]);
   expect(error.reason).toBe('invalid_input');
   expect(error.message).toBe('2 parts of the request are not valid.');
   expect(error.violations).toHaveLength(2);
 });
 
-test('states where a single violation is, and what it is', () => {
+test('states the pointer and the detail of a single violation', () => {
   expect(invalidInput([violation('#/a', 'wrong_type')]).message).toBe('#/a: is wrong');
 });
 

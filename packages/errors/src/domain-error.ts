@@ -17,7 +17,7 @@ export type ErrorCode =
   | 'unknown'
   | 'internal';
 
-/** One thing that is wrong with the input: where it is, a stable code, and a text for people. */
+/** One violation in the input: a pointer to the invalid part, a stable code, and a text for people. */
 export interface Violation {
   pointer: string;
   code: string;
@@ -52,7 +52,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The error for invalid input, with everything that is wrong with it. */
+/** The error for invalid input, with all violations. */
 export function invalidInput(violations: readonly Violation[]): DomainError {
   const reasons = new Set(violations.map((violation) => violation.code));
   const [only] = reasons;
@@ -64,7 +64,7 @@ export function invalidInput(violations: readonly Violation[]): DomainError {
   return new DomainError('invalid_argument', reason, detail, { violations });
 }
 
-/** The error for something that does not exist, or that the caller may not know of: `notFound('Ticket')`. */
+/** The error for something that does not exist, or that the caller may not see: `notFound('Ticket')`. */
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `${what.toLowerCase().replaceAll(' ', '_')}_not_found`, `${what} not found`);
 }

@@ -3,7 +3,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
 import type { DomainError, ErrorCode } from './domain-error.ts';
 
-/** The one table of errors: what a code means over HTTP and over RPC. */
+/** The HTTP status and the Connect code of each error code. */
 const table: Record<ErrorCode, { rpc: Code; status: number; title: string }> = {
   invalid_argument: { rpc: Code.InvalidArgument, status: 400, title: 'Bad request' },
   out_of_range: { rpc: Code.OutOfRange, status: 400, title: 'Bad request' },
@@ -34,7 +34,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   upstream_failed: { status: 502, title: 'Bad gateway' },
 };
 
-/** The HTTP status of an error. An internal error is the system's own fault; none of its text may reach the client. */
+/** The HTTP status of an error. The text of an internal error must not reach the client. */
 export function httpStatusOf(error: DomainError): { status: number; title: string; isInternal: boolean } {
   const row = table[error.code];
   const { status, title } = statusOfReason[error.reason] ?? row;

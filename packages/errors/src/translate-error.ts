@@ -18,8 +18,8 @@ export function toDomainError(error: unknown): DomainError {
 }
 
 /**
- * Runs a handler and translates an error of a service that it called: the client learns that a dependency is
- * unavailable, too slow or has failed, but sees nothing of the dependency's own error.
+ * Runs a handler and translates an error of a service that it called: the client sees only whether a
+ * dependency is unavailable, is too slow or has failed, but not the error of the dependency itself.
  *
  * Errors: dependency_unavailable, deadline_exceeded, internal.
  */
@@ -33,7 +33,7 @@ export async function translateUpstreamErrors<Result>(handle: () => Promise<Resu
       throw new DomainError(
         'unavailable',
         'dependency_unavailable',
-        'A service that this needs is unavailable.',
+        'A service that the request needs is unavailable.',
         options,
       );
     }
@@ -41,7 +41,7 @@ export async function translateUpstreamErrors<Result>(handle: () => Promise<Resu
       throw new DomainError(
         'deadline_exceeded',
         'deadline_exceeded',
-        'A service that this needs takes too long.',
+        'A service that the request needs takes too long.',
         options,
       );
     }

@@ -80,7 +80,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       };
     }
 
-    test('gives a group every message, those of a key in order, bytes and headers as they were', async () => {
+    test('delivers every message to a group unchanged, those of a key in order', async () => {
       const { topic, publish, listen } = await bench();
       const keys = Array.from({ length: 20 }, (_, index) => `key ${index} ä`);
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
@@ -116,7 +116,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('gives every group its own copy', async () => {
+    test('delivers every message to every group', async () => {
       const { publish, listen } = await bench();
       const [left, right] = [await listen(), await listen()];
       await publish(numbered('a', 30));
@@ -124,7 +124,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await Promise.all([left.part.stop(), right.part.stop()]);
     });
 
-    test('delivers again what was not acknowledged, and what follows it, in order', async () => {
+    test('delivers unacknowledged messages, and those after them, again in order', async () => {
       const { publish, listen } = await bench();
       const attempts = new Map<string, number>();
       const got: string[] = [];
@@ -244,12 +244,12 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(handled).toBe(before);
       const later = await listen({ group });
       await until(() => keyed(later.got, 'a').includes('a:10'), 'the rest');
-      // An acknowledgement that was given while it stopped is stored.
+      // An acknowledgement during the stop is stored.
       expect(keyed(later.got, 'a')[0]).toBe(`a:${before + 1}`);
       await later.part.stop();
     });
 
-    test('keeps the order of each publisher when many publish at a time', async () => {
+    test('keeps the order of each publisher if many publish concurrently', async () => {
       const { publish, listen } = await bench();
       const publishers = [bus, await another(), await another()];
       await Promise.all(
@@ -278,7 +278,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('makes no topic that was not set up, and does not change existing ones', async () => {
+    test('does not create topics that were not set up, and does not change existing ones', async () => {
       const { topic, publish, listen } = await bench();
       const missing = `missing.${randomUUID()}`;
       for (let attempt = 0; attempt < 2; attempt++) {

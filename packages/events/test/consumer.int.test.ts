@@ -143,8 +143,8 @@ function messagesOf(topic: string, keys: string): IncomingMessage[] {
   });
 }
 
-/** A handler that is late with some keys, and deliveries to it. */
-async function lateBench(keys: string) {
+/** Sets up a handler that is late with some keys, and a function that delivers messages to it. */
+async function setUpLateHandler(keys: string) {
   let late = '';
   let broken = '';
   const handled = new Set<string>();
@@ -159,11 +159,11 @@ async function lateBench(keys: string) {
   const { signal } = new AbortController();
   return {
     ...{ handled, calls, deadLettered, common, topic },
-    /** Delivers messages of these keys until all are handled or dead-lettered, `most` times at most. */
-    async deliver(lateKeys: string, most: number, delivered = keys, brokenKeys = '') {
+    /** Delivers messages of these keys until all are handled or dead-lettered, at most `maxDeliveries` times. */
+    async deliver(lateKeys: string, maxDeliveries: number, delivered = keys, brokenKeys = '') {
       late = lateKeys;
       broken = brokenKeys;
-      for (let times = 1; times <= most; times++) {
+      for (let delivery = 1; delivery <= maxDeliveries; delivery++) {
         const isDone = await handle(messagesOf(topic, delivered), signal).then(
           () => true,
           () => false,
@@ -176,18 +176,18 @@ async function lateBench(keys: string) {
 }
 
 test('an event that is always late is dead-lettered, while those of other keys are handled', async () => {
-  const { deliver, handled, deadLettered } = await lateBench('abcdef');
+  const { deliver, handled, deadLettered } = await setUpLateHandler('abcdef');
   expect(await deliver('abc', 20)).toBe(true);
   expect(await deadLettered()).toEqual(['a0', 'b1', 'c2']);
   expect(handled).toEqual(new Set('def'));
 });
 
-test('while everything is late, nothing is dead-lettered, and a delivery ends soon', async () => {
-  const { deliver, handled, deadLettered, calls } = await lateBench('abcdef');
+test('while the handler is late with all events, none is dead-lettered, and a delivery ends soon', async () => {
+  const { deliver, handled, deadLettered, calls } = await setUpLateHandler('abcdef');
   expect(await deliver('abcdef', 20)).toBe(false);
-  // One call for all of them, and then two keys.
+  // One call for all keys, then one call for each of two keys.
   expect(calls.length).toBeLessThanOrEqual(20 * 3);
-  // Events that are handled in other deliveries are no evidence about these.
+  // Events that are handled in other deliveries do not count as evidence for these.
   for (let times = 0; times < 5; times++) {
     expect(await deliver('', 1, 'z')).toBe(true);
     expect(await deliver('abcdef', 1)).toBe(false);
@@ -197,8 +197,8 @@ test('while everything is late, nothing is dead-lettered, and a delivery ends so
   expect(handled).toEqual(new Set('abcdefz'));
 });
 
-test('one delivery dead-letters two late events at most', async () => {
-  const { deliver, deadLettered } = await lateBench('abcdef');
+test('one delivery dead-letters at most two late events', async () => {
+  const { deliver, deadLettered } = await setUpLateHandler('abcdef');
   expect(await deliver('abcdef', 10)).toBe(false);
   for (let times = 0; times < 3; times++) await deliver('abcde', 1);
   const before = (await deadLettered()).length;
@@ -207,15 +207,15 @@ test('one delivery dead-letters two late events at most', async () => {
 });
 
 test('a late event that is the only one is dead-lettered as soon as others are delivered with it', async () => {
-  const { deliver, deadLettered } = await lateBench('a');
+  const { deliver, deadLettered } = await setUpLateHandler('a');
   expect(await deliver('a', 20)).toBe(false);
   expect(await deadLettered()).toEqual([]);
   expect(await deliver('a', 20, 'ab')).toBe(true);
   expect(await deadLettered()).toEqual(['a0']);
 });
 
-test('an error after a time in which everything was late does not dead-letter anything', async () => {
-  const { deliver, deadLettered } = await lateBench('ab');
+test('an error after a time in which all events were late does not dead-letter any', async () => {
+  const { deliver, deadLettered } = await setUpLateHandler('ab');
   expect(await deliver('ab', 10)).toBe(false);
   expect(await deliver('', 2, 'ab', 'ab')).toBe(false);
   expect(await deadLettered()).toEqual([]);
@@ -223,7 +223,7 @@ test('an error after a time in which everything was late does not dead-letter an
 });
 
 test('an event that is late when it is replayed stays dead-lettered, and delays no other event', async () => {
-  const { deliver, deadLettered, common, topic } = await lateBench('ab');
+  const { deliver, deadLettered, common, topic } = await setUpLateHandler('ab');
   await deadLetters.add(common.group, messagesOf(topic, 'a'), 'test');
   expect(await deliver('a', 1)).toBe(true);
   expect(await deadLettered()).toEqual(['a0']);
@@ -275,7 +275,7 @@ test('an event that fails once or twice and then succeeds is not dead-lettered',
   const handled: string[] = [];
   const { start, publish, deadLettered } = await bench(async (events) => {
     failures += 1;
-    if (failures < 3) throw new TypeError('for a moment');
+    if (failures < 3) throw new TypeError('temporary failure');
     handled.push(...events.map(({ value }) => String(Buffer.from(value))));
   });
   start();
@@ -330,7 +330,7 @@ test('E10: a consumer that receives nothing while messages wait is restarted', a
       subscriptions.push(subscription);
       return {
         lag: async () => waiting,
-        // A stalled client may not even stop.
+        // A stalled client may also fail to stop.
         stop: () => (++stopped === 1 ? new Promise(() => undefined) : Promise.resolve()),
       };
     },

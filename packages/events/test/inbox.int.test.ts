@@ -29,7 +29,7 @@ test('an event has its effect once, however often it is delivered', async () => 
   expect(effects).toBe(1);
 });
 
-test('each group has its own effect of an event', async () => {
+test('an event has its effect once for each group', async () => {
   const event = newEvent();
   const had: string[] = [];
   for (const group of ['mail', 'webhook', 'mail']) {
@@ -38,7 +38,7 @@ test('each group has its own effect of an event', async () => {
   expect(had).toEqual(['mail', 'webhook']);
 });
 
-test('of many that claim an effect at the same time one runs it, and the others get a transient error', async () => {
+test('if many claim an effect concurrently, one runs it and the others get a transient error', async () => {
   const event = newEvent();
   const others = 19;
   const allRefused = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ test('an effect that fails after its lease has expired does not undo the run of 
   expect(await inbox.once(event, async () => undefined)).toBe(false);
 });
 
-test('what has had its effect is forgotten after 30 days', async () => {
+test('the record of an effect is removed after 30 days', async () => {
   const event = { id: 'evt_old' };
   let now = Date.now();
   const inbox = openInbox(connection, 'old', () => now);

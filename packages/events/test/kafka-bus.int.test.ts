@@ -5,7 +5,7 @@ import { testBus } from './bus-contract.ts';
 const brokers = inject('kafkaBrokers');
 const log = () => undefined;
 
-// Without brokers there is nothing to test against: npm run test:containers brings them.
+// These tests need brokers; `npm run test:containers` starts them.
 describe.skipIf(brokers.length === 0)('with real brokers', () => {
   testBus('Kafka', async () => kafkaBus({ brokers, clientId: 'test', prefix: 'test.', log }));
 });

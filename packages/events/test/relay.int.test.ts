@@ -23,7 +23,7 @@ const connections: Connection[] = [];
 const relays: Relay[] = [];
 let store: Connection;
 
-/** A connection to a database of its own: relays with leases in different databases do not know of each other. */
+/** Connects to a new database. Relays with leases in different databases work independently of each other. */
 async function connect(suffix: string): Promise<Connection> {
   const connection = await mongoose.createConnection(inject('mongodbUri'), { dbName: prefix + suffix }).asPromise();
   connections.push(connection);
@@ -41,7 +41,7 @@ afterAll(async () => {
   }
 });
 
-/** Documents with outboxes, and a bus that keeps what it is sent. */
+/** Documents with outboxes, and a bus that records the messages sent to it. */
 async function bench() {
   const name = `things ${randomUUID()}`;
   const things = store.collection<{ _id: number; version: number; outbox: Event[] }>(name);
@@ -92,7 +92,7 @@ function relay(outbox: Outbox, bus: RelayOptions['bus'], leases: Connection, pol
   return started;
 }
 
-/** Each version once, in order, when repetitions are left out. */
+/** Expects each version once and in order, apart from duplicates. */
 function expectComplete(versions: readonly number[], count: number): void {
   expect([...new Set(versions)]).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 }
@@ -109,7 +109,7 @@ test('sends the events of the outboxes in the order of the versions, and removes
   expect(await things.findOne({ _id: 20 })).toEqual({ _id: 20, version: 20, outbox: [] });
 });
 
-test('sends a long outbox piece by piece', async () => {
+test('sends a long outbox in several rounds', async () => {
   const { things, outbox, bus, versionsOf, drained } = await bench();
   const events = Array.from({ length: 750 }, (_, index) => ({ version: index + 1 }));
   await things.insertOne({ _id: 1, version: 750, outbox: events, outboxSince: new Date() } as never);
@@ -133,11 +133,11 @@ test('removes the sent events of many documents, and leaves those that were adde
   expect(await things.countDocuments({ outboxSince: { $exists: true } })).toBe(100);
 });
 
-test('sends when it is woken, however seldom it looks by itself', async () => {
+test('sends when it is woken, even if it polls rarely', async () => {
   const { outbox, bus, create, change, published, drained } = await bench();
   const { wake } = relay(outbox, bus, await connect('woken'), { busy: 60_000, idle: 60_000 });
   await create(1);
-  // It looks when it gets its ranges, and each time that it is woken.
+  // It looks once when it has claimed its ranges, and each time that it is woken.
   const attempts = setInterval(wake, 100);
   await drained(5_000);
   clearInterval(attempts);
@@ -149,7 +149,7 @@ test('sends when it is woken, however seldom it looks by itself', async () => {
   await expect.poll(() => published.length, { interval: 2 }).toBe(2);
 });
 
-test('finds by itself what other processes add', async () => {
+test('finds events that other processes add', async () => {
   const { outbox, bus, create, change, published, drained } = await bench();
   relay(outbox, bus, await connect('found'));
   await create(1);
@@ -184,7 +184,7 @@ test('while the bus is unavailable, events wait, are measured, and are sent in o
   expect(versionsOf(1)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('a document that cannot be sent is visible, is tried again, and delays no other', async () => {
+test('a document whose events cannot be sent is reported, is tried again, and does not delay others', async () => {
   const { things, outbox, bus, create, change, versionsOf } = await bench();
   for (const id of [1, 2, 3, 4]) await create(id);
   await change(2, { unwritable: true });
@@ -230,7 +230,7 @@ test('several relays share the ranges, and each sends in order', { timeout: 30_0
   const both = [relay(watched, bus, leases), relay(watched, bus, leases)];
   let other = 1000;
   const isShared = async () => {
-    // A relay looks into an outbox only while something waits.
+    // A relay reads an outbox only if it has unsent events.
     await create(other++);
     return ranges.some((mine) => mine.length === rangeCount / 2);
   };
@@ -242,7 +242,7 @@ test('several relays share the ranges, and each sends in order', { timeout: 30_0
   await Promise.all(both.map((one) => one.stop()));
 });
 
-test('E1, E3, E5: two relays that both believe to own everything lose nothing and put nothing out of order', async () => {
+test('E1, E3, E5: two relays that both own all ranges lose no event and keep the order', async () => {
   const leases = [await connect('one'), await connect('two')];
   await fc.assert(
     fc.asyncProperty(
@@ -252,7 +252,7 @@ test('E1, E3, E5: two relays that both believe to own everything lose nothing an
         const { outbox, bus, create, change, versionsOf, drained } = await bench();
         for (const id of [1, 2, 3, 4]) await create(id);
         let calls = 0;
-        // Each step of each relay takes its own time, so that one removes what the other is still sending.
+        // Each step of each relay takes a random time, so that one removes events that the other is still sending.
         const slow = async <Result>(work: () => Promise<Result>) => {
           await setTimeout(delays[calls++ % delays.length]);
           return work();
@@ -275,7 +275,7 @@ test('E1, E3, E5: two relays that both believe to own everything lose nothing an
   );
 });
 
-test('E1, E2, E3: whichever call fails, before or after its work, nothing is lost, invented or out of order', {
+test('E1, E2, E3: whichever call fails, before or after its effect, no event is lost, invented or out of order', {
   timeout: 60_000,
 }, async () => {
   const leases = await connect('failing');

@@ -26,7 +26,7 @@ describe('commentsOf', () => {
     expect(text).toBe(`${summary}.\n\n${rest}`);
   });
 
-  it('knows nothing of a file outside the image', () => {
+  it('returns empty texts for a file that is not in the image', () => {
     expect(commentsOf(TimestampSchema)).toEqual({ summary: '', rest: '', text: '' });
   });
 });

@@ -50,7 +50,7 @@ function readComments(): ReadonlyMap<string, string> {
 }
 
 /**
- * The location of a part: its file and the path of field numbers and indexes that leads to it, as in SourceCodeInfo.
+ * The location of a part: its file, and its path of field numbers and indexes as in SourceCodeInfo.
  */
 function locationOf(desc: Commented): string {
   switch (desc.kind) {

@@ -71,7 +71,7 @@ function timeText(second: number): string {
   return `${twoDigits[Math.floor(second / 3600)]}:${twoDigits[Math.floor((second % 3600) / 60)]}:${twoDigits[second % 60]}`;
 }
 
-// Cached, because a page of tickets has the same few days again and again.
+// Cached, because the dates on a page of tickets are on few different days.
 function dayText(day: number): string {
   let text = dayTexts.get(day);
   if (text === undefined) {

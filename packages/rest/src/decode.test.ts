@@ -176,18 +176,18 @@ test.each([
   expect(read(scalars, { [name]: value }, { textual: true }).problems).toEqual([`${code} #/${name}`]);
 });
 
-test.each([null, [], 'x', 1, true, undefined])('refuses %j where an object belongs', (value) => {
+test.each([null, [], 'x', 1, true, undefined])('refuses %j in place of an object', (value) => {
   expect(read(scalars, value)).toEqual({ message: undefined, problems: ['wrong_type #'] });
 });
 
-test('takes null for absent outside of a PATCH', () => {
+test('treats null as absent except in a PATCH', () => {
   const nulls = Object.fromEntries(CreateTicketRequestSchema.fields.map((field) => [field.jsonName, null]));
   const { message, problems } = read(CreateTicketRequestSchema, nulls);
   expect(problems).toEqual([]);
   expect(message).toEqual(create(CreateTicketRequestSchema));
 });
 
-test('keeps null where null is a value', () => {
+test('keeps null in a field in which null is a value', () => {
   const { message, problems } = read(SearchTicketsRequestSchema, {
     filters: [{ key: 'a', comparator: '=', value: null, values: [null, 1, 'x', [true]] }],
   });
@@ -227,7 +227,7 @@ test('distinguishes a read-only field from an unknown one', () => {
 });
 
 test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-  'does not know the key %s',
+  'refuses the key %s as unknown',
   (key) => {
     const json = JSON.parse(`{"${key}":{"polluted":true}}`);
     expect(read(CreateTicketRequestSchema, json).problems).toEqual([`unknown_field #/${key}`]);
@@ -235,14 +235,14 @@ test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'
   },
 );
 
-test('does not know the fields that stand elsewhere in the request, at its top only', () => {
+test('refuses fields that belong to another part of the request, at the top level only', () => {
   const options = { without: new Set(['process', 'name']) };
   expect(read(CreateTicketRequestSchema, { process: 'batch' }, options).problems).toEqual(['unknown_field #/process']);
   const { problems } = read(CreateTicketRequestSchema, { attachments: [{ name: 'a.txt', url: 'x:y' }] }, options);
   expect(problems).toEqual([]);
 });
 
-test('finds every problem, each with its pointer', () => {
+test('reports every problem with its pointer', () => {
   const { message, problems } = read(SearchTicketsRequestSchema, {
     limit: '5',
     offset: 2 ** 31,
@@ -265,7 +265,7 @@ test('finds every problem, each with its pointer', () => {
   expect(message.orderByField).toBe('t.id');
 });
 
-test('keeps a hundred problems of many', () => {
+test('reports at most a hundred problems', () => {
   const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]));
   expect(read(scalars, keys).problems).toHaveLength(100);
 });
@@ -289,7 +289,7 @@ test.each([1, 0, null, true, ['low'], {}])('refuses the enum value %j unless it 
   );
 });
 
-test('reads a list up to its limit and nothing of a longer one', () => {
+test('reads a list of up to the limit, and no item of a longer list', () => {
   expect(read(scalars, { short: ['a', 'b'] }).message.short).toEqual(['a', 'b']);
   expect(read(scalars, { short: ['a', 1, null] }).problems).toEqual(['too_many_items #/short']);
   const million = Array(1_000_000).fill(null);
@@ -298,7 +298,7 @@ test('reads a list up to its limit and nothing of a longer one', () => {
   expect(performance.now() - started).toBeLessThan(100);
 });
 
-test('names the part of open JSON that is not portable', () => {
+test('reports the part of open JSON that is not portable', () => {
   const data = JSON.parse('{"a":[1,{"b":1e999}],"c":"\\ud800","\\udfff":1}');
   expect(read(scalars, { data, value: data }).problems).toEqual([
     'out_of_range #/data/a/1/b',
@@ -340,7 +340,7 @@ test('refuses null in a PATCH if the field cannot be null', () => {
   expect(problems).toEqual(['null_not_allowed #/status', 'null_not_allowed #/priority', 'null_not_allowed #/tagIds']);
 });
 
-test('has no key for the mask itself', () => {
+test('refuses the mask itself as a key', () => {
   expect(read(UpdateTicketRequestSchema, { updateMask: 'status' }).problems).toEqual(['unknown_field #/updateMask']);
   expect(read(UpdateTicketRequestSchema, { subject: 'x' }).problems).toEqual(['read_only_field #/subject']);
   expect(read(TicketChangeSchema, { id: 1, subject: 'x' }).problems).toEqual([]);
@@ -363,7 +363,7 @@ test.each([
   expect(() => compileMessageDecoder(probeMessage(fields, oneofs))).toThrow();
 });
 
-test('compiles the messages inside at once, not at the first request', () => {
+test('compiles nested messages immediately, not at the first request', () => {
   const outer = probeMessage([{ name: 'a', type: 'TYPE_MESSAGE', typeName: '.google.protobuf.FileDescriptorProto' }]);
   expect(() => compileMessageDecoder(outer)).toThrow();
 });

@@ -45,7 +45,7 @@ export interface DecoderOptions {
   textual?: boolean;
   /** Fields that come from another part of the request and are unknown in this one, by their names in the contract. */
   without?: ReadonlySet<string>;
-  /** Finds a message by its full name. Needed to tell a read-only field from an unknown one. */
+  /** Finds a message by its full name. Needed to distinguish a read-only field from an unknown one. */
   findMessage?: (typeName: string) => DescMessage | undefined;
 }
 

@@ -15,7 +15,7 @@ test('finds a deprecated field that is given, in any element of a list', () => {
   expect(bulk({ id: 1, refreshTags: false })).toBe(true);
 });
 
-test('finds none where none is given', () => {
+test('returns false if no deprecated field is given', () => {
   expect(bulk()).toBe(false);
   expect(bulk({ id: 1, refreshMode: 1 }, { id: 2 })).toBe(false);
 });
@@ -26,6 +26,6 @@ test('finds a deprecated list that is not empty', () => {
   expect(check?.(create(TicketSchema, { cc: ['a'] }))).toBe(false);
 });
 
-test('is nothing for a request without deprecated fields', () => {
+test('is undefined for a message without deprecated fields', () => {
   expect(deprecationCheck(CreateTicketRequestSchema)).toBeUndefined();
 });

@@ -9,7 +9,7 @@ export const deprecatedSince = '@1767225600';
 export type UsesDeprecated = (message: Message) => boolean;
 
 /**
- * Compiles the check whether a request uses deprecated fields, at any depth; undefined if the message has none.
+ * Compiles the check whether a request uses deprecated fields, at any depth. Undefined if the message has none.
  *
  * Source: docs/reference/api.md, Deprecation.
  */

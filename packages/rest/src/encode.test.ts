@@ -49,7 +49,7 @@ test('writes enums in the spelling of the API and an unknown number as null', ()
   expect(encode(create(TicketSummarySchema, { status: 99 as never }))).toMatchObject({ status: null });
 });
 
-test('leaves out what is declared so, and only that, keeping the order of the contract', () => {
+test('leaves out only the unset fields that are declared so, and keeps the order of the contract', () => {
   const omitted = { '[ticketing.api.v1.json]': { omitWhenUnset: true } };
   const probe = probeMessage(
     [
@@ -71,7 +71,7 @@ test('leaves out what is declared so, and only that, keeping the order of the co
   ]);
 });
 
-test('writes a field that a flag shows only for that flag, also in the messages inside', () => {
+test('writes a field with shown_by only for its flag, also in nested messages', () => {
   const flag = { '[ticketing.api.v1.json]': { shownBy: 'include_raw_data' } };
   const probe = probeMessage([
     { name: 'data', type: 'TYPE_MESSAGE', typeName: '.google.protobuf.Struct', options: flag },
@@ -99,7 +99,7 @@ test('writes dates in UTC, and in RFC 3339 if the contract declares it', () => {
   });
 });
 
-test('puts the fields of an inline message into the object itself and leaves out unset sessions', () => {
+test('puts the fields of an inline message into the object itself and leaves out sessions if they are unset', () => {
   const json = messageEncoder(GetTicketResponseSchema)(
     create(GetTicketResponseSchema, { ticket: { id: 5 }, nextTicketId: 6 }),
   );

@@ -17,8 +17,8 @@ const encoders = new WeakMap<DescMessage, Map<string, MessageEncoder>>();
  *
  * Shape: every field, in the order of the contract. An unset field is null; an empty list is `[]`. An unset field is
  * left out if it is declared `omit_when_unset`, or is a `Value`, for which null is a value. The fields of an `inline`
- * message become members of the object itself. An unset field with `shown_by` is null if `shown` names its flag, else
- * left out.
+ * message become members of the object itself. An unset field with `shown_by` is null if `shown` names its flag,
+ * otherwise it is left out.
  * Units: dates as `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339 if the field is declared so.
  * Source: docs/reference/api.md, Presence and null.
  */
@@ -62,7 +62,7 @@ function generateWriter(message: DescMessage, shown: string): MessageEncoder {
   return compileFunction<MessageEncoder>(code, { encodes });
 }
 
-/** The names of the request flags (`shown_by`) that fields of a message, or of messages in it, depend on. */
+/** The names of the request flags (`shown_by`) on which fields of a message, or of messages in it, depend. */
 export function flagsThatShow(message: DescMessage, seen = new Set<DescMessage>()): Set<string> {
   if (seen.has(message)) return new Set();
   seen.add(message);

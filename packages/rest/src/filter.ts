@@ -17,7 +17,7 @@ interface FilterInput {
 /** The type of a key's values, which determines the comparators that it accepts. */
 export type FilterKind = 'integer' | 'text' | 'enum' | 'time' | 'boolean' | 'words';
 
-/** A key that requests may filter by. */
+/** A key that a filter may use. */
 export interface FilterKey {
   kind: FilterKind;
   /** Whether the key has several values; a condition is met if one of them meets it. */
@@ -43,8 +43,8 @@ const endOfDay = 86_399;
  * Checks the filters of a request against the allowed keys, and reads their values. `defaultPrefix` is put before a key
  * that is unknown without it.
  *
- * `=` and `!=` become lists of one value. Documents in which the key is unset: `in` matches them only if null is
- * listed, and `=` never; `not in` and `!=` match them unless null is listed.
+ * `=` and `!=` become lists of one value. If the key is unset in a document, `in` matches the document only if null is
+ * listed, `=` never matches it, and `not in` and `!=` match it unless null is listed.
  * Errors: invalid_filter, with a violation for each problem.
  * Source: docs/reference/api.md, Filters.
  */
@@ -59,7 +59,7 @@ export function readFilters(
     const name = keys.has(filter.key) ? filter.key : defaultPrefix + filter.key;
     const key = keys.get(name);
     if (!key) {
-      violations.push({ pointer: `${at}/key`, code: 'unknown_filter_key', detail: 'is not a key to filter by' });
+      violations.push({ pointer: `${at}/key`, code: 'unknown_filter_key', detail: 'is not a filter key' });
       return [];
     }
     const reader = new ValueReader(key, at, violations);
@@ -111,7 +111,7 @@ function filterInput(filter: Filter): FilterInput {
 
 function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): Condition | undefined {
   const comparator = filter.comparator === 'equal' ? '=' : filter.comparator;
-  if (key.kind === 'words' && comparator !== '=') return reader.refuse('comparator', 'takes = only');
+  if (key.kind === 'words' && comparator !== '=') return reader.refuse('comparator', 'must be = for this key');
   switch (comparator) {
     case '=':
     case '!=': {
@@ -138,12 +138,12 @@ function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): 
     case '<=':
     case '>':
     case '>=': {
-      if (key.kind === 'boolean') return reader.refuse('comparator', 'does not fit a truth value');
+      if (key.kind === 'boolean') return reader.refuse('comparator', 'cannot be used with a boolean key');
       const value = reader.read(filter.value, 'value', comparator === '<=' || comparator === '>' ? endOfDay : 0);
       return value === undefined ? undefined : { key: filter.key, operator: comparator, value };
     }
     case 'between': {
-      if (key.kind === 'boolean') return reader.refuse('comparator', 'does not fit a truth value');
+      if (key.kind === 'boolean') return reader.refuse('comparator', 'cannot be used with a boolean key');
       const from = reader.read(filter.from, 'from', 0);
       const to = reader.read(filter.to, 'to', endOfDay);
       return from === undefined || to === undefined ? undefined : { key: filter.key, operator: 'between', from, to };
@@ -158,7 +158,7 @@ function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): 
   }
 }
 
-/** Reads the values of one filter and collects what is wrong with them. */
+/** Reads the values of one filter and collects the violations. */
 class ValueReader {
   readonly #key: FilterKey;
   readonly #at: string;

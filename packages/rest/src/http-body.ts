@@ -1,6 +1,8 @@
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
 
-/** The first message of a streamed response: its content type, headers and status, without bytes. Status 0 means 200. */
+/**
+ * The first message of a streamed response: its content type, headers and status, without bytes. Status 0 means 200.
+ */
 export function bodyHead(contentType: string, headers: Record<string, string>, status = 0): HttpBody {
   return { $typeName: 'ticketing.api.v1.HttpBody', contentType, data: new Uint8Array(), status, headers };
 }

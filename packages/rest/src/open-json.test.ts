@@ -23,7 +23,7 @@ test('accepts nesting up to the levels given and not one more', () => {
   expect(isPortableJson(1, 0)).toBe(true);
 });
 
-test('names parts exactly when a value is not portable', () => {
+test('reports violations if and only if a value is not portable', () => {
   const values = fc.anything({
     withNullPrototype: true,
     values: [fc.double(), fc.string({ unit: anyCharacter }), fc.boolean()],
@@ -35,6 +35,6 @@ test('names parts exactly when a value is not portable', () => {
   );
 });
 
-test('names at most a hundred parts or so', () => {
+test('reports about a hundred violations at most', () => {
   expect(found(Array(5000).fill('\ud800')).length).toBe(100);
 });

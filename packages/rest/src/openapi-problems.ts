@@ -7,14 +7,14 @@ import { takesIdempotencyKey } from './options.ts';
 import { type ProblemDocument, problemMediaType } from './problem.ts';
 import type { Binding } from './request-reader.ts';
 
-/** What decides which problems a route can answer. */
+/** The properties of a route that determine which problems it can return. */
 export interface ProblemRoute {
   method: DescMethod;
   rule: RestRule;
   binding: Binding;
 }
 
-/** The statuses of the problems that a route can answer. */
+/** The statuses of the problems that a route can return. */
 export function problemStatusesOf({ method, rule, binding }: ProblemRoute): ProblemStatus[] {
   const hasBody = binding.body !== undefined;
   const isWrite = rule.method !== 'GET' && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
@@ -22,7 +22,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     400: hasBody || binding.path.length > 0 || binding.query.length > 0,
     401: true,
     403: true,
-    // A repeated request whose ticket was deleted since then finds nothing.
+    // A request can be repeated after its ticket was deleted.
     404: binding.path.length > 0 || takesIdempotencyKey(method),
     409: isWrite,
     412: isWrite,
@@ -37,7 +37,8 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
   };
   for (const status of rule.problemStatuses) {
     const known = problemStatuses.find((candidate) => candidate === status);
-    if (known === undefined) throw new Error(`${method.toString()} names the status ${status}, which no problem has`);
+    if (known === undefined)
+      throw new Error(`${method.toString()} names the status ${status}, which is not a status of problems`);
     occurs[known] = true;
   }
   return problemStatuses.filter((status) => occurs[status]);
@@ -53,36 +54,40 @@ const retryAfter: Record<string, JsonObject> = {
 };
 
 const problems: Record<ProblemStatus, { name: string; description: string; headers?: Record<string, JsonObject> }> = {
-  400: { name: 'BadRequest', description: 'The request is not valid; `errors` says where.' },
+  400: { name: 'BadRequest', description: 'The request is not valid; `errors` lists the invalid parts.' },
   401: {
     name: 'Unauthenticated',
-    description: 'No credential, or one that does not verify.',
+    description: 'The credential is missing or invalid.',
     headers: {
       'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { const: 'Bearer' } },
     },
   },
   403: { name: 'Forbidden', description: 'The caller may not do this.' },
-  404: { name: 'NotFound', description: 'What the request names does not exist.' },
-  409: { name: 'Conflict', description: 'The change does not fit what is stored.' },
-  412: { name: 'PreconditionFailed', description: 'The change is made for another version.' },
+  404: { name: 'NotFound', description: 'Something that the request names does not exist.' },
+  409: { name: 'Conflict', description: 'The change conflicts with what is stored.' },
+  412: { name: 'PreconditionFailed', description: 'The expected version is not the current one.' },
   413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
   415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },
   422: { name: 'KeyReused', description: 'The `Idempotency-Key` was used for another request.' },
   429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
-  500: { name: 'InternalError', description: 'Something failed; only `traceId` says more.' },
-  502: { name: 'BadGateway', description: 'A service could not be understood, or broke off.' },
-  503: { name: 'ServiceUnavailable', description: 'Something that is needed is down.', headers: retryAfter },
-  504: { name: 'DeadlineExceeded', description: 'It took too long.', headers: retryAfter },
+  500: { name: 'InternalError', description: 'An internal error. The logs contain details under the `traceId`.' },
+  502: { name: 'BadGateway', description: 'The response of a service was invalid or incomplete.' },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'A part of the system that the request needs is unavailable.',
+    headers: retryAfter,
+  },
+  504: { name: 'DeadlineExceeded', description: 'The request took too long.', headers: retryAfter },
 };
 
-/** The answers of an operation that are problems. */
+/** References to the problem responses of an operation. */
 export function problemReferences(statuses: readonly ProblemStatus[]): Record<string, JsonObject> {
   return Object.fromEntries(
     statuses.map((status) => [status, { $ref: `#/components/responses/${problems[status].name}` }]),
   );
 }
 
-/** The component behind each of `problemReferences`. */
+/** The components that `problemReferences` refers to. */
 export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: Schema): Record<string, JsonObject> {
   const content = { [problemMediaType]: { schema } };
   return Object.fromEntries(
@@ -95,7 +100,7 @@ export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: S
   );
 }
 
-/** The schema of `ProblemDocument`, which no contract describes. */
+/** The schema of `ProblemDocument`, which is not part of any contract. */
 export function problemObject(schemas: SchemaWriter): Schema {
   const properties: Record<keyof ProblemDocument, Schema> = {
     type: { type: 'string', description: '`urn:ticketing:problem:` and the code.' },
@@ -108,7 +113,7 @@ export function problemObject(schemas: SchemaWriter): Schema {
     traceId: { type: 'string', description: 'Finds the request in logs and traces.' },
     errors: {
       type: 'array',
-      description: 'What is wrong with which part of the input. Only for invalid input.',
+      description: 'The invalid parts of the input and what is wrong with them. Only for invalid input.',
       items: schemas.output(ViolationSchema),
     },
   };

@@ -41,18 +41,18 @@ const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema({ $id: 'openapi', ...document });
 
 describe('schemas of responses', () => {
-  it.each(methods.map((method) => [method.localName, method] as const))('fit what is answered: %s', (_, method) => {
+  it.each(methods.map((method) => [method.localName, method] as const))('match the response of %s', (_, method) => {
     for (const isFull of [false, true]) {
       const response = fromJson(method.output, sampleOf(method.output, isFull));
       const json = messageEncoder(method.output)(response);
       const field = method.output.fields.find(({ name }) => name === restRuleOf(method)?.responseBody);
-      // `unevaluatedProperties` finds keys that the document does not know.
+      // `unevaluatedProperties` finds keys that are not in the document.
       const schema = { ...schemaAt(operationOf(method).responses[200]), unevaluatedProperties: false };
       expect(errorsOf(schema, field ? json[field.jsonName] : json)).toEqual([]);
     }
   });
 
-  it('fit a ticket, and not one that lacks a key or misspells an enum', () => {
+  it('match a ticket, but not one without a key or with a misspelt enum', () => {
     const ticket = fromJson(TicketSchema, sampleOf(TicketSchema, false));
     const json = messageEncoder(TicketSchema)(create(TicketSchema, { ...ticket, spamStatus: SpamStatus.MANUAL_SPAM }));
     const schema = { $ref: 'openapi#/components/schemas/Ticket' };
@@ -64,7 +64,7 @@ describe('schemas of responses', () => {
     expect(errorsOf(schema, { ...json, createdAt: '2026-01-31T09:10:00Z' })).toEqual(['/createdAt pattern']);
   });
 
-  it('say which fields may be null, left out, deprecated or dates', () => {
+  it('mark the fields that may be null, may be left out, are deprecated or are dates', () => {
     const ticket = propertiesOf('Ticket');
     expect(ticket.from).toMatchObject({ type: ['string', 'null'] });
     expect(ticket.priority).toEqual({
@@ -97,7 +97,7 @@ describe('schemas of responses', () => {
     expect(row?.required).not.toContain('rawData');
   });
 
-  it('honour inline and unwrapped messages', () => {
+  it('take inline and unwrapped messages into account', () => {
     expect(schemas.GetTicketResponse).toMatchObject({
       allOf: [
         { $ref: '#/components/schemas/Ticket' },
@@ -183,7 +183,7 @@ describe('schemas of requests', () => {
     }).toEqual({ schema: isValid, reader: isValid });
   });
 
-  it('put into words what JSON Schema has no keyword for', () => {
+  it('describe in words the limits that JSON Schema has no keyword for', () => {
     const { body, rawData } = propertiesOf('CreateTicketRequest');
     expect(body?.description).toBe('The text: HTML, preferably, or plain text. At most 5 MiB in UTF-8.');
     expect(rawData?.description).toBe(
@@ -191,7 +191,7 @@ describe('schemas of requests', () => {
     );
   });
 
-  it('type defaults and mark what is deprecated', () => {
+  it('have typed defaults and mark deprecated fields', () => {
     expect(propertiesOf('SearchTicketsRequest')).toMatchObject({
       limit: { default: 100 },
       orderByField: { default: 't.id' },
@@ -204,7 +204,7 @@ describe('schemas of requests', () => {
     });
   });
 
-  it('are apart from those of responses only where a message serves both', () => {
+  it('differ from those of responses only if a message occurs in both', () => {
     expect(propertiesOf('CreateTagRequest').detection).toMatchObject({
       anyOf: [{ $ref: '#/components/schemas/TagDetectionInput' }, { type: 'null' }],
     });

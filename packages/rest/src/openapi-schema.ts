@@ -5,16 +5,17 @@ import { formatDateTime, formatRfc3339 } from './date-time.ts';
 import { jsonFormOf, rulesOf, spellingsOf } from './options.ts';
 import { itemKeywordsOf, keywordsOf } from './rules.ts';
 
-/** A JSON Schema, as OpenAPI 3.1 has them. */
+/** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type Schema = JsonObject;
 
 /**
- * Describes what the codecs write and read, and collects the named schemas.
+ * Writes the schemas of the JSON that the encoders write and the decoders read, and collects the named schemas.
  *
- * Shape: a message or enum is a reference to a component of its short name. A message of responses and of requests has
- * two, the second with the suffix `Input`: a response lists every key and may grow, a request is closed. So all
- * responses are described before the first request.
- * Errors: two different parts of a contract with one name throw.
+ * Shape: the schema of a message or enum is a reference to a component with its short name. A message that occurs in
+ * responses and in requests has two components, the second with the suffix `Input`: the schema of a response lists
+ * every key and allows further ones, the schema of a request allows no others. Therefore all responses must be
+ * described before the first request.
+ * Errors: an Error if two different parts of a contract have the same name.
  */
 export class SchemaWriter {
   readonly #components = new Map<string, Schema>();
@@ -25,7 +26,7 @@ export class SchemaWriter {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A schema of a name of its own. Answers the reference to it. */
+  /** Defines a named schema, unless it is defined already, and returns the reference to it. */
   define(name: string, owner: string, build: () => Schema): Schema {
     const known = this.#owners.get(name);
     if (known !== undefined && known !== owner) throw new Error(`${known} and ${owner} are both named ${name}`);
@@ -77,7 +78,7 @@ export class SchemaWriter {
   }
 
   #outputItem(field: DescField): Schema {
-    refuseFormless(field);
+    rejectWithoutJsonForm(field);
     if (field.enum) return this.#enum(field.enum);
     if (!field.message) return scalarOf(field);
     switch (field.message.typeName) {
@@ -109,7 +110,7 @@ export class SchemaWriter {
   }
 
   #inputItem(field: DescField): Schema {
-    refuseFormless(field);
+    rejectWithoutJsonForm(field);
     if (field.enum) return this.#enum(field.enum);
     if (!field.message) return { ...scalarOf(field), ...keywordsOf(field) };
     const { message } = field;
@@ -121,8 +122,8 @@ export class SchemaWriter {
       case 'google.protobuf.Value':
         return {};
     }
-    const isAnswered = this.#owners.get(shortName(message)) === message.typeName;
-    const name = isAnswered ? `${shortName(message)}Input` : shortName(message);
+    const isInResponses = this.#owners.get(shortName(message)) === message.typeName;
+    const name = isInResponses ? `${shortName(message)}Input` : shortName(message);
     return this.define(name, `input ${message.typeName}`, () => this.#inputObject(message, message.fields));
   }
 
@@ -142,7 +143,9 @@ export class SchemaWriter {
   }
 }
 
-/** Whether a request has the field in its JSON: not what the decoder fills, nor what is refused as yet. */
+/**
+ * Whether a request may contain the field in its JSON. The decoder fills masks itself and refuses unsupported fields.
+ */
 export function isShown(field: DescField): boolean {
   return !isMask(field) && !rulesOf(field).notSupportedYet;
 }
@@ -174,7 +177,7 @@ function sizeText(bytes: number): string {
   return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
 }
 
-function refuseFormless(field: DescField): void {
+function rejectWithoutJsonForm(field: DescField): void {
   if (field.fieldKind === 'map' || field.oneof) throw new Error(`${field.toString()} has no JSON form`);
 }
 

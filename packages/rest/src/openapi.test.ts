@@ -39,7 +39,7 @@ describe('openApiDocument', () => {
     expect(lint(broken)).toMatchObject({ status: 1 });
   });
 
-  it('names the interface and how callers show who they are', () => {
+  it('has the title, the version and the security schemes', () => {
     const { openapi, info, servers, security, tags, components } = openApiDocument({
       title: 'Ticketing',
       version: '1.2.3',
@@ -136,7 +136,7 @@ describe('openApiDocument', () => {
     });
   });
 
-  it('describes a creation: body, query, version and the field that is the answer', () => {
+  it('describes a creation: body, query, version and the field that is the response body', () => {
     const operation = document.paths['/ticket']?.post;
     expect(operation?.description).toMatch(/\n\nErrors: /);
     expect(operation?.parameters?.map(({ name }) => name)).toEqual(['process', 'includeRawData', 'Idempotency-Key']);
@@ -171,7 +171,7 @@ describe('openApiDocument', () => {
     });
   });
 
-  it('knows a search by POST from a write, and a body that may be absent', () => {
+  it('distinguishes a search by POST from a write, and describes an optional body', () => {
     const operation = document.paths['/ticket/search']?.post;
     expect(operation?.requestBody).toMatchObject({ required: false });
     expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]);
@@ -192,7 +192,7 @@ describe('openApiDocument', () => {
     expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 502, 503, 504]);
   });
 
-  it('answers problems as problem documents', () => {
+  it('describes errors as problem documents', () => {
     expect(document.components.responses.TooManyRequests).toEqual({
       description: 'The caller has sent too many requests.',
       headers: {
@@ -202,7 +202,7 @@ describe('openApiDocument', () => {
     });
   });
 
-  it('describes lists in a query, another status and what only services may call', () => {
+  it('describes lists in a query, a status other than 200, and methods that only services may call', () => {
     const service = sampleService({ case: 'service', value: true });
     const operation = documentOf(service).paths['/sample']?.get;
     expect(operation).toMatchObject({
@@ -236,19 +236,21 @@ describe('openApiDocument', () => {
     expect(statusesOf(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
   });
 
-  it('lists a problem that only the contract can know of, and refuses a status that no problem has', () => {
+  it('lists a status that the contract adds, and refuses one that is not a status of problems', () => {
     const kind = { case: 'authenticated', value: true } as const;
     expect(statusesOf(documentOf(sampleService(kind, [409])).paths['/sample']?.get)).toContain(409);
-    expect(() => documentOf(sampleService(kind, [418]))).toThrow('names the status 418, which no problem has');
+    expect(() => documentOf(sampleService(kind, [418]))).toThrow(
+      'names the status 418, which is not a status of problems',
+    );
   });
 
-  it('refuses a method that does not say who may call it', () => {
-    expect(() => documentOf(sampleService({ case: undefined }))).toThrow('does not say who may call it');
+  it('refuses a method without an access rule', () => {
+    expect(() => documentOf(sampleService({ case: undefined }))).toThrow('does not declare who may call it');
   });
 });
 
 describe('mergeOpenApi', () => {
-  it('joins services that share messages', () => {
+  it('merges services that share messages', () => {
     const merged = mergeOpenApi([documentOf(TicketService), documentOf(TagService)], info);
     expect(merged).toEqual(documentOf(TicketService, TagService));
     expect(JSON.parse(JSON.stringify(merged))).toEqual(merged);

@@ -14,7 +14,7 @@ import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options
 import { type Binding, bindingOf } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
 
-/** What a document says of the whole interface. */
+/** The general information in an OpenAPI document. */
 export interface OpenApiInfo {
   title: string;
   version: string;
@@ -26,7 +26,7 @@ export interface OpenApiDocument {
   openapi: '3.1.0';
   info: OpenApiInfo & { license: { name: string; identifier: string } };
   servers: { url: string }[];
-  /** What an operation needs that does not say otherwise. */
+  /** The credentials of every operation that declares none of its own. */
   security: Record<string, string[]>[];
   tags: OpenApiTag[];
   /** Operations by path and lower-case verb. */
@@ -38,7 +38,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** A service of the contracts, as a group of operations. */
+/** A service of the contracts, which groups its operations. */
 export interface OpenApiTag {
   name: string;
   description: string;
@@ -59,7 +59,7 @@ export interface OpenApiOperation {
   responses: Record<string, JsonObject>;
 }
 
-/** A service and its methods that have a handler; every `Served` is one. */
+/** A service and its methods that have a handler. Every `ServiceImplementation` is one. */
 export interface DocumentedService {
   service: DescService;
   handlers: ReadonlyMap<DescMethod, unknown>;
@@ -74,9 +74,10 @@ interface Route {
 }
 
 /**
- * Describes the REST face of services: the methods that have a handler and a route, from their contracts.
+ * Describes the REST API of services from their contracts: all methods that have a handler and a route.
  *
- * Errors: two messages with one short name, two methods with one route, or a method that names no access, throw.
+ * Errors: an Error for two messages with one short name, two methods with one route, or a method without an access
+ * rule.
  * Source: docs/reference/api.md, Response bodies; docs/reference/api.md, Errors; docs/reference/api.md, Credentials;
  * docs/reference/api.md, Deprecation.
  */
@@ -85,25 +86,25 @@ export function openApiDocument(options: OpenApiInfo & { served: readonly Docume
   const schemas = new SchemaWriter();
   const problem = schemas.define('Problem', 'a problem document', () => problemObject(schemas));
   const routes = options.served.flatMap(routesOf);
-  // All responses before the first request: see `SchemaWriter`.
+  // `SchemaWriter` requires all responses to be described before the first request.
   const successes = routes.map((route) => successOf(route, schemas));
-  const answered = new Set<ProblemStatus>();
+  const usedStatuses = new Set<ProblemStatus>();
   for (const [index, route] of routes.entries()) {
     const statuses = problemStatusesOf(route);
     const responses = { ...successes[index], ...problemReferences(statuses) };
-    for (const status of statuses) answered.add(status);
+    for (const status of statuses) usedStatuses.add(status);
     addTag(document, { name: tagOf(route.service), description: commentsOf(route.service).text });
     addOperation(document, pathOf(route), route.rule.method.toLowerCase(), operationOf(route, schemas, responses));
   }
   document.components.schemas = schemas.components;
-  document.components.responses = problemResponses(answered, problem);
+  document.components.responses = problemResponses(usedStatuses, problem);
   return document;
 }
 
 /**
- * Joins the documents of several services into one.
+ * Merges the documents of several services into one.
  *
- * Errors: two operations with one route or one id, and two different components or tags with one name, throw.
+ * Errors: an Error for two operations with one route or one id, and for two different components or tags with one name.
  */
 export function mergeOpenApi(documents: readonly OpenApiDocument[], info: OpenApiInfo): OpenApiDocument {
   const merged = emptyDocument(info);
@@ -204,25 +205,26 @@ const idempotencyKey: JsonObject = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes the request safe to repeat for 24 hours: the same key and request answer what was answered first, with `Idempotency-Replayed: true`.',
+    'Makes the request safe to repeat for 24 hours: the same key with the same request returns the first response again, with `Idempotency-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 257 },
 };
 
 const ifMatch: JsonObject = {
   name: 'If-Match',
   in: 'header',
-  description: 'The version that the change is made for, as `ETag` says it; another one is answered 412.',
+  description:
+    'The expected version, as returned in `ETag`. If the current version is another one, the response is 412.',
   schema: { type: 'string' },
 };
 
 const preferAsync: JsonObject = {
   name: 'Prefer',
   in: 'header',
-  description: '`respond-async` answers 202 at once, with the address of what tells how far the work is.',
+  description: '`respond-async` returns 202 at once, with the address of the status in `Location`.',
   schema: { type: 'string' },
 };
 
-/** What an operation says of who may call it. */
+/** How the document states who may call a method. */
 function accessTo(method: DescMethod): {
   sentence: string;
   members: Pick<OpenApiOperation, 'security' | 'x-required-right'>;
@@ -236,17 +238,17 @@ function accessTo(method: DescMethod): {
     case 'authenticated':
       return { sentence: '', members: {} };
     default:
-      throw new Error(`${method.toString()} does not say who may call it`);
+      throw new Error(`${method.toString()} does not declare who may call it`);
   }
 }
 
-function parameterOf(field: DescField, place: 'path' | 'query', schemas: SchemaWriter): JsonObject {
+function parameterOf(field: DescField, location: 'path' | 'query', schemas: SchemaWriter): JsonObject {
   const isNested = field.message !== undefined && field.message.typeName !== 'google.protobuf.Timestamp';
   return {
     name: field.jsonName,
-    in: place,
+    in: location,
     ...descriptionOf(field, limitsOf(field)),
-    required: place === 'path' || isRequired(field),
+    required: location === 'path' || isRequired(field),
     ...(field.deprecated ? { deprecated: true } : {}),
     ...(isNested ? { style: 'deepObject', explode: true } : {}),
     schema: schemas.inputValue(field),
@@ -287,12 +289,12 @@ function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObje
   };
 }
 
-/** An answer in pieces: of one of several media types, now or later. */
+/** The streamed response: in one of several media types, at once or, after a 202, at another address. */
 function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
   const findMessage = messageFinder(service);
   const message = (name: string) => {
     const found = findMessage(name);
-    if (!found) throw new Error(`${service.typeName} knows no message ${name}`);
+    if (!found) throw new Error(`${service.typeName} has no message ${name}`);
     return found;
   };
   const bytes = { type: 'string', format: 'binary' };
@@ -300,7 +302,7 @@ function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<strin
     type === 'application/json' && rule.lists !== ''
       ? { type: 'array', items: schemas.output(message(rule.lists)) }
       : bytes;
-  const location = { description: 'Where to ask how far it is.', required: true, schema: { type: 'string' } };
+  const location = { description: 'The address of the status.', required: true, schema: { type: 'string' } };
   return {
     200: {
       description: 'The content.',
@@ -310,7 +312,7 @@ function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<strin
       ? {}
       : {
           202: {
-            description: 'It is being made.',
+            description: 'The content is being prepared.',
             headers: { Location: location },
             ...jsonContent(schemas.output(message(rule.asyncResponse))),
           },
@@ -335,6 +337,6 @@ const securitySchemes: Record<string, JsonObject> = {
     in: 'cookie',
     name: 'ticketing_session',
     description:
-      'The same JWT, with the scope `api`, in a cookie. Looked at only without an `Authorization` header; a write must come from the same origin.',
+      'The same JWT, with the scope `api`, in a cookie. Used only if there is no `Authorization` header; a write must come from the same origin.',
   },
 };

@@ -73,7 +73,7 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
- * The largest body of a request whose contract says nothing else.
+ * The largest body of a request whose contract declares no limit of its own.
  *
  * Source: docs/reference/api.md, Limits of use.
  */

@@ -60,7 +60,7 @@ test.each([
   ['a media type that is none', { payload: 'a', headers: { 'content-type': ';' } }, 415, 'unsupported_media_type'],
   ['a broken escape in the path', { url: '/thing/%zz' }, 400, 'malformed_request'],
   ['a path parameter without end', { url: `/thing/${'a'.repeat(500)}` }, 400, 'malformed_request'],
-  ['a path that nothing serves', { url: '/nothing' }, 404, 'route_not_found'],
+  ['a path without a route', { url: '/nothing' }, 404, 'route_not_found'],
 ])('responds to %s with a problem document', async (_, init, status, code) => {
   const { app, reported } = server(() => ({}));
   const response = await post(app, init);
@@ -70,13 +70,13 @@ test.each([
   expect(reported).toEqual([]);
 });
 
-test('ends the connection with a 413, and only then', async () => {
+test('closes the connection after a 413, and only then', async () => {
   const { app } = server(() => ({}));
   expect((await post(app, { payload: { a: 'xxxxxxxxxx' } })).headers.connection).toBe('close');
   expect((await post(app, { url: '/nothing' })).headers.connection).toBe('keep-alive');
 });
 
-test('ends the connection with a 413 of the gateway or a handler too', async () => {
+test('closes the connection after a 413 of the gateway or of a handler too', async () => {
   const error = new DomainError('resource_exhausted', 'body_too_large', 'The attachments are too large.');
   const { app } = server(() => Promise.reject(error));
   const response = await post(app);

@@ -11,7 +11,7 @@ export interface ProblemContext {
   onServerError(error: DomainError, status: number, request: FastifyRequest): void;
 }
 
-/** Makes a Fastify server respond to every error, those of Fastify included, with a problem document. */
+/** Makes a Fastify server respond with a problem document to every error, including the errors of Fastify itself. */
 export function replyWithProblems(app: FastifyInstance, context: ProblemContext): void {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
   app.setNotFoundHandler((request, reply) =>

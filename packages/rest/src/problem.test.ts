@@ -55,13 +55,16 @@ test.each([
   expect(toProblem(new DomainError(code, reason, 'x'), at).status).toBe(status);
 });
 
-test.each(['internal', 'unknown', 'data_loss'] as const)('shows nothing of %s in the REST and RPC APIs', (code) => {
-  const error = new DomainError(code, code, 'password is hunter2', { cause: new Error('hunter2') });
-  expect(JSON.stringify(toProblem(error, at))).not.toContain('hunter2');
-  expect(toConnectError(error).message).not.toContain('hunter2');
-});
+test.each(['internal', 'unknown', 'data_loss'] as const)(
+  'reveals nothing of an error %s in the REST and RPC APIs',
+  (code) => {
+    const error = new DomainError(code, code, 'password is hunter2', { cause: new Error('hunter2') });
+    expect(JSON.stringify(toProblem(error, at))).not.toContain('hunter2');
+    expect(toConnectError(error).message).not.toContain('hunter2');
+  },
+);
 
-test('names each violation and its pointer in the REST and RPC APIs', () => {
+test('reports each violation and its pointer in the REST and RPC APIs', () => {
   const error = invalidInput([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
   expect(toProblem(error, at).errors).toEqual([{ pointer: '#/a', code: 'required', detail: 'is required' }]);
   const [problem] = toConnectError(error).findDetails(ProblemSchema);

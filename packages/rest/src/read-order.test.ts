@@ -9,7 +9,7 @@ const keys = new Map([
 ]);
 const defaults = { key: 't.id', prefix: 't.' };
 
-test('is descending by the default key where nothing is asked for', () => {
+test('is descending by the default key if the request sets no order', () => {
   expect(readOrder({}, keys, defaults)).toEqual({ key: 't.id', direction: -1 });
 });
 

@@ -1,13 +1,13 @@
 import { OrderByDirection } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
-/** The fields of a request that ask for an order. */
+/** The fields of a request that set the order of a list. */
 export interface OrderRequest {
   orderByField?: string | undefined;
   orderByDirection?: OrderByDirection | undefined;
 }
 
-/** How a list is ordered unless its request says otherwise. */
+/** The order of a list whose request sets none. */
 export interface OrderDefaults {
   key: string;
   /** Put before a key that is unknown without it. */
@@ -15,7 +15,7 @@ export interface OrderDefaults {
 }
 
 /**
- * Reads the order that a request asks for. `keys` are those that it may name. The direction is descending by default.
+ * Reads the order that a request sets. `keys` are the allowed keys. The direction is descending by default.
  *
  * Errors: unknown_order.
  */

@@ -74,7 +74,7 @@ test('reads each field from the part of the request that the route declares', ()
   });
 });
 
-test('finds everything that is wrong at once, in path, query and body', () => {
+test('reports the problems in path, query and body together', () => {
   expect(
     problems(updateTicket, {
       path: { ticketId: '0' },
@@ -96,7 +96,7 @@ test('finds everything that is wrong at once, in path, query and body', () => {
   ]);
 });
 
-test('finds the problem of the path beside a body that is no object', () => {
+test('reports the problem in the path together with a body that is not an object', () => {
   expect(problems(updateTicket, { path: { ticketId: '0' }, body: [] })).toEqual([
     'wrong_type #',
     'out_of_range #/path/ticketId',
@@ -114,7 +114,7 @@ test('does not accept fields of the path or the query in the body', () => {
   ]);
 });
 
-test('names the read-only fields in POST /ticket', () => {
+test('reports the read-only fields in POST /ticket', () => {
   expect(problems(createTicket, { body: { channel: 'email', id: 1, createdBy: 1, version: 1, tagIds: [] } })).toEqual([
     'read_only_field #/id',
     'read_only_field #/createdBy',
@@ -166,11 +166,11 @@ test.each([
   expect(problems(updateTickets, { body })).toEqual(expected);
 });
 
-test('finds the double key inside a list body where it stands', () => {
+test('reports a duplicate key in a list body with its pointer', () => {
   expect(problems(updateTickets, { text: '[{"id":1},{"id":1,"\\u0069d":2}]' })).toEqual(['duplicate_key #/1/id']);
 });
 
-test('takes an absent body for an empty one', () => {
+test('treats an absent body as an empty one', () => {
   expect(problems(createTicket, {})).toEqual(['required #/channel']);
   expect(problems(createTicket, { bytes: Buffer.alloc(0) })).toEqual(['required #/channel']);
   expect(read(updateTicket, { path: ticketId })).toMatchObject({ updateMask: { paths: [] } });
@@ -217,7 +217,7 @@ test.each([
 });
 
 test.each(['__proto__[x]=1', '__proto__=1', 'constructor[prototype][x]=1', '=1', 'filters[0][key]=a'])(
-  'refuses a query that the route does not know: %s',
+  'refuses an unknown query parameter: %s',
   (query) => {
     expect(problems(getTicket, { path: ticketId, query })[0]).toMatch(/^unknown_field #\/query\//);
     expect(({} as Record<string, unknown>).x).toBeUndefined();
@@ -233,7 +233,7 @@ test('refuses a parameter that is given twice', () => {
   ]);
 });
 
-test('finds a limit out of bounds in the query', () => {
+test('reports a limit in the query that is out of range', () => {
   expect(problems(getTicketHistory, { path: ticketId, query: 'limit=1001&offset=-1' })).toEqual([
     'out_of_range #/query/limit',
     'out_of_range #/query/offset',
@@ -263,7 +263,7 @@ test('checks the format of an attachment id in the path', () => {
   expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'abcd1234' } })).toEqual([]);
 });
 
-test('names in a filter the members that are missing', () => {
+test('reports the missing members of a filter', () => {
   expect(problems(searchTickets, { body: { filters: [{}, { key: 1, comparator: '=' }] } })).toEqual([
     'wrong_type #/filters/1/key',
     'required #/filters/0/key',
@@ -271,7 +271,7 @@ test('names in a filter the members that are missing', () => {
   ]);
 });
 
-test('accepts null and an empty list for what is not supported yet, and no value', () => {
+test('accepts only null and an empty list in fields that are not supported yet', () => {
   const nothing = { channel: 'email', subchannelId: null, templateId: null, templateData: null, attachments: [] };
   expect(problems(createTicket, { body: nothing })).toEqual([]);
   expect(problems(createTicket, { body: { ...nothing, attachments: null } })).toEqual([]);
@@ -287,13 +287,13 @@ test('accepts null and an empty list for what is not supported yet, and no value
   ]);
 });
 
-test('accepts nesting of 64 and ends at one more', () => {
+test('accepts 64 levels of nesting and refuses one more', () => {
   const body = (levels: number) => `{"channel":"email","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   expect(problems(createTicket, { text: body(63) })).toEqual(['unknown_field #/x']);
   expect(problems(createTicket, { text: body(64) })).toEqual([`too_deep #/x${'/0'.repeat(63)}`]);
 });
 
-test('reads open data as deep as it may be, so that every RPC client can carry it', () => {
+test('accepts open data only up to the depth that every RPC client can read', () => {
   const rawData = JSON.parse(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`);
   const value = JSON.parse(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`);
   const requests: [DescMethod, unknown][] = [

@@ -155,7 +155,7 @@ function pointers(binding: Binding, bodyPrefix: string | undefined): (pointer: s
   };
 }
 
-/** Adds the violations of rules, except for values that could not be decoded in the first place. */
+/** Adds the violations of rules, except for values that could not be decoded. */
 function addRuleViolations(
   problems: Problems,
   found: readonly Violation[],

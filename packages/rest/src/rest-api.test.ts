@@ -62,7 +62,7 @@ test.each([
   expect([response.statusCode, response.headers.etag]).toEqual([200, '"4"']);
 });
 
-test('sends no ETag without a version', async () => {
+test('sends no ETag if there is no version', async () => {
   expect((await request({ url: '/ticket/1' })).response.headers).not.toHaveProperty('etag');
   expect((await request({ url: '/tag' })).response.headers).not.toHaveProperty('etag');
 });
@@ -207,7 +207,7 @@ test('accepts a body of exactly the limit and responds with 413 to one byte more
   expect(requests).toHaveLength(1);
 });
 
-test('responds with 413 to a body whose size is found only while reading, and ends the connection', async () => {
+test('responds with 413 to a body whose size is found only while reading, and closes the connection', async () => {
   const { app } = await openStub();
   await app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
@@ -246,7 +246,7 @@ test.each([
   expect(problem).toMatchObject({ code: 'malformed_json', errors: [{ pointer: '#', code: 'malformed_json' }] });
 });
 
-test('does not look at the body of a DELETE', async () => {
+test('ignores the body of a DELETE', async () => {
   const { response, requests } = await request({
     method: 'DELETE',
     url: '/ticket/3',
@@ -307,15 +307,15 @@ test.each([
 
 test('responds to a domain error with its problem document', async () => {
   const fail = async () => {
-    throw new DomainError('failed_precondition', 'stale_version', 'The ticket has moved on.');
+    throw new DomainError('failed_precondition', 'stale_version', 'The ticket was changed meanwhile.');
   };
   const { response, problem, reported } = await request({ url: '/tag/1' }, { getTag: fail });
   expect(response.statusCode).toBe(412);
-  expect(problem).toMatchObject({ code: 'stale_version', detail: 'The ticket has moved on.' });
+  expect(problem).toMatchObject({ code: 'stale_version', detail: 'The ticket was changed meanwhile.' });
   expect(reported).toEqual([]);
 });
 
-test('leaves no header of the success on a late error', async () => {
+test('removes the headers of a success from an error that occurs later', async () => {
   const getTicket = async () =>
     create(GetTicketResponseSchema, { ticket: { version: 4, createdAt: { seconds: 10n ** 15n, nanos: 0 } } });
   const { response } = await request({ url: '/ticket/1' }, { getTicket });

@@ -12,8 +12,8 @@ import { type ProblemContext, replyWithProblems } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
 /**
- * What serves the methods of a service, on both faces: `(context, call, request) → response`. A method that answers a stream is
- * served by the parts of its answer.
+ * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The
+ * handler of a streaming method returns the messages of the response one after the other.
  */
 export type Handlers<Service extends DescService, Context, Call> = {
   [Name in keyof Service['method']]?: (
@@ -25,15 +25,15 @@ export type Handlers<Service extends DescService, Context, Call> = {
     : Promise<MessageShape<Service['method'][Name]['output']>>;
 };
 
-/** A service and what serves it, with the types of its messages left behind. */
+/** A service and its handlers, without the static types of its messages. */
 export interface ServiceImplementation<Call> {
   service: DescService;
   handlers: ReadonlyMap<DescMethod, (call: Call, request: Message) => Promise<Message>>;
-  /** Those that answer a stream. */
+  /** The handlers of streaming methods. */
   streams: ReadonlyMap<DescMethod, (call: Call, request: Message) => AsyncIterable<Message>>;
 }
 
-/** Binds handlers to the methods of a service, with the context that each receives. A method without one is not served. */
+/** Binds handlers to the methods of a service and passes each the context. A method without a handler is not served. */
 export function implement<Service extends DescService, Context, Call>(
   service: Service,
   context: Context,
@@ -53,17 +53,20 @@ export function implement<Service extends DescService, Context, Call>(
   return { service, handlers: served, streams };
 }
 
-/** What the REST face needs from the server around it. */
+/** What the REST API needs from the server that it runs in. */
 export interface RestApiOptions<Call> extends ProblemContext {
   services: readonly ServiceImplementation<Call>[];
-  /** Authorises a request before its body is read, and makes the call that the handler gets. Throws to refuse. */
+  /**
+   * Authorises a request before its body is read, and returns the call that the handler receives. Throws to refuse the
+   * request.
+   */
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
 }
 
 /**
  * Registers the REST routes of services on a Fastify scope, from their contracts.
  *
- * A known path with another verb answers 405 with `Allow`; every error is a problem document.
+ * A known path with another verb returns 405 with `Allow`; every error is a problem document.
  * Source: docs/reference/api.md, Values; docs/reference/api.md, Errors.
  */
 export async function registerRestApi<Call>(app: FastifyInstance, options: RestApiOptions<Call>): Promise<void> {
@@ -73,12 +76,12 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
   const verbsOfPath = new Map<string, string[]>();
   for (const { service, handlers, streams } of options.services) {
     const findMessage = messageFinder(service);
-    const register = (method: DescMethod, answererOf: (rule: RestRule) => Responder<Call>) => {
+    const register = (method: DescMethod, responderOf: (rule: RestRule) => Responder<Call>) => {
       const rule = restRuleOf(method);
       if (!rule) return;
       const url = fastifyPath(method, rule);
       verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
-      registerRoute(app, options, { method, rule, url, respond: answererOf(rule), findMessage });
+      registerRoute(app, options, { method, rule, url, respond: responderOf(rule), findMessage });
     };
     for (const [method, handler] of handlers) register(method, (rule) => messageResponder(method, rule, handler));
     for (const [method, handler] of streams) register(method, () => streamResponder(handler, options));
@@ -94,7 +97,7 @@ interface Route<Call> {
   findMessage: (typeName: string) => DescMessage | undefined;
 }
 
-/** Serves a request that has been read, and writes what was answered. */
+/** Calls the handler with a request that has been decoded, and writes its response. */
 type Responder<Call> = (call: Call, request: Message, reply: FastifyReply) => Promise<FastifyReply>;
 
 function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>, route: Route<Call>): void {
@@ -115,14 +118,14 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
         return await respond(call, message, reply).catch((error) => {
-          throw located(error, pointerOf);
+          throw withRequestPointers(error, pointerOf);
         });
       }),
   });
 }
 
-/** Handlers point into the message; a client is told where that stands in its request. */
-function located(error: unknown, pointerOf: (pointer: string) => string): unknown {
+/** Translates the pointers of an error: a handler points into the message, a client needs the place in its request. */
+function withRequestPointers(error: unknown, pointerOf: (pointer: string) => string): unknown {
   if (!(error instanceof DomainError) || error.violations.length === 0) return error;
   const [first] = error.violations;
   const violations = error.violations.map((violation) => ({ ...violation, pointer: pointerOf(violation.pointer) }));
@@ -139,7 +142,7 @@ function partsOf(request: FastifyRequest): RequestParts {
   };
 }
 
-/** Keeps an error of our own code, whatever it carries, from being taken for one that Fastify answers with. */
+/** Translates errors of our own code, because Fastify would use the `statusCode` of an error that has one. */
 async function guardOwnErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -158,21 +161,21 @@ function messageResponder<Call>(
     write(await translateUpstreamErrors(() => handler(call, request)), request, reply);
 }
 
-/** A message of a stream that is answered piece by piece. */
+/** One message of a streamed response. */
 type Part = Message & { body?: HttpBody };
 
-/** What fails before the first part is a problem document; what fails later breaks the answer off. */
+/** An error before the first part becomes a problem document; a later error closes the connection. */
 function streamResponder<Call>(
   handler: (call: Call, request: Message) => AsyncIterable<Message>,
   { onServerError }: ProblemContext,
 ): Responder<Call> {
   return async (call, request, reply) => {
-    // The work is in the content, which nobody asks for here.
+    // HEAD needs no content, and producing the content is all the work.
     if (reply.request.method === 'HEAD') return reply.code(200).header('cache-control', 'no-store').send();
     const failed = (error: unknown) => onServerError(toDomainError(error), 500, reply.request);
     const parts = (handler(call, request) as AsyncIterable<Part>)[Symbol.asyncIterator]();
     const first = await translateUpstreamErrors(() => parts.next());
-    if (first.done || !first.value.body) throw new Error('an answer has no first part');
+    if (first.done || !first.value.body) throw new Error('the streamed response has no first part');
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
@@ -219,7 +222,7 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   };
 }
 
-/** The property names along a path of contract names. Errors: a contract that names a field it does not have. */
+/** The property names along a path of contract names. Errors: an Error if the contract has no such field. */
 function localNameAt(message: DescMessage, [name, ...rest]: readonly string[]): string[] {
   const field = message.fields.find((candidate) => candidate.name === name);
   if (!field) throw new Error(`${message.typeName} has no field ${name}`);
@@ -242,7 +245,7 @@ function fastifyPath(method: DescMethod, rule: RestRule): string {
 
 /** Responds with 405 and `Allow` to every method that Node can parse and that the path does not have. */
 export function rejectOtherMethods(app: FastifyInstance, url: string, served: readonly string[]): void {
-  // Fastify serves HEAD wherever GET is.
+  // Fastify adds HEAD to every GET route.
   const allowed = served.includes('GET') ? ['GET', 'HEAD', ...served.filter((verb) => verb !== 'GET')] : served;
   app.route({
     method: routedMethods(app).filter((method) => !allowed.includes(method)),
@@ -259,14 +262,14 @@ export function rejectOtherMethods(app: FastifyInstance, url: string, served: re
 /** Lets Fastify route every method that Node can parse, not only the usual ones, and lists them. */
 export function routedMethods(app: FastifyInstance): HTTPMethods[] {
   for (const method of METHODS) {
-    // A QUERY without a media type is 400 for Fastify, also on an unknown path, unless QUERY counts as without a body.
+    // Fastify responds with 400 to a QUERY without a media type, even on an unknown path, unless QUERY has no body.
     const isOverridden = method === 'QUERY';
     if (isOverridden || !app.supportedMethods.includes(method)) app.addHttpMethod(method, { overrideExisting: true });
   }
   return [...METHODS];
 }
 
-/** Finds messages by full name in the files that a service is made of. */
+/** Finds messages by full name in the file of a service and in all files that it imports. */
 export function messageFinder(service: DescService): (typeName: string) => DescMessage | undefined {
   const messages = new Map<string, DescMessage>();
   const files = [service.file];

@@ -74,7 +74,7 @@ test('an error before the first piece becomes a problem document', async () => {
   ]);
 });
 
-test('a later error breaks off the response, so that no client takes it for complete', async () => {
+test('a later error aborts the response, so that clients see that it is incomplete', async () => {
   const { app } = await openApi(async function* () {
     yield part({ contentType: 'text/csv', data: Buffer.from('a') });
     await setTimeout(20);

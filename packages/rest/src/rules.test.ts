@@ -28,7 +28,7 @@ const update = (init: MessageInitShape<typeof UpdateTicketRequestSchema>) =>
   found(UpdateTicketRequestSchema, { ticketId: 1, ...init });
 const at = (seconds: number | bigint) => ({ seconds: BigInt(seconds), nanos: 0 });
 
-test('accepts a message that keeps every rule', () => {
+test('accepts a message that follows all rules', () => {
   expect(
     ticket({
       from: 'a@b.de',
@@ -44,7 +44,7 @@ test('accepts a message that keeps every rule', () => {
   expect(search({ limit: 500, offset: 0, filters: [{ key: 'a', comparator: 'not in', values: [] }] })).toEqual([]);
 });
 
-test('demands required fields', () => {
+test('requires the required fields', () => {
   expect(found(CreateTicketRequestSchema, {})).toEqual(['required #/channel']);
   expect(found(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, content: {} })).toEqual([
     'required #/content/message',
@@ -73,7 +73,7 @@ test('counts lengths in characters, at the limit and one above', () => {
   expect(ticket({ to: ['a', '', 'b'.repeat(321)] })).toEqual(['too_short #/to/1', 'too_long #/to/2']);
 });
 
-test('counts bytes where the rule is in bytes', () => {
+test('counts bytes if the rule is in bytes', () => {
   expect(ticket({ body: 'ä'.repeat(2_621_440) })).toEqual([]);
   expect(ticket({ body: `${'ä'.repeat(2_621_440)}a` })).toEqual(['too_long #/body']);
   const overhead = Buffer.byteLength(JSON.stringify({ a: '' }));
@@ -167,7 +167,7 @@ test('refuses an open value that JSON cannot express', () => {
   expect(ticket({ rawData: { a: [Number.NaN] } })).toEqual(['invalid_value #/rawData']);
 });
 
-test('does not mistake a name in open data for one of its own', () => {
+test('does not apply the rules of a field to the same name in open data', () => {
   expect(ticket({ rawData: { $typeName: 'google.protobuf.Value', kind: { case: 'x' } } })).toEqual([]);
 });
 
@@ -186,7 +186,7 @@ test('accepts a mask that unsets a field that can be null', () => {
   expect(update({ updateMask: { paths: ['status'] }, status: 1 })).toEqual([]);
 });
 
-test('checks all of a mask, however often it names the same field', () => {
+test('checks the whole mask, even if it names one field many times', () => {
   const paths = [...Array(5_000).fill('due_by'), 'status'];
   expect(update({ updateMask: { paths } })).toEqual(['null_not_allowed #/status']);
 });
@@ -234,7 +234,7 @@ test('does not fail on list items that could not be decoded', () => {
   expect(() => messageValidator(UpdateTicketsRequestSchema)(changes)).not.toThrow();
 });
 
-test('is never silent about a message that is not valid', () => {
+test('reports a violation for every invalid message', () => {
   const probe = probeMessage([
     { name: 'ratio', type: 'TYPE_DOUBLE', options: { '[ticketing.api.v1.rules]': { minimum: 0, maximum: 1 } } },
   ]);
@@ -242,7 +242,7 @@ test('is never silent about a message that is not valid', () => {
   expect([validate(0), validate(1), validate(1.5), validate(Number.NaN)]).toEqual([0, 0, 1, 1]);
 });
 
-test('refuses the ids that no ticket has', () => {
+test('refuses ids that a ticket cannot have', () => {
   expect(found(GetTicketRequestSchema, { ticketId: 0 })).toEqual(['out_of_range #/ticketId']);
   expect(found(GetTicketRequestSchema, { ticketId: 1 })).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { isDateInRange } from './date-time.ts';
 import { isPortableJson } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
-/** Checks a message against the rules of its contract. Returns everything that is wrong with it. */
+/** Checks a message against the rules of its contract. Returns all violations. */
 export type MessageValidator = (message: Message) => Violation[];
 
 const maxViolations = 100;
@@ -23,8 +23,8 @@ const ajv = addKeywords(new Ajv2020({ strict: true, allErrors: true, allowUnionT
 const validators = new WeakMap<DescMessage, MessageValidator>();
 
 /**
- * Compiles the rules of a message, once, to a JSON Schema of the message in memory, so that one check serves the REST
- * API and the RPC API.
+ * Compiles the rules of a message, once, to a JSON Schema of the message in memory. The REST API and the RPC API use
+ * the same check.
  *
  * Shape: pointers name fields as in JSON, `#/filters/0/key`.
  * Errors: the codes of `codeOfKeyword`, and for the fields that an `update_mask` names: unknown_field,

@@ -71,7 +71,7 @@ test.each([
   expect(found(text, maxDepth)).toEqual(expected);
 });
 
-test('ends at the first nesting that is too deep, however deep it goes on', () => {
+test('ends at the first nesting that is too deep', () => {
   const text = '['.repeat(100_000) + ']'.repeat(100_000);
   expect(scanJson(text, 64)).toHaveLength(1);
 });
@@ -82,7 +82,7 @@ test('returns at most as many problems as asked for', () => {
   expect(scanJson(text, 64, 3)).toHaveLength(3);
 });
 
-test('finds nothing in what JSON.stringify writes', () => {
+test('finds no problems in the output of JSON.stringify', () => {
   fc.assert(
     fc.property(fc.json({ depthSize: 'medium' }), (text) => {
       fc.pre(!text.includes('proto'));
@@ -103,7 +103,7 @@ test('finds a key that is given twice anywhere in any document', () => {
   );
 });
 
-test('takes time in proportion to the text', () => {
+test('takes time proportional to the length of the text', () => {
   const texts = [
     `{${Array.from({ length: 200_000 }, (_, index) => `"k${index}":1`).join()}}`,
     `[${'{},'.repeat(500_000)}0]`,

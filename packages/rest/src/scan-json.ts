@@ -1,6 +1,6 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
-/** An object or array that the scan is inside of. */
+/** An object or array that contains the current position of the scan. */
 interface Frame {
   /** The keys seen so far; undefined for an array. */
   keys: Set<string> | undefined;

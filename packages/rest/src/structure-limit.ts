@@ -9,8 +9,8 @@ const maxKeys = 400_000;
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b];
 
 /**
- * Refuses a JSON text with more parts than any request needs, before it is parsed. 40 MiB of base64 are parsed quickly;
- * 40 MiB of brackets would block all other requests for seconds.
+ * Refuses a JSON text with more parts than any request needs, before it is parsed. A body of 40 MiB of
+ * base64 is parsed quickly, but parsing 40 MiB of brackets would block all other requests for seconds.
  *
  * Errors: too_complex.
  */

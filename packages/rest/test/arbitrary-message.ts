@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { rulesOf, spellingsOf } from '../src/options.ts';
 import { anyCharacter } from './arbitrary-text.ts';
 
-/** Any message of a type: every field that may be unset is unset now and then, every other has a value. */
+/** Any message of a type. A field that may be unset is sometimes unset; every other field has a value. */
 export function arbitraryMessage(message: DescMessage, levels = 3): fc.Arbitrary<Message> {
   const fields: Record<string, fc.Arbitrary<unknown>> = {};
   const required: string[] = [];
@@ -72,7 +72,7 @@ export const arbitrarySeconds = fc.integer({ min: -62_135_596_800, max: 253_402_
 
 const arbitraryKey = fc.string({ unit: anyCharacter, maxLength: 8 }).filter((key) => key !== '__proto__');
 
-/** Any JSON value as it is after a transport: without -0. */
+/** Any JSON value without -0, which does not survive a transport. */
 export const arbitraryJson: fc.Arbitrary<JsonValue> = fc
   .jsonValue({ maxDepth: 3, stringUnit: anyCharacter })
   .map((json) => JSON.parse(JSON.stringify(json)) as JsonValue)

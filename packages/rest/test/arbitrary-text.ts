@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Any character but half of a surrogate pair. The units of fast-check itself cost most of a second to set up. */
+/** Any character except half of a surrogate pair. The units that fast-check provides take almost a second to set up. */
 export const anyCharacter = fc
   .oneof(
     { weight: 4, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) },

@@ -107,14 +107,14 @@ const urlOf = (route: Route, given = id, query = fc.oneof(fc.constant(''), query
     return query === '' ? path : `${path}?${query}`;
   });
 
-/** A body that each route accepts, as far as it is an object. */
+/** For each route whose body is an object: a body that it accepts. */
 const accepted: Record<string, unknown> = {
   'POST /ticket': { channel: 'email' },
   'POST /tag': { name: 'Tag' },
   'PATCH /ticket': [{ id: 1 }],
 };
 
-/** JSON that comes close to what the route reads. */
+/** JSON that is similar to what the route accepts. */
 const jsonOf = (route: Route): fc.Arbitrary<unknown> => {
   const names = Array.isArray(route.body) ? route.body : ['id', 'version', 'status', 'tagIds', 'dueBy'];
   const value = fc.oneof(
@@ -237,13 +237,13 @@ test.each(routes.map((route) => [`${route.verb} ${route.path}`, route] as const)
   30_000,
 );
 
-test('some generated requests reach every handler, so that the properties test something', () => {
+test('the generated requests reach every handler', () => {
   expect(new Set(api.requests.map((request) => request.$typeName)).size).toBe(routes.length);
 });
 
 test('responds to any verb on any path', async () => {
   const verb = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
-  // inject would read a second slash as the start of a host.
+  // `inject` would interpret a second slash as the start of a host.
   const part = escaped.filter((text) => !/^[/\\]/.test(text));
   const path = fc.oneof(part, fc.constantFrom('ticket', 'tag', 'ticket/search', 'ticket/1')).map((text) => `/${text}`);
   await fc.assert(

@@ -27,15 +27,15 @@ const imports = {
 };
 
 /**
- * Makes a message of its own for a test, for what no contract uses yet; fields are those of `FieldDescriptorProto` in
- * JSON, numbered in their order.
+ * Makes a message type for a test of something that no contract uses yet. The fields are `FieldDescriptorProto` objects
+ * in JSON, numbered in their order.
  */
 export function probeMessage(fields: JsonObject[], oneofs: string[] = []): DescMessage {
   return probeFile(fields, oneofs, []).getMessage('probe.Probe') as DescMessage;
 }
 
 /**
- * Makes a service with one method, for a route of a test. Its request and its response are a message of these fields.
+ * Makes a service with one method, for the route of a test. Request and response are messages with these fields.
  */
 export function probeService(rest: JsonObject, fields: JsonObject[]): DescService {
   const method = {

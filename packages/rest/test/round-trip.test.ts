@@ -74,7 +74,7 @@ test.each<DescMessage>([CreateTicketRequestSchema, SearchTicketsRequestSchema])(
   },
 );
 
-/** Checks a written message against its contract, field by field, with nothing of the encoder. */
+/** Checks an encoded message against its contract, field by field, without code of the encoder. */
 function checkWritten(schema: DescMessage, message: Record<string, unknown>, json: Record<string, unknown>): void {
   const expected = schema.fields.filter(
     (field) =>

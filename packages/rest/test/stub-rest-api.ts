@@ -16,7 +16,7 @@ export interface StubRestApi {
   reported: DomainError[];
 }
 
-/** Makes a REST API whose handlers return empty messages, except those that are given by the name of their method. */
+/** Makes a REST API. The handlers of all methods that are not given, by name, return empty messages. */
 export async function stubRestApi(
   handlers: Record<string, Handler> = {},
   begin: RestApiOptions<object>['begin'] = async () => ({}),

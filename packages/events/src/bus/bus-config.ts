@@ -45,15 +45,15 @@ function readCredentials(from: ConfigReader): KafkaCredentials | undefined {
   const password = from.optionalText('KAFKA_PASSWORD');
   const mechanism = from.choice('KAFKA_MECHANISM', mechanisms, 'scram-sha-512');
   if ((username === undefined) !== (password === undefined)) {
-    from.refuse('KAFKA_USERNAME and KAFKA_PASSWORD belong together.');
+    from.refuse('KAFKA_USERNAME and KAFKA_PASSWORD must be set together.');
   }
   return username === undefined || password === undefined ? undefined : { mechanism, username, password };
 }
 
-/** Opens the bus; does not wait until it is reached. */
+/** Opens the bus, without waiting for a connection. */
 export async function openBus(config: BusConfig, service: string, log: Logger): Promise<Bus> {
   if (config.kind === 'kafka') {
-    // Loaded where it is used: its client takes some MB.
+    // Imported only here, because the client takes some MB of memory.
     const { kafkaBus } = await import('./kafka-bus.ts');
     return kafkaBus({
       ...config,
@@ -62,12 +62,12 @@ export async function openBus(config: BusConfig, service: string, log: Logger): 
     });
   }
   const warn = (error: unknown) => log.warn({ err: error }, 'the event log is unreachable');
-  // What it needs is made by its own `setUp`.
+  // `setUp` of the bus creates the collections.
   const database = openDatabase(config.mongodbUri, config.database, warn, { isSetUpHere: true });
   const bus = embeddedLog(database);
   return {
     ...bus,
-    // On one machine more partitions only part what could be handled together.
+    // On one machine, more partitions would only make the batches smaller.
     setUp: (topics) => bus.setUp(topics.map((topic) => ({ ...topic, partitions: Math.min(topic.partitions, 2) }))),
     async close() {
       await bus.close();

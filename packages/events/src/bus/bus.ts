@@ -12,7 +12,9 @@ export interface OutgoingMessage {
 export interface IncomingMessage extends OutgoingMessage {
   topic: string;
   partition: number;
-  /** The position of the message in its partition: a whole number, in digits, that rises from message to message. */
+  /**
+   * The position of the message in its partition: a whole number, in digits, that increases from message to message.
+   */
   offset: string;
 }
 
@@ -36,7 +38,7 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** What a consumer group reads, and what it does with the messages. */
+/** The topics that a consumer group reads, and its handler. */
 export interface Subscription {
   group: string;
   topics: readonly string[];

@@ -11,7 +11,7 @@ const envelope = {
   traceparent,
 };
 
-test('an event travels as CloudEvents 1.0 in binary mode', () => {
+test('an event is sent as CloudEvents 1.0 in binary mode', () => {
   const value = Buffer.from('content');
   expect(eventMessage('7', envelope, value)).toEqual({
     key: '7',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingMessage } from './bus.ts';
 
 /**
- * The attributes of an event beside its content: CloudEvents 1.0, sent as headers (binary mode).
+ * The attributes of an event in addition to its content: CloudEvents 1.0, sent as headers (binary mode).
  *
  * Units: `time` in Unix seconds.
  * Source: docs/reference/api.md, Events; CloudEvents 1.0, Kafka protocol binding.

@@ -2,10 +2,12 @@ import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Kafka } from 'kafkajs';
 import { lazyConnection } from './lazy-connection.ts';
 
-/** Partition numbers by topic. The topics are named as Kafka knows them, with the prefix. */
+/** Partition numbers by topic. The names of the topics include the prefix. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
 
-/** What is asked of the brokers beside sending and receiving. Errors of every operation: those of the Kafka client. */
+/**
+ * The operations on the brokers other than sending and receiving. Errors of every operation: those of the Kafka client.
+ */
 export interface KafkaAdmin {
   /** Makes the topics that are missing. */
   setUp(topics: readonly Topic[]): Promise<void>;
@@ -60,7 +62,7 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
         });
       }),
     );
-    return lags.flat().reduce((sum, behind) => sum + behind, 0);
+    return lags.flat().reduce((sum, count) => sum + count, 0);
   }
 
   return {

@@ -9,14 +9,14 @@ export const heartbeatMs = 3_000;
 /** What the batches of one subscription share. */
 export interface BatchContext {
   subscription: Subscription;
-  /** Stands before the names of topics. */
+  /** The prefix of the names of topics. */
   prefix: string;
   /** How often in a row the handler has failed, by partition. */
   failures: Map<string, number>;
   stopping: AbortSignal;
 }
 
-/** Hands a batch to the subscription, and commits the offset of the last message that was acknowledged. */
+/** Passes a batch to the subscription, and commits the offset of the last message that was acknowledged. */
 export async function handleBatch(context: BatchContext, payload: EachBatchPayload): Promise<void> {
   const { topic, partition } = payload.batch;
   const revoked = new AbortController();

@@ -15,7 +15,7 @@ export interface KafkaOptions {
   clientId: string;
   /** How many copies of each message a new topic keeps; fewer if there are fewer brokers. */
   replicas?: number;
-  /** Stands before the names of topics and groups, so that several systems can share a cluster. */
+  /** The prefix of the names of topics and groups, so that several systems can share a cluster. */
   prefix?: string;
   tls?: boolean;
   credentials?: KafkaCredentials | undefined;

@@ -13,8 +13,8 @@ export interface GroupMember {
 }
 
 /**
- * How long the group waits for a silent member. A client that gave up while the brokers were unavailable rejoins as a
- * new member, and waits this long for its old self.
+ * How long the group waits for a member that sends no heartbeats. A client that gave up while the brokers were
+ * unavailable rejoins as a new member, and must wait until the group has removed the old one.
  */
 const sessionTimeoutMs = 20_000;
 

@@ -16,7 +16,7 @@ export async function setUpTopics(
 ): Promise<void> {
   const bus = await openBus(config, service, log);
   const giveUpAt = Date.now() + timeoutMs;
-  // Not every attempt ends by itself.
+  // An attempt may hang.
   const tooLate = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
     throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not respond.`);
   });

@@ -30,7 +30,7 @@ export function measureConsumers(consumers: readonly Consumer[], deadLetters: De
     registers: [registry],
     async collect() {
       for (const { group } of consumers) {
-        // Without the store there is nothing to report.
+        // If the store is unavailable, nothing is reported.
         const count = await deadLetters.countKeys(group).catch(() => undefined);
         if (count !== undefined) this.set({ group }, count);
       }

@@ -6,14 +6,14 @@ import { partitionName } from '../bus/partition.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { messageHandler } from './message-handler.ts';
 
-/** What a consumer reads, and how it handles the events. */
+/** The topics that a consumer reads, and how it handles the events. */
 export interface ConsumerOptions extends HandlerOptions {
   bus: Bus;
   topics: readonly string[];
   /** A consumer that makes no progress for this long, while messages wait, subscribes again. */
   stuckAfterMs?: number;
   checkEveryMs?: number;
-  /** How long a stuck consumer may take to stop before it is left alone. */
+  /** How long to wait for a stuck consumer to stop before it is abandoned. */
   stopTimeoutMs?: number;
 }
 
@@ -25,18 +25,20 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-/** How far a consumer is behind in the partitions that are assigned to it. */
+/** The lag of a consumer in the partitions that are assigned to it. */
 export interface ConsumerState {
   lagMessages: number;
-  /** How long the oldest event that this process knows of has been waiting. */
+  /** How long the oldest event that this process has received has been waiting. */
   lagSeconds: number;
   restarts: number;
 }
 
 const maxEvents = 100;
-/** The first failures to subscribe are logged at debug level: while the whole system starts, they are expected. */
+/**
+ * The first failures to subscribe are logged at debug level, because they are expected while the whole system starts.
+ */
 const quietFailures = 5;
-/** A partition that failed and did not come back within this time has been assigned to another consumer. */
+/** A failed partition whose messages are not delivered again within this time has been assigned to another consumer. */
 const failedPartitionKeptMs = 60_000;
 
 /** The messages of a partition that are being handled, or failed and will be delivered again. Units: Unix ms. */

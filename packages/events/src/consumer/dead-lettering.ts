@@ -3,8 +3,8 @@ import type { IncomingMessage } from '../bus/bus.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { replayKey } from './replay-key.ts';
 
-/** The reason of messages that did not fail themselves. */
-const behindAnother = 'an earlier event of the same key is dead-lettered';
+/** The reason for messages that are dead-lettered only because an earlier one of their key is. */
+const earlierIsDeadLettered = 'an earlier event of the same key is dead-lettered';
 
 /** Dead-letters a message that cannot be handled, and the messages of its key that follow it. */
 export async function deadLetter(
@@ -15,12 +15,12 @@ export async function deadLetter(
 ): Promise<void> {
   log.error({ err: error, group, key: message.key, topic: message.topic }, 'an event is dead-lettered');
   await deadLetters.add(group, [message], error instanceof Error ? error.message : String(error));
-  if (followers.length > 0) await deadLetters.add(group, followers, behindAnother);
+  if (followers.length > 0) await deadLetters.add(group, followers, earlierIsDeadLettered);
 }
 
 /**
  * Dead-letters messages whose key is blocked. If an operator's replay has removed the older dead letters meanwhile,
- * nobody else would handle these messages, so they are replayed at once.
+ * no other replay would handle these messages, so they are replayed at once.
  *
  * Errors: a transient error of the handler. After any other error the messages stay dead-lettered.
  */
@@ -32,11 +32,11 @@ export async function deadLetterBlocked(
   const { deadLetters, group } = options;
   const [first] = messages;
   if (!first) return;
-  await deadLetters.add(group, messages, behindAnother);
+  await deadLetters.add(group, messages, earlierIsDeadLettered);
   const oldest = await deadLetters.next(group, first.topic, first.key);
   // The key is still blocked if its oldest dead letter is older than these messages, or failed itself. In the second
   // case these messages were dead-lettered before, but not acknowledged, and were therefore delivered again.
-  if (!oldest || oldest.reason !== behindAnother || Number(oldest.offset) < Number(first.offset)) return;
+  if (!oldest || oldest.reason !== earlierIsDeadLettered || Number(oldest.offset) < Number(first.offset)) return;
   try {
     await replayKey(options, first.topic, first.key, signal);
   } catch (error) {

@@ -17,12 +17,12 @@ export interface HandlerOptions {
  * Handles events of one topic. They may have several keys; the events of one key are in their order. The same event can
  * be delivered more than once, so handling it twice must have the same effect as handling it once.
  *
- * Errors: after a transient error (`isTransient`) all of them are delivered again. After any other error, a timeout
- * included, each key is handled alone; an event that keeps failing is dead-lettered and blocks its key.
+ * Errors: after a transient error (`isTransient`) all of them are delivered again. After any other error, including
+ * a timeout, each key is handled alone; an event that keeps failing is dead-lettered and blocks its key.
  */
 export type HandleEvents = (events: readonly ReceivedEvent[], context: HandlerContext) => Promise<void>;
 
-/** What a handler receives beside the events. */
+/** What a handler receives in addition to the events. */
 export interface HandlerContext {
   /** The trace of the request that caused the first event. */
   trace: Trace;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from '../bus/bus.ts';
 import { partitionName } from '../bus/partition.ts';
 
-/** An event is dead-lettered when it fails for this time. */
+/** An event is dead-lettered at this failure. */
 const maxFailures = 3;
 
 /** How often messages have failed, and how often they have been late, since they were last handled. */
@@ -14,14 +14,16 @@ export interface FailureCount {
    * whole, is slow. Returns whether the message has now been late too often.
    */
   addLateness(message: IncomingMessage, hasEvidence: boolean): boolean;
-  /** The highest count of lateness among messages; 0 if one was late without evidence, -1 if none was ever late. */
+  /**
+   * The highest number of times that one of the messages was late; 0 if one was late without evidence, -1 if none was.
+   */
   timesLate(messages: readonly IncomingMessage[]): number;
-  forget(messages: readonly IncomingMessage[]): void;
+  reset(messages: readonly IncomingMessage[]): void;
 }
 
 /** Starts counting. The counts are in memory: a restart, or a move to another consumer, begins again at 0. */
 export function failureCount(): FailureCount {
-  // Bounded, because nobody forgets the messages of a partition that another consumer has taken over.
+  // Bounded, because the counts are not reset for messages of a partition that another consumer has taken over.
   const failures = new LRUCache<string, number>({ max: 10_000 });
   const lateness = new LRUCache<string, number>({ max: 10_000 });
 
@@ -35,7 +37,7 @@ export function failureCount(): FailureCount {
     addFailure: (messages) => Math.max(...messages.map((message) => increase(failures, message, 1))) >= maxFailures,
     addLateness: (message, hasEvidence) => increase(lateness, message, hasEvidence ? 1 : 0) >= maxFailures,
     timesLate: (messages) => Math.max(...messages.map((message) => lateness.get(idOf(message)) ?? -1)),
-    forget(messages) {
+    reset(messages) {
       for (const message of messages) {
         failures.delete(idOf(message));
         lateness.delete(idOf(message));

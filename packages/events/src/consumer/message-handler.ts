@@ -5,7 +5,7 @@ import type { HandlerOptions } from './event-handler.ts';
 import { failureCount } from './failure-count.ts';
 import { HandlerTimeout, handleInTime, isLate } from './handle-in-time.ts';
 
-/** How many keys of one delivery may be late, each for as long as a handler may take. */
+/** How many keys of one delivery may be late. Each of them takes the whole time that a handler may take. */
 const maxLateKeys = 2;
 
 /** How far one delivery has come. */
@@ -22,7 +22,8 @@ type KeyMessages = readonly IncomingMessage[];
 
 /**
  * Makes the function that handles some messages of one partition. When it resolves, each message has been handled or is
- * dead-lettered (docs/reference/guarantees.md, Events, E6; docs/decisions/0019). `onHandled` is called whenever some were handled.
+ * dead-lettered (docs/reference/guarantees.md, Events, E6; docs/decisions/0019). `onHandled` is called whenever some
+ * were handled.
  *
  * Errors: a transient error, or one of an event that has not failed often enough to be dead-lettered. All messages must
  * then be delivered again.
@@ -39,21 +40,21 @@ export function messageHandler(
     const byKey = Map.groupBy(messages, ({ key }) => key);
     const blockedKeys = await deadLetters.keys(group, topic, [...byKey.keys()]);
     const {
-      untroubled = [],
+      neverLate = [],
       lateBefore = [],
       blocked = [],
     } = Object.groupBy(byKey.values(), (ofKey) => {
       if (blockedKeys.has(ofKey[0]?.key ?? '')) return 'blocked';
-      return counts.timesLate(ofKey) >= 0 ? 'lateBefore' : 'untroubled';
+      return counts.timesLate(ofKey) >= 0 ? 'lateBefore' : 'neverLate';
     });
     const progress: Progress = { signal, handledKeys: 0, lateKeys: 0, retryable: [] };
-    await handleTogether(untroubled, progress);
+    await handleTogether(neverLate, progress);
     await handleKeyByKey(lateBefore, progress);
     for (const ofKey of blocked) await deadLetterBlocked(options, ofKey, signal);
     if (progress.retryable.length > 0) throw progress.retryable[0];
   }
 
-  /** Handles many keys by one call. If that is late, or has failed too often, each key is handled alone. */
+  /** Handles many keys in one call. If the call is late or has failed too often, each key is handled alone. */
   async function handleTogether(keys: readonly KeyMessages[], progress: Progress): Promise<void> {
     if (keys.length === 0) return;
     const messages = keys.flat();
@@ -63,7 +64,7 @@ export function messageHandler(
     else progress.retryable.push(error);
   }
 
-  /** Handles each key alone, the keys that were late most often last. */
+  /** Handles each key alone. Keys that were late most often come last. */
   async function handleKeyByKey(keys: readonly KeyMessages[], progress: Progress): Promise<void> {
     const leastLateFirst = keys.toSorted((left, right) => counts.timesLate(left) - counts.timesLate(right));
     for (const ofKey of leastLateFirst) {
@@ -72,7 +73,7 @@ export function messageHandler(
     }
   }
 
-  /** Handles the messages of a key one by one. From the first that fails too often, they are dead-lettered. */
+  /** Handles the messages of a key one by one. The first that fails too often, and all after it, are dead-lettered. */
   async function handleKey(messages: KeyMessages, progress: Progress): Promise<void> {
     for (const [index, message] of messages.entries()) {
       const error = await failureOf([message], progress.signal);
@@ -80,7 +81,7 @@ export function messageHandler(
       if (countFailure(message, error, progress)) {
         const followers = messages.slice(index + 1);
         await deadLetter(options, message, followers, error);
-        counts.forget([message, ...followers]);
+        counts.reset([message, ...followers]);
       } else {
         progress.retryable.push(error);
       }
@@ -107,7 +108,7 @@ export function messageHandler(
       if (signal.aborted || isTransient(error)) throw error;
       return error;
     }
-    counts.forget(messages);
+    counts.reset(messages);
     onHandled();
     return undefined;
   }

@@ -5,7 +5,7 @@ import { handleInTime } from './handle-in-time.ts';
  * Handles the dead letters of a key, the oldest first, and removes each that was handled. Without dead letters the key
  * is no longer blocked. Returns how many were handled.
  *
- * Errors: that of the first event that fails again; it and those behind it stay dead-lettered.
+ * Errors: the error of the first event that fails again. This event and those after it stay dead-lettered.
  */
 export async function replayKey(
   options: HandlerOptions,

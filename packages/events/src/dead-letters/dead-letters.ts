@@ -16,7 +16,7 @@ export interface DeadLetter extends IncomingMessage {
  * key are dead-lettered too, so that a replay handles them in their order.
  */
 export interface DeadLetters {
-  /** Keeps messages; those that are dead letters already stay as they are. */
+  /** Stores messages as dead letters. A message that is stored already is not changed. */
   add(group: string, messages: readonly IncomingMessage[], reason: string): Promise<void>;
   /** Which of the given keys are blocked. */
   keys(group: string, topic: string, among: readonly string[]): Promise<Set<string>>;

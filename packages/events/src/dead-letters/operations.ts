@@ -4,7 +4,7 @@ import { replayKey } from '../consumer/replay-key.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
-/** Prints one line of what an operator's command finds or does. */
+/** Prints one line of the output of an operator's command. */
 export type Print = (line: string) => void;
 
 const maxListed = 10_000;
@@ -56,7 +56,7 @@ export async function replayDeadLetters(
   return stillBlocked;
 }
 
-/** Waits until `count` returns 0, and prints how many are left meanwhile. */
+/** Waits until `count` returns 0, and prints each count meanwhile. */
 export async function waitForNone(what: string, count: () => Promise<number>, print: Print): Promise<void> {
   let printedAt = Number.NEGATIVE_INFINITY;
   for (let left = await count(); left > 0; left = await count()) {

@@ -6,31 +6,31 @@ import type { Connection, mongo } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
 /**
- * Remembers which events have had their effect beyond the store of a service (a mail, a call), so that an event that is
- * delivered again has none.
+ * Records which events have had their effect outside the store of a service (a mail, a call), so that an event that is
+ * delivered again does not have its effect twice.
  */
 export interface Inbox {
   /**
-   * Runs the effect of an event, unless the event has had it, and returns whether it ran. If that cannot be recorded,
-   * because the process dies or the store is unreachable, the effect runs again when the event is delivered again a minute
-   * later: what it makes is to be keyed by the id of the event.
+   * Runs the effect of an event, unless it has run before, and returns whether it ran. If this cannot be recorded,
+   * because the process dies or the store is unreachable, the effect runs again when the event is delivered again after
+   * a minute. The effect should therefore use the id of the event as an idempotency key.
    *
-   * Errors: event_in_hand, while another process runs the effect, which is transient; store_unavailable; what the effect
-   * throws, and then the event may be delivered again at once.
+   * Errors: event_in_hand, a transient error, while another process runs the effect; store_unavailable; the error of
+   * the effect, after which the effect may run again at once.
    */
   once(event: Pick<ReceivedEvent, 'id'>, effect: () => Promise<void>): Promise<boolean>;
 }
 
-/** An event of a group: its id is made of both. */
+/** The record of an event for a consumer group. The id is the group and the id of the event. */
 interface InboxDocument extends Leased {
   isDone?: boolean;
   /** When the effect was claimed, and later when it was done. */
   at: Date;
 }
 
-/** Longer than a handler may take. */
+/** The duration of the lease: longer than a handler may take. */
 const durationMs = 60_000;
-/** Longer than any topic keeps its events. */
+/** How long a record is kept: longer than the retention of any topic. */
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 const collectionOf = (connection: Connection) =>
@@ -53,12 +53,12 @@ export function openInbox(
       const claimed = await storeCall(() => leases.claim(open, { set: { at }, setOnInsert: {} }));
       if (!claimed) {
         if ((await storeCall(() => inbox.findOne({ _id })))?.isDone) return false;
-        throw new DomainError('unavailable', 'event_in_hand', 'The effect of this event is being run.');
+        throw new DomainError('unavailable', 'event_in_hand', 'Another process is handling this event.');
       }
       try {
         await effect();
       } catch (error) {
-        // If this fails, the lease ends by itself.
+        // If this fails, the lease expires.
         await inbox.deleteOne({ _id, 'lease.owner': claimed.lease.owner }).catch(() => undefined);
         throw error;
       }
@@ -69,12 +69,12 @@ export function openInbox(
   };
 }
 
-/** Forgets the events of all inboxes of a database that no topic keeps any more. */
+/** Removes old records from all inboxes of a database: those of events that no topic keeps any more. */
 export async function removeOldFromInbox(connection: Connection, now: number = serverTime(connection)): Promise<void> {
   await storeCall(() => collectionOf(connection).deleteMany({ at: { $lt: new Date(now - keptMs) } }));
 }
 
-/** Builds the index by which old events are found. */
+/** Builds the index for finding old records. */
 export async function buildInboxIndex(connection: Connection): Promise<void> {
   await collectionOf(connection).createIndex({ at: 1 });
 }

@@ -3,13 +3,13 @@ import type { OutgoingMessage } from '../bus/bus.ts';
 
 /** The fields of a document that hold its outbox: events that were written in the same update as the change itself. */
 export interface OutboxFields<Event extends { version: number }> {
-  /** Rises by one with every event. */
+  /** Increases by one with every event. */
   version: number;
   /** Events that the relay has not sent yet, in the order of their versions. */
   outbox: Event[];
   /** When the oldest of them was added; absent if there are none. */
   outboxSince?: Date;
-  /** Set while the bus refuses them. */
+  /** Set while the bus refuses the events. */
   unsent?: Unsent;
 }
 
@@ -31,7 +31,7 @@ export function firstInOutbox<Event>(event: Event): { outbox: Event[]; outboxSin
   return { outbox: [event], outboxSince: new Date() };
 }
 
-/** The index by which a relay finds unsent events, those first that have waited longest. */
+/** The index by which a relay finds unsent events, the oldest first. */
 export const outboxIndex = {
   index: { outboxSince: 1 },
   options: { partialFilterExpression: { outboxSince: { $exists: true } } },
@@ -53,11 +53,11 @@ export interface Outbox {
   name: string;
   collection: Collection;
   topic: string;
-  /** The unsent events of up to `limit` documents in some ranges of ids, those first that have waited longest. */
+  /** The unsent events of up to `limit` documents in the given ranges of ids, the oldest events first. */
   pending(ranges: readonly number[], limit: number): Promise<Pending[]>;
   /** Removes events that were sent. Events that were added meanwhile stay. */
   remove(sent: readonly Pending[]): Promise<void>;
-  /** Makes a document wait whose events cannot be sent; longer after each attempt. */
+  /** Postpones a document whose events cannot be sent, longer after each attempt. */
   postpone(pending: Pending, reason: string): Promise<void>;
   /** The documents whose events cannot be sent. */
   undeliverable(limit: number): Promise<{ id: number; unsent: Unsent }[]>;
@@ -66,7 +66,7 @@ export interface Outbox {
   state(): Promise<OutboxState>;
 }
 
-/** What waits in the outboxes of a collection. Units: Unix milliseconds. */
+/** The unsent events in the outboxes of a collection. Units: Unix milliseconds. */
 export interface OutboxState {
   events: number;
   oldestAt: number | undefined;
@@ -74,7 +74,7 @@ export interface OutboxState {
   undeliverable: number;
 }
 
-/** Whether any outbox of a database has something to send: one operation for all of them. */
+/** Whether any outbox of a database has unsent events, found by one operation on the database. */
 export async function isAnyWaiting([first, ...others]: readonly Outbox[]): Promise<boolean> {
   if (!first) return false;
   const oneWaiting = [{ $match: { outboxSince: { $exists: true } } }, { $limit: 1 }, { $project: { _id: 1 } }];
@@ -170,7 +170,7 @@ async function removeSent(documents: Documents, sent: readonly Pending[]): Promi
   );
   const results = await Promise.all(parts.map((part) => documents.bulkWrite(part, { ordered: false })));
   if (results.reduce((sum, { matchedCount }) => sum + matchedCount, 0) === sent.length) return;
-  // Some documents hold newer events: more were added meanwhile, or there were too many to read. Those stay.
+  // Newer events stay in the outbox: they were added meanwhile, or there were too many to read.
   const shorten = sent.map(
     ({ id, lastVersion }): Write => ({
       updateOne: {

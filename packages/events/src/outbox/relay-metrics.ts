@@ -14,7 +14,7 @@ export function measureOutboxes(outboxes: readonly Outbox[], registry: Registry)
       registers: [registry],
       async collect() {
         for (const outbox of outboxes) {
-          // Without the store there is nothing to report; another metric says that the store is unavailable.
+          // If the store is unavailable, nothing is reported here; another metric reports that.
           const state = await outbox.state().catch(() => undefined);
           if (state) this.set({ outbox: outbox.name }, read(state));
         }

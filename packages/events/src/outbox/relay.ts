@@ -15,16 +15,19 @@ export interface RelayOptions {
   outboxes: readonly Outbox[];
   bus: Pick<Bus, 'publish'>;
   log: Logger;
-  /** How often it looks for events that other processes have added: while there are some, and at least. */
+  /**
+   * The pause between two looks for events of other processes: after a look that found some, and after one that did
+   * not.
+   */
   pollMs?: { busy: number; idle: number };
-  /** Pause after a round, so that the next round sends the events of this time together. */
+  /** The pause after a round, in which events collect, so that the next round sends them together. */
   gatherMs?: number;
   leaseTimes?: LeaseGroupTimes;
 }
 
 /** A running relay. */
 export interface Relay {
-  /** Makes the relay look at once. Called when this process has added an event to an outbox. */
+  /** Wakes the relay. Called when this process has added an event to an outbox. */
   wake(): void;
   /** Resolves when the events in flight have been sent and the leases are released. */
   stop(): Promise<void>;
@@ -40,8 +43,8 @@ const waitingMessage = 'events cannot be sent and wait in the outbox';
  * removes what the bus has acknowledged. The relays of all processes share the documents by ranges of ids. A relay
  * whose lease expires while it sends can only cause duplicates, because it removes only what it has sent.
  *
- * While the bus is unavailable, the relay backs off and tries again. A document whose events cannot be sent, while
- * those of others can, is logged and postponed.
+ * While the bus is unavailable, the relay backs off and tries again. If only the events of some documents cannot be
+ * sent, these documents are logged and postponed.
  *
  * Source: docs/reference/architecture.md, Publish; docs/reference/guarantees.md, Events.
  */
@@ -62,7 +65,7 @@ export function startRelay(options: RelayOptions): Relay {
       wake();
       await aborted(signal);
       owned.delete(Number(range));
-      // The next owner of the range must not send newer events before these are sent.
+      // The next owner of the range must not send newer events before these.
       await Promise.allSettled(rounds.values());
     },
     onError: (error) => log.warn({ err: error }, 'the leases of the relay cannot be renewed'),
@@ -111,7 +114,9 @@ export function startRelay(options: RelayOptions): Relay {
     return pending.length;
   }
 
-  /** Sends all documents by one call or, if the bus refuses that, one by one. Returns those that were sent. */
+  /**
+   * Sends the events of all documents in one call or, if the bus refuses it, document by document. Returns those sent.
+   */
   async function publishAll(outbox: Outbox, pending: readonly Pending[]): Promise<readonly Pending[]> {
     try {
       await bus.publish(

@@ -1,23 +1,25 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-/** What the readers of a log in this process learn of appends to its partitions. */
+/** Notifies the readers of a log in this process of appends to its partitions. */
 export interface AppendNotices {
-  /** How many appends to a partition are known of; to be read before the partition is. */
+  /** The number of notices for a partition so far. Must be read before the partition is read. */
   count(partition: string): number;
-  /** Says that something was appended to a partition. */
+  /** Notifies the readers that something was appended to a partition. */
   notify(partition: string): void;
-  /** Resolves when something has been appended since the count, when the time is over, or when the signal aborts. */
+  /** Resolves at the next notice after the count, after `maxMs`, or when the signal aborts. */
   wait(partition: string, counted: number, maxMs: number, signal: AbortSignal): Promise<void>;
-  /** The partitions that somebody waits for. */
+  /** The partitions with a waiting reader. */
   awaited(): string[];
-  /** Returns false if another watcher of this process looks for appends: it has done so within a time. */
+  /** Returns false if another watcher of this process has looked for appends within the given time. */
   claimLook(watcher: object, withinMs: number): boolean;
 }
 
 const noticesOfLog = new Map<string, AppendNotices>();
 
-/** The notices of a log, which all who use it in this process share: a reader of one service hears the writes of another. */
+/**
+ * The notices of a log. All services in this process share them, so a service is notified of the appends of another.
+ */
 export function appendNotices(log: string): AppendNotices {
   const notices = noticesOfLog.get(log) ?? makeNotices();
   noticesOfLog.set(log, notices);

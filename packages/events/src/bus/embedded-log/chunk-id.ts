@@ -1,6 +1,6 @@
 import { partitionName } from '../partition.ts';
 
-/** Chunks are numbered from 1; as text, an id sorts like its number. */
+/** Chunks are numbered from 1. An id is padded with zeros, so that ids sort like their numbers. */
 const digits = 12;
 const maxSequence = 10 ** digits - 1;
 

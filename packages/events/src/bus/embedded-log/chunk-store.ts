@@ -6,7 +6,9 @@ import type { IncomingMessage, OutgoingMessage } from '../bus.ts';
 import { partitionName } from '../partition.ts';
 import { chunkId, chunkIdsFrom, parseChunkId, parsePartitionName } from './chunk-id.ts';
 
-/** Messages that were appended together. The id is the place in the partition, so that no two take the same one. */
+/**
+ * Messages that were appended together. The id is the position in the partition, so that no two chunks have the same.
+ */
 interface ChunkDocument {
   _id: string;
   sequence: number;
@@ -18,15 +20,15 @@ interface ChunkDocument {
 export interface ChunkStore {
   /** Appends messages to a partition, those of this process in the order of the calls. */
   append(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void>;
-  /** The messages from an offset on, at most those of 20 chunks. */
+  /** The messages from an offset on, of at most 20 chunks. */
   read(topic: string, partition: number, offset: number): Promise<IncomingMessage[]>;
-  /** How many messages stand at an offset and behind it. */
+  /** The number of messages from an offset on. */
   count(topic: string, partition: number, offset: number): Promise<number>;
-  /** The number of the last chunk; 0 without one. */
+  /** The number of the last chunk; 0 if there is none. */
   lastSequence(topic: string, partition: number): Promise<number>;
-  /** The last chunk of each partition that was appended behind the number given for it; at most 1,000 are looked at. */
-  appendedBehind(sequences: ReadonlyMap<string, number>): Promise<Map<string, number>>;
-  /** Removes chunks that were appended before a time, but for the last: its number says where the next one goes. */
+  /** For each partition, the last chunk after the given number, if there is one. At most 1,000 chunks are read. */
+  appendedAfter(sequences: ReadonlyMap<string, number>): Promise<Map<string, number>>;
+  /** Removes chunks that were appended before a time, except the last: the next chunk gets its number from it. */
   removeOlder(topic: string, partition: number, than: Date): Promise<void>;
 }
 
@@ -35,12 +37,12 @@ const maxChunk = { bytes: 4 * 1024 * 1024, messages: messagesPerChunk };
 const maxAttempts = 100;
 const chunksAtATime = 20;
 const maxLookedAt = 1000;
-/** For how long a process relies on the number of its own last chunk; far shorter than any retention. */
+/** How long a process relies on the number of the last chunk that it appended. Much shorter than any retention. */
 const rememberedMs = 5_000;
 
 /**
- * Opens the messages of a log; `onAppended` is called with the partition of each chunk that this process has appended. An
- * append is one insert: it is all or nothing, leaves no gap, and of two at a time one comes later.
+ * Opens the messages of a log; `onAppended` is called with the partition of each chunk that this process has appended.
+ * An append is one insert: it is atomic, leaves no gap, and concurrent appends get different numbers.
  */
 export function openChunkStore(connection: Connection, onAppended: (partition: string) => void): ChunkStore {
   const chunks = connection.collection('logChunks') as unknown as mongo.Collection<ChunkDocument>;
@@ -48,7 +50,9 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
   /** The last chunk of a partition that this process has appended; another process may have appended more. */
   const lastAppended = new Map<string, { sequence: number; at: number }>();
 
-  /** Not for long: what others have appended since may have been removed again, and its place would look free. */
+  /**
+   * Valid only for a short time: later chunks of other processes may have been removed, and their numbers look free.
+   */
   function rememberedSequence(name: string): number | undefined {
     const known = lastAppended.get(name);
     return known && performance.now() - known.at < rememberedMs ? known.sequence : undefined;
@@ -79,7 +83,7 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
         last = undefined;
       }
     }
-    throw new Error(`${name} is appended to by too many at a time`);
+    throw new Error(`${name} has too many concurrent appends`);
   }
 
   return {
@@ -105,17 +109,17 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
           { $project: { sequence: 1, count: { $size: '$messages' } } },
         ])
         .toArray();
-      const behind = ({ sequence, count }: { sequence: number; count: number }) =>
+      const countFrom = ({ sequence, count }: { sequence: number; count: number }) =>
         Math.min(count, Math.max(0, sequence * messagesPerChunk + count - offset));
-      return found.reduce((sum, chunk) => sum + behind(chunk), 0);
+      return found.reduce((sum, chunk) => sum + countFrom(chunk), 0);
     },
     lastSequence,
-    async appendedBehind(sequences) {
+    async appendedAfter(sequences) {
       const ranges = [...sequences].map(([name, sequence]) => {
         const { topic, partition } = parsePartitionName(name);
         return { _id: chunkIdsFrom(topic, partition, sequence + 1) };
       });
-      // Their ids are read from the index alone.
+      // The index contains the ids, so no document is read.
       const found = await chunks
         .find({ $or: ranges }, { projection: { _id: 1 }, sort: { _id: 1 }, limit: maxLookedAt })
         .toArray();

@@ -21,7 +21,9 @@ interface TopicDocument {
   retentionMs: number;
 }
 
-/** How far a group has come in a partition, and which member of it reads there. Its id is the group and the partition. */
+/**
+ * The consumer offset of a group in a partition, and the member that reads it. The id is the group and the partition.
+ */
 interface ConsumerOffsetDocument extends Leased {
   /** The offset of the next message. */
   offset: number;
@@ -32,8 +34,8 @@ const removeOldEveryMs = 60_000;
 const openTimeoutMs = 5_000;
 
 /**
- * The bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by leases;
- * one that has lost a lease cannot commit what it has read.
+ * The bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by
+ * leases. A member that has lost a lease cannot commit offsets of the partition.
  */
 export function embeddedLog(
   database: Pick<Database, 'connection' | 'opened' | 'id'>,
@@ -99,7 +101,7 @@ export function embeddedLog(
     await Promise.all([...byPartition].map(([partition, part]) => chunks.append(topic, partition, part)));
     if ((oldRemovedAt.get(topic) ?? 0) > Date.now() - removeOldEveryMs) return;
     oldRemovedAt.set(topic, Date.now());
-    // Nobody waits for it; the next publisher tries again what fails.
+    // The publisher does not wait for it. After an error, a later publisher tries again.
     removeOld(topic).catch(() => undefined);
   }
 
@@ -114,7 +116,7 @@ export function embeddedLog(
 
   async function lag(group: string, partitions: readonly string[]): Promise<number> {
     const lags = await Promise.all(partitions.map((name) => lagOf(group, name)));
-    return lags.reduce((sum, behind) => sum + behind, 0);
+    return lags.reduce((sum, count) => sum + count, 0);
   }
 
   async function lagOf(group: string, name: string): Promise<number> {
@@ -123,7 +125,7 @@ export function embeddedLog(
     return chunks.count(topic, partition, reached?.offset ?? 0);
   }
 
-  /** The lag of the partitions that a member reads. One in which nothing was appended since it was 0 is not asked for. */
+  /** The lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read again. */
   function memberLag(group: string, member: Pick<LeaseGroupMember, 'held'>): () => Promise<number> {
     const handledAt = new Map<string, number>();
     return async () => {
@@ -131,12 +133,12 @@ export function embeddedLog(
         member.held().map(async (name) => {
           const counted = notices.count(name);
           if (handledAt.get(name) === counted) return 0;
-          const behind = await lagOf(group, name);
-          if (behind === 0) handledAt.set(name, counted);
-          return behind;
+          const count = await lagOf(group, name);
+          if (count === 0) handledAt.set(name, counted);
+          return count;
         }),
       );
-      return lags.reduce((sum, behind) => sum + behind, 0);
+      return lags.reduce((sum, count) => sum + count, 0);
     };
   }
 
@@ -147,7 +149,7 @@ export function embeddedLog(
     }
   }
 
-  /** Waits for the store to be reached for the first time; a store that is unreachable later is a bus that is. */
+  /** Waits for the first connection to the store, and translates errors of an unreachable store to bus_unavailable. */
   async function translateUnreachable<Result>(work: () => Promise<Result>): Promise<Result> {
     if ((await inTime(opened, openTimeoutMs)) === 'late') {
       throw new DomainError('unavailable', 'bus_unavailable', 'The bus was never reached.');

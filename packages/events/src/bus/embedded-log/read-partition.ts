@@ -4,25 +4,29 @@ import type { AppendNotices } from './append-notices.ts';
 import { parsePartitionName } from './chunk-id.ts';
 import type { ChunkStore } from './chunk-store.ts';
 
-/** A partition that is read for a group. */
+/** A partition that is read for a consumer group. */
 export interface PartitionReading {
   subscription: Subscription;
   partition: string;
-  /** Where the reading begins. */
+  /** The offset of the first message to read. */
   offset: number;
   chunks: ChunkStore;
   notices: AppendNotices;
-  /** Keeps how far the group has come; returns false if another member reads the partition now. */
+  /** Stores the consumer offset; returns false if the partition is now assigned to another member. */
   commit(offset: number): Promise<boolean>;
 }
 
-/** How long a reader waits for a notice before it looks by itself. */
+/** How long a reader waits for a notice before it reads again. */
 const maxWaitMs = 60_000;
-/** After fewer messages than this, more are gathered for a moment: handling many at a time costs little more than one. */
+/**
+ * After a smaller batch the reader pauses, so that messages collect: handling many costs little more than handling one.
+ */
 const largeBatch = 100;
 const gatherMs = 200;
 
-/** Hands the messages of a partition to a subscription, from an offset on, until the signal aborts or another reads it. */
+/**
+ * Passes the messages of a partition to a subscription, until the signal aborts or another member has the partition.
+ */
 export async function readPartition(reading: PartitionReading, signal: AbortSignal): Promise<void> {
   const { subscription, chunks, notices, commit } = reading;
   const { topic, partition } = parsePartitionName(reading.partition);
@@ -47,7 +51,7 @@ export async function readPartition(reading: PartitionReading, signal: AbortSign
       },
     );
     if (offset > before) {
-      // Another has the partition now, and reads on from what was committed before.
+      // The partition is assigned to another member, which continues from the offset that was committed before.
       if (!(await commit(offset))) return;
       failures = 0;
     }

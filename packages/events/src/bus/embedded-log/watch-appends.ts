@@ -3,15 +3,17 @@ import type { AppendNotices } from './append-notices.ts';
 import { parsePartitionName } from './chunk-id.ts';
 import type { ChunkStore } from './chunk-store.ts';
 
-/** How often it looks for what other processes have appended: while they do, and at least. */
+/**
+ * The pause between two looks for appends of other processes: after one that found some, and after one that did not.
+ */
 const pollMs = { busy: 100, idle: 1_500 };
 
 /**
- * Looks for what other processes append, by one small read for all partitions that are waited for, and notifies of it. Of
- * several watchers of a log in one process only one looks at a time.
+ * Looks for appends of other processes, by one small read for all partitions with a waiting reader, and notifies the
+ * readers. If a process has several watchers of a log, only one of them looks.
  */
 export function watchAppends(chunks: ChunkStore, notices: AppendNotices): WakefulLoop {
-  /** The last chunk that was seen of each partition. */
+  /** The number of the last known chunk of each partition. */
   const seen = new Map<string, number>();
 
   async function look(): Promise<boolean> {
@@ -22,7 +24,7 @@ export function watchAppends(chunks: ChunkStore, notices: AppendNotices): Wakefu
       seen.set(name, await chunks.lastSequence(topic, partition));
       notices.notify(name);
     }
-    const appended = await chunks.appendedBehind(new Map(awaited.map((name) => [name, seen.get(name) ?? 0])));
+    const appended = await chunks.appendedAfter(new Map(awaited.map((name) => [name, seen.get(name) ?? 0])));
     for (const [name, sequence] of appended) {
       seen.set(name, sequence);
       notices.notify(name);
@@ -33,7 +35,7 @@ export function watchAppends(chunks: ChunkStore, notices: AppendNotices): Wakefu
   return startWakefulLoop({
     pollMs,
     run: async () => ((await look()) ? 'done' : 'nothing'),
-    // The readers report what fails.
+    // The readers report errors of the store.
     onError: () => pollMs.idle,
   });
 }
