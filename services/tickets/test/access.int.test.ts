@@ -21,10 +21,10 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 const transports: [string, Transport][] = [];
-const comeLater = ['deleteAttachment', 'getTicketVariables', 'getTicketHistory', 'updateConversation'];
+const unimplemented = ['deleteAttachment', 'getTicketVariables', 'getTicketHistory', 'updateConversation'];
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
-  .filter(({ localName }) => !comeLater.includes(localName));
+  .filter(({ localName }) => !unimplemented.includes(localName));
 /** The rights of docs/reference/api.md, Rights. Every other method needs a valid token only. */
 const rights: Record<string, string> = {
   deleteTicket: 'deleteTicket',
@@ -51,15 +51,15 @@ afterAll(async () => {
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-/** Tokens that must be refused. Those that need it are signed with the issuer's own key. */
+/** Tokens that must be refused, each with what is wrong with it. */
 async function badTokens(): Promise<[string, string][]> {
   const good = await tickets.identity.issuerToken();
   const claims = JSON.parse(Buffer.from(good.split('.')[1] ?? '', 'base64url').toString());
   const jwks = readFileSync(tickets.environment.TICKETING_TICKETS_JWKS_FILE ?? '', 'utf8');
   const { kid } = JSON.parse(jwks).keys[0];
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const foreign = generateKeyPairSync('ed25519');
-  const signed = (header: object, payload: unknown, key = foreign.privateKey) => {
+  const otherKeys = generateKeyPairSync('ed25519');
+  const signed = (header: object, payload: unknown, key = otherKeys.privateKey) => {
     const text = `${encode(header)}.${encode(payload)}`;
     return `${text}.${signBytes(null, Buffer.from(text), key).toString('base64url')}`;
   };
@@ -74,25 +74,25 @@ async function badTokens(): Promise<[string, string][]> {
     ['not a token', 'abc.def.ghi'],
     ['alg none', `${encode({ alg: 'none' })}.${encode(claims)}.`],
     ['HS256 with the public key as secret', hmac({ alg: 'HS256', kid }, claims, jwks)],
-    ['a foreign key under the same kid', signed({ alg: 'EdDSA', kid }, claims)],
-    ['its own jwk header', signed({ alg: 'EdDSA', jwk: foreign.publicKey.export({ format: 'jwk' }) }, claims)],
+    ['another key with the same kid', signed({ alg: 'EdDSA', kid }, claims)],
+    ['its own jwk header', signed({ alg: 'EdDSA', jwk: otherKeys.publicKey.export({ format: 'jwk' }) }, claims)],
     ['its own jku header', signed({ alg: 'EdDSA', jku: 'http://127.0.0.1/jwks', kid: 'other' }, claims)],
     ['another issuer', await issued({ ...claims, iss: 'somebody' })],
     ['another audience', await issued({ ...claims, aud: 'somebody' })],
     ['another typ', await issued(claims, { typ: 'secevent+jwt' })],
-    ['a time gone by', await issued({ ...claims, exp: now - 60 })],
-    ['no end', await issued({ ...claims, exp: undefined })],
-    ['a time to come', await issued({ ...claims, nbf: now + 600 })],
-    ['an issue in the future', await issued({ ...claims, iat: now + 600 })],
-    ['an end that is a text', await issued({ ...claims, exp: String(now + 600) })],
+    ['an exp in the past', await issued({ ...claims, exp: now - 60 })],
+    ['no exp', await issued({ ...claims, exp: undefined })],
+    ['an nbf in the future', await issued({ ...claims, nbf: now + 600 })],
+    ['an iat in the future', await issued({ ...claims, iat: now + 600 })],
+    ['an exp that is a string', await issued({ ...claims, exp: String(now + 600) })],
     ['no scope', await issued({ ...claims, scope: undefined })],
     ['another scope', await issued({ ...claims, scope: 'apis web' })],
     ['no kind', await issued({ ...claims, kind: undefined })],
-    ['a foreign kind', await issued({ ...claims, kind: 'root' })],
-    ['a subject that is no profile', await issued({ ...claims, sub: 'abc' })],
+    ['an unknown kind', await issued({ ...claims, kind: 'root' })],
+    ['a subject that is not a profile id', await issued({ ...claims, sub: 'abc' })],
     ['subject 0', await issued({ ...claims, sub: '0' })],
-    ['permissions that are no list', await issued({ ...claims, permissions: 'deleteTicket' })],
-    ['skills that are no numbers', await issued({ ...claims, skills: { tagIds: ['1'] } })],
+    ['permissions that are not an array', await issued({ ...claims, permissions: 'deleteTicket' })],
+    ['skills that are not numbers', await issued({ ...claims, skills: { tagIds: ['1'] } })],
     ['an array as its payload', signed({ alg: 'EdDSA', kid }, [claims])],
     ['9 KB', await issued({ ...claims, name: undefined, note: 'x'.repeat(9000) })],
     ['an internal token for another service', await tickets.identity.internalToken('reporting', testCaller())],
@@ -101,23 +101,23 @@ async function badTokens(): Promise<[string, string][]> {
 
 describe('the REST API', () => {
   test.each(methods.map((method) => [method.toString(), method] as const))(
-    '%s takes internal tokens for this service only',
+    '%s accepts only internal tokens for this service',
     async (_, method) => {
       const rule = restRuleOf(method);
       const path = rule?.path.replace(/\{\w+\}/, '1') ?? '';
-      const answer = async (authorization: string | undefined) =>
+      const statusWith = async (authorization: string | undefined) =>
         (
           await tickets.fetch(tickets.url + path, {
             method: rule?.method ?? 'GET',
             headers: { ...(authorization === undefined ? {} : { authorization }) },
           })
         ).status;
-      expect(await answer(undefined)).toBe(401);
-      expect(await answer('Basic YTpi')).toBe(401);
-      expect(await answer(`Bearer ${await tickets.identity.issuerToken({ roleId: 1 })}`)).toBe(401);
-      expect(await answer(`Bearer ${await tickets.identity.internalToken('gateway', testCaller())}`)).toBe(401);
+      expect(await statusWith(undefined)).toBe(401);
+      expect(await statusWith('Basic YTpi')).toBe(401);
+      expect(await statusWith(`Bearer ${await tickets.identity.issuerToken({ roleId: 1 })}`)).toBe(401);
+      expect(await statusWith(`Bearer ${await tickets.identity.internalToken('gateway', testCaller())}`)).toBe(401);
       const status = async (caller: object) =>
-        answer(`Bearer ${await tickets.identity.internalToken('tickets', testCaller(caller))}`);
+        statusWith(`Bearer ${await tickets.identity.internalToken('tickets', testCaller(caller))}`);
       const right = rights[method.localName];
       const [lesser, exact, admin] = [
         await status({}),
@@ -143,7 +143,7 @@ describe('the RPC APIs', () => {
   });
 
   test.each(methods.map((method) => [method.toString(), method] as const))(
-    '%s lets in whom its right allows, on every protocol',
+    '%s requires its right, on every protocol',
     async (_, method) => {
       const right = rights[method.localName];
       const otherRights = [...new Set(Object.values(rights))].filter((name) => name !== right);
@@ -153,11 +153,11 @@ describe('the RPC APIs', () => {
         ['all other rights', await issuerToken({ permissions: otherRights }), right === undefined],
         ['the right', await issuerToken({ permissions: right ? [right] : [] }), true],
         [
-          'the right, passed on',
+          'the right, in an internal token',
           await internalToken('tickets', testCaller({ permissions: right ? [right] : [] })),
           true,
         ],
-        ['no rights, passed on', await internalToken('tickets', testCaller()), right === undefined],
+        ['no rights, in an internal token', await internalToken('tickets', testCaller()), right === undefined],
         ['an administrator', await issuerToken({ roleId: 1 }), true],
         ['another role', await issuerToken({ roleId: 2 }), right === undefined],
       ];
@@ -209,7 +209,7 @@ describe('the RPC APIs', () => {
     }
   });
 
-  test('check the rules of the contract, and say what is wrong', async () => {
+  test('validate a message by the rules of the contract, and list the violations', async () => {
     const token = bearer(await tickets.identity.issuerToken());
     const bad = create(CreateTicketRequestSchema, {
       channel: 99 as Channel,
@@ -272,9 +272,9 @@ describe('the RPC APIs', () => {
       yield { host: '', messageRequest: { case: 'listServices' as const, value: '*' } };
     }
     const names: string[] = [];
-    for await (const answer of createClient(ServerReflection, grpc).serverReflectionInfo(ask())) {
-      if (answer.messageResponse.case === 'listServicesResponse')
-        names.push(...answer.messageResponse.value.service.map(({ name }) => name));
+    for await (const response of createClient(ServerReflection, grpc).serverReflectionInfo(ask())) {
+      if (response.messageResponse.case === 'listServicesResponse')
+        names.push(...response.messageResponse.value.service.map(({ name }) => name));
     }
     expect(names).toEqual(
       expect.arrayContaining(['ticketing.tickets.v1.TicketService', 'ticketing.tickets.v1.TagService']),

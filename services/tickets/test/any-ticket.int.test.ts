@@ -22,7 +22,7 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
-/** The value as JSON carries it, which has no -0. A key __proto__ is refused at any depth. */
+/** A value as JSON can represent it, without -0. A key __proto__ is refused at any depth. */
 const open = fc
   .dictionary(text(8), fc.jsonValue({ maxDepth: 3, noUnicodeString: false } as fc.JsonSharedConstraints))
   .map((value) => JSON.stringify(value))
@@ -30,7 +30,7 @@ const open = fc
   .map((json) => JSON.parse(json) as Record<string, unknown>);
 
 /** Any valid ticket of a channel whose addresses may be any text. */
-const plausible = fc.record(
+const validTicket = fc.record(
   {
     from: text(40),
     fromName: text(40),
@@ -53,9 +53,9 @@ const plausible = fc.record(
   { requiredKeys: ['channel'] },
 );
 
-test(`a valid ticket is accepted, and read with the values it was created with (TICKETING_TEST_SEED=${seed})`, async () => {
+test(`a valid ticket is accepted, and a GET returns the values that it was created with (TICKETING_TEST_SEED=${seed})`, async () => {
   await fc.assert(
-    fc.asyncProperty(plausible, fc.subarray([0, 1, 2, 3]), async (given, chosen) => {
+    fc.asyncProperty(validTicket, fc.subarray([0, 1, 2, 3]), async (given, chosen) => {
       const tags = chosen.map((index) => tagIds[index]);
       const created = await post({ ...given, tags }, '?includeRawData=true');
       expect(created.status).toBe(200);
@@ -95,16 +95,16 @@ test(`the response to any JSON is 200 or 400 (TICKETING_TEST_SEED=${seed})`, asy
       const fields = entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value) ?? 'null'}`);
       return `{${['"channel":"email"', ...fields].join(',')}}`;
     }),
-    fc.tuple(plausible, fc.constantFrom(...names), anything).map(([ticket, name, value]) => {
+    fc.tuple(validTicket, fc.constantFrom(...names), anything).map(([ticket, name, value]) => {
       return JSON.stringify(Object.assign({ ...ticket }, { [name]: value }));
     }),
   );
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
-      const answer = await post(body);
-      expect([200, 400]).toContain(answer.status);
-      if (answer.status === 400) expect(answer.json.errors.length).toBeGreaterThan(0);
-      else expect((await tickets.request('GET', `/ticket/${answer.json.id}`)).status).toBe(200);
+      const response = await post(body);
+      expect([200, 400]).toContain(response.status);
+      if (response.status === 400) expect(response.json.errors.length).toBeGreaterThan(0);
+      else expect((await tickets.request('GET', `/ticket/${response.json.id}`)).status).toBe(200);
     }),
     search(runs(100, 2_000)),
   );

@@ -1,6 +1,9 @@
+import { golden } from '@ticketing/testkit/golden.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tags: number[];
@@ -19,7 +22,7 @@ afterAll(() => tickets.stop());
 const post = async (body: object = {}): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
 const some = (count: number, body: object = {}) => Promise.all(Array.from({ length: count }, () => post(body)));
-const bulk = (elements: unknown, query = '', url?: string): Promise<Answer> =>
+const bulk = (elements: unknown, query = '', url?: string): Promise<TestResponse> =>
   tickets.request('PATCH', `/ticket${query}`, { body: elements, ...(url ? { url } : {}) });
 const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
 const versionsOf = (ids: readonly number[]) =>
@@ -44,17 +47,17 @@ describe('PATCH /ticket', () => {
       spamStatus: 'manual_clean',
       clientData: { 'a.b': { $set: [1, null] } },
     };
-    const answer = await bulk([
+    const response = await bulk([
       { id: first, ...change, tagIds: [tags[1]] },
       { id: second, addTagIds: [tags[2]] },
     ]);
-    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
+    expect([response.status, response.json]).toEqual([200, { success: true }]);
     expect(await get(first)).toMatchObject({ ...change, workedOnBy: [{ id: 12 }], tagIds: [tags[1]], version: 2 });
     expect(await get(second)).toMatchObject({ tagIds: [tags[0], tags[2]], version: 2 });
-    await golden('bulk', answer.json);
+    await golden('bulk', response.json);
   });
 
-  test('clears what is null', async () => {
+  test('clears fields that are null', async () => {
     const set = { agentId: 7, customerId: 'K', partnerId: 3, clientData: { a: 1 } };
     const id = await post();
     await bulk([{ id, ...set }]);
@@ -151,7 +154,7 @@ describe('Flags', () => {
     [{ refreshMode: 'agents' }, 'agents'],
     [{ refresh: true }, 'full'],
     [{ refreshTags: true }, 'tags'],
-  ])('%j schedules an analysis, saves nothing and tells nothing', async (flag, mode) => {
+  ])('%j schedules an analysis, changes nothing and publishes nothing', async (flag, mode) => {
     const id = await post();
     const before = await tickets.documentOf(id);
     expect((await bulk([{ id, ...flag, status: 'closed', priority: 'urgent', addTagIds: [tags[0]] }])).status).toBe(
@@ -167,9 +170,9 @@ describe('Flags', () => {
     [{ refreshTags: false }, '@1767225600'],
     [{ refreshMode: 'full' }, null],
     [{ priority: 'low' }, null],
-  ])('%j is answered with Deprecation: %s', async (flag, deprecation) => {
-    const answer = await bulk([{ id: await post() }, { id: await post(), ...flag }]);
-    expect(answer.headers.get('deprecation')).toBe(deprecation);
+  ])('the response to %j has Deprecation: %s', async (flag, deprecation) => {
+    const response = await bulk([{ id: await post() }, { id: await post(), ...flag }]);
+    expect(response.headers.get('deprecation')).toBe(deprecation);
   });
 
   test('have no effect if they are false', async () => {
@@ -189,7 +192,7 @@ describe('Flags', () => {
 });
 
 describe('all or none', () => {
-  test('if one element is invalid or unknown, none is applied, and each is named', async () => {
+  test('if an element is invalid or its ticket unknown, none is applied, and each error is reported', async () => {
     const ids = await some(3);
     const refused = await bulk([
       { id: ids[0], priority: 'high' },
@@ -208,7 +211,7 @@ describe('all or none', () => {
     expect(await versionsOf(ids)).toEqual([1, 1, 1]);
   });
 
-  test('takes 500 elements and no more, and at least one', async () => {
+  test('accepts 1 to 500 elements', async () => {
     const ids = await some(2);
     expect(violationsOf(await bulk([]))).toEqual(['# too_few_items']);
     const many = Array.from({ length: 501 }, (_, index) => ({ id: index + 1, priority: 'high' }));
@@ -235,12 +238,12 @@ describe('all or none', () => {
 
   test('of many bulks for the same versions exactly one is applied, to all its tickets', async () => {
     const ids = await some(5);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         bulk((index % 2 ? ids : [...ids].reverse()).map((id) => ({ id, contractId: `V${index}`, version: 1 }))),
       ),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 412)).toHaveLength(11);
     const winner = `V${statuses.indexOf(200)}`;
@@ -257,7 +260,7 @@ test(`${bulks} overlapping bulks on two instances: each version rises by the num
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const ids = await some(20);
     const expected = new Map(ids.map((id) => [id, 1]));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: bulks }, (_, index) => {
         const chosen = ids.filter((_, position) => (position * 7 + index * 3) % 5 < 2);
         for (const id of chosen) expected.set(id, (expected.get(id) ?? 0) + 1);
@@ -268,7 +271,7 @@ test(`${bulks} overlapping bulks on two instances: each version rises by the num
         );
       }),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await versionsOf(ids)).toEqual([...expected.values()]);
     for (const id of ids) {
       const { outbox, version } = await tickets.documentOf(id);
@@ -295,8 +298,8 @@ test('a ticket that a dead process has left reserved can be changed, and the bul
     tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, { $set: { reservedBy: bulkId } });
   for (const bulkId of ['dead', 'gone']) {
     await reserve(bulkId);
-    const answer = await tickets.request('PATCH', `/ticket/${id}`, { body: { contractId: bulkId } });
-    expect(answer.json.ticket.contractId).toBe(bulkId);
+    const response = await tickets.request('PATCH', `/ticket/${id}`, { body: { contractId: bulkId } });
+    expect(response.json.ticket.contractId).toBe(bulkId);
   }
   await vi.waitFor(async () =>
     expect(await tickets.database.collection('bulks').findOne({ state: 'reserving' })).toBeNull(),

@@ -35,7 +35,7 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** A context that shares nothing in memory with any other, like that of another process. */
+/** A context that shares no memory with any other, like that of another process. */
 function newProcess(): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return openContext({
@@ -48,8 +48,8 @@ function newProcess(): Context {
   });
 }
 
-/** Lets the leases of dead processes expire, and runs all scheduled tasks in another. */
-async function anotherProcessFinishes(): Promise<void> {
+/** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
+async function finishInAnotherProcess(): Promise<void> {
   await tickets.database
     .collection('bulks')
     .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
@@ -86,7 +86,7 @@ test.each([
       );
       const request = create(UpdateTicketsRequestSchema, { tickets: changes });
       const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(), call, request));
-      await anotherProcessFinishes();
+      await finishInAnotherProcess();
       const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
       const versions = documents.map(({ version }) => version as number);
       expect(new Set(versions).size, `${when} write ${nth}: ${versions}`).toBe(1);
@@ -115,16 +115,16 @@ test('a deletion whose process dies between any two writes is finished by anothe
     ).json;
     const request = create(DeleteTicketRequestSchema, { ticketId: id });
     const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(), call, request));
-    await anotherProcessFinishes();
-    const isGone = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
-    if (!hasDied) expect(isGone).toBe(true);
+    await finishInAnotherProcess();
+    const isDeleted = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
+    if (!hasDied) expect(isDeleted).toBe(true);
     for (const name of ['tickets', 'externalIds', 'idempotencyKeys']) {
       const kept = JSON.stringify(await tickets.database.collection(name).find().toArray());
       expect(kept.includes(`"${externalTicketId}"`), `${name}, ${when} write ${nth}`).toBe(
-        !isGone && name !== 'idempotencyKeys',
+        !isDeleted && name !== 'idempotencyKeys',
       );
     }
-    expect(versionsOf(await tickets.documentOf(id))).toEqual(isGone ? [1, 2] : [1]);
+    expect(versionsOf(await tickets.documentOf(id))).toEqual(isDeleted ? [1, 2] : [1]);
     return hasDied;
   });
   expect(steps).toBeGreaterThanOrEqual(4);

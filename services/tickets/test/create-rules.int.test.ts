@@ -1,7 +1,8 @@
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { CreateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -17,10 +18,10 @@ const mebi = 1024 * 1024;
 
 async function refusal(body: unknown, query = ''): Promise<string[]> {
   const before = await count();
-  const answer = await post(body, query);
-  expect(answer.status).toBe(400);
+  const response = await post(body, query);
+  expect(response.status).toBe(400);
   expect(await count()).toBe(before);
-  return violationsOf(answer);
+  return violationsOf(response);
 }
 
 describe('a date', () => {
@@ -39,10 +40,10 @@ describe('a date', () => {
     [-1, '1969-12-31 23:59:59'],
     ['0001-01-01', '0001-01-01 00:00:00'],
     ['9999-12-31 23:59:59', '9999-12-31 23:59:59'],
-  ])('may be written %j', async (given, answered) => {
+  ])('may be written %j', async (given, returned) => {
     const { json } = await post({ channel: 'chat', createdAt: given, dueBy: given, firstResponseDueBy: given });
-    expect(json).toMatchObject({ createdAt: answered, dueBy: answered, firstResponseDueBy: answered });
-    expect((await tickets.request('GET', `/ticket/${json.id}`)).json.dueBy).toBe(answered);
+    expect(json).toMatchObject({ createdAt: returned, dueBy: returned, firstResponseDueBy: returned });
+    expect((await tickets.request('GET', `/ticket/${json.id}`)).json.dueBy).toBe(returned);
   });
 
   test.each([
@@ -126,12 +127,12 @@ describe('a field', () => {
     expect(await refusal({ channel: null })).toEqual(['#/channel required']);
     expect(await refusal(undefined)).toEqual(['#/channel required']);
   });
-  test('that comes twice is refused', async () => {
+  test('that occurs twice is refused', async () => {
     expect(await refusal('{"channel":"chat","subject":"a","subject":"b"}')).toEqual(['#/subject duplicate_key']);
   });
 });
 
-describe('a body that is no object', () => {
+describe('a body that is not an object', () => {
   test.each(['[]', '"chat"', '5', 'true', 'null'])('%s is refused', async (body) => {
     expect(await refusal(body)).toEqual(['# wrong_type']);
   });
@@ -189,7 +190,7 @@ describe('a limit', () => {
     expect(await refusal(`{"channel":"chat","rawData":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`)).toHaveLength(1);
   });
 
-  test('of every field at once still fits into one document of the database', { timeout: 60_000 }, async () => {
+  test('of all fields together fits into one document of the database', { timeout: 60_000 }, async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => `${'𝒳'.repeat(310)}${index}`);
     const words = Array.from({ length: 2500 }, (_, index) => String.fromCodePoint(0x4e00 + index).repeat(64)).join(' ');
     const body = words.repeat(20).slice(0, 1_700_000);

@@ -1,5 +1,6 @@
+import { golden } from '@ticketing/testkit/golden.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { golden, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tagId: number;
@@ -12,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => tickets.stop());
 
 const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${query}`, { body });
-const pointers = (answer: { json: { errors: { pointer: string; code: string }[] } }) =>
-  answer.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
+const pointers = (response: { json: { errors: { pointer: string; code: string }[] } }) =>
+  response.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
 
 test('creates a ticket from a channel alone, with every default', async () => {
   const created = await post({ channel: 'email' });
@@ -75,7 +76,7 @@ test('reads null as absent', async () => {
   expect(created.json).toMatchObject({ from: null, agentId: null, tagIds: [], status: 'open' });
 });
 
-test('names every problem of a body at once', async () => {
+test('reports every problem of a body at once', async () => {
   const refused = await post({
     channel: 'fax',
     id: 4,

@@ -31,7 +31,7 @@ function openForwarder(): Promise<void> {
   });
 }
 
-async function cut(): Promise<void> {
+async function disconnect(): Promise<void> {
   const closed = new Promise((resolve) => forwarder.close(resolve));
   for (const socket of sockets) socket.destroy();
   sockets.clear();
@@ -41,7 +41,7 @@ async function cut(): Promise<void> {
 beforeAll(async () => {
   tickets = await startHarness();
   await openForwarder();
-  await cut();
+  await disconnect();
   service = await ticketsService.start({
     ...tickets.environment,
     TICKETING_TICKETS_MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true`,
@@ -50,14 +50,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await cut();
+  await disconnect();
   await tickets.stop();
 });
 
 const readiness = async () => (await fetch(`${url}/readyz`)).status;
 const create = () => tickets.request('POST', '/ticket', { body: { channel: 'chat' }, url });
 
-async function expectAway(): Promise<void> {
+async function expectUnavailable(): Promise<void> {
   const startedAt = performance.now();
   const refused = await create();
   expect(refused.status).toBe(503);
@@ -71,15 +71,15 @@ test('starts without its database, responds with 503, and works as soon as the d
 }, async () => {
   expect(await readiness()).toBe(503);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  await expectAway();
+  await expectUnavailable();
   await openForwarder();
   await expect.poll(readiness, { timeout: 15_000 }).toBe(200);
   expect((await create()).status).toBe(200);
 });
 
 test('responds with 503 while its database is unreachable, and recovers by itself', { timeout: 60_000 }, async () => {
-  await cut();
-  await expectAway();
+  await disconnect();
+  await expectUnavailable();
   await expect.poll(readiness, { timeout: 15_000 }).toBe(503);
   await openForwarder();
   await expect.poll(readiness, { timeout: 15_000 }).toBe(200);

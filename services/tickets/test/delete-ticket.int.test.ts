@@ -1,5 +1,6 @@
+import { golden } from '@ticketing/testkit/golden.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { golden, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -20,8 +21,8 @@ describe('DELETE /ticket/{ticketId}', () => {
     const { id } = await post();
     expect((await tickets.request('DELETE', `/ticket/${id}`)).status).toBe(403);
     const caller = { permissions: ['deleteTicket'] };
-    const answer = await tickets.request('DELETE', `/ticket/${id}`, { caller });
-    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
+    const response = await tickets.request('DELETE', `/ticket/${id}`, { caller });
+    expect([response.status, response.json]).toEqual([200, { success: true }]);
     expect((await remove((await post()).id)).status).toBe(200);
   });
 
@@ -59,7 +60,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     }
   });
 
-  test('is seen by every other request at once', async () => {
+  test('takes effect for every other request at once', async () => {
     const { id } = await post({ subject: 'weg', priority: 'urgent', dueBy: '2020-01-01' });
     const ofAll = await search();
     const notLow = { filters: [{ key: 't.spamStatus', comparator: 'not in', values: ['auto_spam'] }] };
@@ -93,7 +94,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     await golden('problem-404-ticket', { ...again.json, instance: '/ticket/4' });
   });
 
-  test('honours If-Match', async () => {
+  test('requires the version of If-Match', async () => {
     const { id } = await post();
     expect((await remove(id, { 'if-match': '"2"' })).status).toBe(412);
     expect((await remove(id, { 'if-match': '"1"' })).status).toBe(200);
@@ -117,7 +118,7 @@ describe('DELETE /ticket/{ticketId}', () => {
         await tickets.database
           .collection<{ _id: number }>('tickets')
           .updateOne({ _id: first.id }, { $set: { notErasedBy: ['tickets'] } as object });
-        // A process that starts begins with what others have left.
+        // A process runs all tasks when it starts.
         const other = await tickets.startInstance();
         await expect.poll(() => claims.findOne({ _id: 'halb' }), { timeout: 5000 }).toBeNull();
         await other.stop();
@@ -135,9 +136,9 @@ describe('DELETE /ticket/{ticketId}', () => {
     );
     const removed = await remove(id);
     expect(removed.status).toBe(200);
-    const answers = await Promise.all(changes);
-    const applied = answers.filter(({ status }) => status === 200).length;
-    expect(answers.every(({ status }) => status === 200 || status === 404)).toBe(true);
+    const responses = await Promise.all(changes);
+    const applied = responses.filter(({ status }) => status === 200).length;
+    expect(responses.every(({ status }) => status === 200 || status === 404)).toBe(true);
     expect((await tickets.documentOf(id)).version).toBe(2 + applied);
   });
 });

@@ -2,19 +2,17 @@ import { type HarnessOptions, type ServiceHarness, startServiceHarness } from '@
 import { service } from '../src/service.ts';
 import type { TicketSettings } from '../src/settings.ts';
 
-export { golden } from '@ticketing/testkit/golden.ts';
-export type { TestResponse as Answer } from '@ticketing/testkit/send-request.ts';
-export type { HarnessRequest as RequestOptions } from '@ticketing/testkit/service-harness.ts';
-export { violationsOf } from '@ticketing/testkit/violations-of.ts';
-
-/** A tickets service of its own, on a database of its own. */
+/** A running tickets service with a database of its own. */
 export interface TicketsHarness extends ServiceHarness {
   /** The stored document of a ticket. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape
   documentOf(id: number): Promise<any>;
 }
 
-/** Starts a tickets service for one test file. The schedule changes tickets by itself: who tests that asks for its role. */
+/**
+ * Starts a tickets service for one test file. By default it has the role `api` only, because the scheduler would change
+ * tickets during a test.
+ */
 export async function startHarness({
   variables = {},
   ...options

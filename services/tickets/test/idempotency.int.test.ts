@@ -2,9 +2,11 @@ import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { golden } from '@ticketing/testkit/golden.ts';
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import mongoose, { type mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, golden, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let records: mongo.Collection<{ _id: string; state: string; lease: { expiresAt: Date }; expiresAt: Date }>;
@@ -15,13 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => tickets.stop());
 
-const send = (key: string, method: string, path: string, body: unknown, caller = {}): Promise<Answer> =>
+const send = (key: string, method: string, path: string, body: unknown, caller = {}): Promise<TestResponse> =>
   tickets.request(method, path, { body, caller, headers: { 'idempotency-key': key } });
 const post = (key: string, body: object = {}) => send(key, 'POST', '/ticket', { channel: 'chat', ...body });
-const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+const isReplayed = ({ headers }: TestResponse) => headers.get('idempotency-replayed') === 'true';
 const countOf = (query: object) => tickets.database.collection('tickets').countDocuments(query);
 
-/** Makes the last record look as if its process had died: it says running, and its lease has expired. */
+/** Makes the last record look as if its process had died: its state is `running`, and its lease has expired. */
 async function abandonLast(): Promise<void> {
   const [last] = await records.find().sort({ expiresAt: -1 }).limit(1).toArray();
   const abandoned = { state: 'running', response: null, 'lease.expiresAt': new Date(0) };
@@ -58,14 +60,14 @@ describe('Idempotency-Key', () => {
     expect((await send('other-1', 'POST', '/tag', { name: 'x' }, { roleId: 1 })).status).toBe(422);
   });
 
-  test('20 at once make one ticket; the others get its response, or are told to retry', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post('at-once', { subject: 'zugleich' })));
+  test('20 concurrent requests create one ticket; the others get its response, or 409 with Retry-After', async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post('at-once', { subject: 'zugleich' })));
     expect(await countOf({ subject: 'zugleich' })).toBe(1);
-    for (const { status, json, headers } of answers) {
+    for (const { status, json, headers } of responses) {
       expect([200, 409]).toContain(status);
       if (status === 409) expect([json.code, headers.get('retry-after')]).toEqual(['idempotency_key_running', '1']);
     }
-    expect(answers.filter((answer) => answer.status === 200 && !isReplayed(answer))).toHaveLength(1);
+    expect(responses.filter((response) => response.status === 200 && !isReplayed(response))).toHaveLength(1);
   });
 
   test('belongs to one caller', async () => {
@@ -88,12 +90,12 @@ describe('Idempotency-Key', () => {
     expect(second.json.id).not.toBe(first.json.id);
   });
 
-  test('is forgotten after 24 hours for changes too: the request is then applied again, though the ticket still has its record', async () => {
+  test('is forgotten after 24 hours for changes too: the request is then applied again, although the ticket still records it', async () => {
     const { json } = await post('for-changes');
     const patches = [{ priority: 'high' }, { status: 'closed' }];
     for (const [index, patch] of patches.entries()) {
-      const answer = await send('change', 'PATCH', `/ticket/${json.id}`, patch);
-      expect([answer.status, isReplayed(answer), answer.json.ticket]).toEqual([
+      const response = await send('change', 'PATCH', `/ticket/${json.id}`, patch);
+      expect([response.status, isReplayed(response), response.json.ticket]).toEqual([
         200,
         false,
         expect.objectContaining({ ...patch, version: index + 2 }),
@@ -134,8 +136,8 @@ describe('Idempotency-Key', () => {
   test('has no effect on requests that only read', async () => {
     for (let time = 0; time < 2; time++) {
       for (const path of ['/ticket/search', '/ticket/getLatest']) {
-        const answer = await send('read', 'POST', path, time ? { filters: [] } : {});
-        expect([answer.status, isReplayed(answer)]).toEqual([200, false]);
+        const response = await send('read', 'POST', path, time ? { filters: [] } : {});
+        expect([response.status, isReplayed(response)]).toEqual([200, false]);
       }
     }
   });
@@ -158,13 +160,13 @@ describe('Idempotency-Key', () => {
     expect(await countOf({ subject: 'rpc' })).toBe(1);
   });
 
-  test('a repeated request is 404 after its ticket was deleted, and the stored response is gone', async () => {
+  test('a repeated request is 404 after its ticket was deleted, and the stored response is removed', async () => {
     const { id } = (await post('gone', { subject: 'Vertrauliches' })).json;
     await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
     expect((await post('gone', { subject: 'Vertrauliches' })).status).toBe(404);
-    const answers = await records.find({ response: { $ne: null } } as object).toArray();
-    expect(answers).not.toEqual([]);
-    for (const { response } of answers as unknown as { response: mongo.Binary }[]) {
+    const withResponse = await records.find({ response: { $ne: null } } as object).toArray();
+    expect(withResponse).not.toEqual([]);
+    for (const { response } of withResponse as unknown as { response: mongo.Binary }[]) {
       expect(Buffer.from(response.buffer).toString('latin1')).not.toContain('Vertrauliches');
     }
   });

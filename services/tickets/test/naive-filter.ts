@@ -1,6 +1,6 @@
 import { type NaiveTicket, spellings } from './naive-ticket.ts';
 
-/** A filter as a request gives it. */
+/** A filter as it is in a request. */
 export interface RawFilter {
   key: string;
   comparator: string;
@@ -11,9 +11,9 @@ export interface RawFilter {
 }
 
 /** How the values of a key compare. */
-type Kind = 'number' | 'text' | 'time' | 'rank' | 'boolean' | 'words';
+type ComparisonKind = 'number' | 'text' | 'time' | 'rank' | 'boolean' | 'words';
 
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, ComparisonKind>> = {
   't.id': 'number',
   't.channel': 'text',
   't.subchannelId': 'number',
@@ -48,8 +48,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   q: 'words',
 };
 
-/** Every key of section 4, and how it compares. */
-export const naiveKeys: ReadonlyMap<string, Kind> = new Map(Object.entries(kinds));
+/** Every key of filters, and how its values compare. Source: docs/reference/api.md, Filters. */
+export const naiveKeys: ReadonlyMap<string, ComparisonKind> = new Map(Object.entries(kinds));
 
 type Value = string | number | boolean;
 
@@ -58,15 +58,15 @@ type Value = string | number | boolean;
  *
  * Units: `now` in Unix seconds.
  */
-export function meets(ticket: NaiveTicket, filter: RawFilter, now: number): boolean {
+export function matchesFilter(ticket: NaiveTicket, filter: RawFilter, now: number): boolean {
   const key = naiveKeys.has(filter.key) ? filter.key : `t.${filter.key}`;
   const kind = naiveKeys.get(key);
   if (kind === undefined) throw new Error(`${filter.key} is not a key`);
   if (kind === 'words') return hasWords(ticket, String(filter.value));
   const set = valuesOf(ticket, key, now);
   const isUnset = set.length === 0;
-  const any = (test: (order: number) => boolean, given: unknown, plus = 0) =>
-    given !== null && set.some((value) => test(compare(value, readGiven(given, kind, plus))));
+  const any = (test: (order: number) => boolean, given: unknown, addedSeconds = 0) =>
+    given !== null && set.some((value) => test(compare(value, parseValue(given, kind, addedSeconds))));
   const endOfDay = 86_399;
   switch (filter.comparator) {
     case '=':
@@ -85,20 +85,20 @@ export function meets(ticket: NaiveTicket, filter: RawFilter, now: number): bool
     case 'between':
       return set.some(
         (value) =>
-          compare(value, readGiven(filter.from, kind, 0)) >= 0 &&
-          compare(value, readGiven(filter.to, kind, endOfDay)) <= 0,
+          compare(value, parseValue(filter.from, kind, 0)) >= 0 &&
+          compare(value, parseValue(filter.to, kind, endOfDay)) <= 0,
       );
     case 'in':
-      return isListed(filter.values);
+      return isOneOf(filter.values);
     case 'not in':
-      return !isListed(filter.values);
+      return !isOneOf(filter.values);
     case 'like':
       return set.some((value) => isLike([...String(value)], [...String(filter.value)]));
     default:
       throw new Error(`${filter.comparator} is not a comparator`);
   }
 
-  function isListed(given: readonly unknown[] = []): boolean {
+  function isOneOf(given: readonly unknown[] = []): boolean {
     return given.some((one) => (one === null ? isUnset : any((order) => order === 0, one)));
   }
 }
@@ -131,7 +131,7 @@ function rankOf(priority: unknown): number {
   return (spellings.priority as readonly unknown[]).indexOf(priority);
 }
 
-function readGiven(given: unknown, kind: Kind, plus: number): Value {
+function parseValue(given: unknown, kind: ComparisonKind, addedSeconds: number): Value {
   switch (kind) {
     case 'number':
       return Number(given);
@@ -140,14 +140,14 @@ function readGiven(given: unknown, kind: Kind, plus: number): Value {
     case 'boolean':
       return String(given) === 'true';
     case 'time':
-      return typeof given === 'number' ? given : secondsOf(String(given), plus);
+      return typeof given === 'number' ? given : secondsOf(String(given), addedSeconds);
     default:
       return String(given);
   }
 }
 
-function secondsOf(text: string, plus: number): number {
-  if (text.length === 'YYYY-MM-DD'.length) return Date.parse(`${text}T00:00:00Z`) / 1000 + plus;
+function secondsOf(text: string, addedSeconds: number): number {
+  if (text.length === 'YYYY-MM-DD'.length) return Date.parse(`${text}T00:00:00Z`) / 1000 + addedSeconds;
   const hasZone = /(?:z|[+-]\d\d:\d\d)$/i.test(text);
   return Math.floor(Date.parse(hasZone ? text : `${text.replace(' ', 'T')}Z`) / 1000);
 }
@@ -159,21 +159,21 @@ function isLike(text: readonly string[], pattern: readonly string[]): boolean {
     const next = new Set<number>();
     for (const end of ends) {
       if (one === '%') for (let at = end; at <= text.length; at++) next.add(at);
-      else if (end < text.length && sameLetter(text[end] ?? '', one)) next.add(end + 1);
+      else if (end < text.length && isSameLetter(text[end] ?? '', one)) next.add(end + 1);
     }
     ends = next;
   }
   return ends.has(text.length);
 }
 
-function sameLetter(left: string, right: string): boolean {
+function isSameLetter(left: string, right: string): boolean {
   return left === right || left.toLowerCase() === right.toLowerCase() || upper(left) === upper(right);
 }
 
 /** The upper case of a letter, if that is one letter. */
 function upper(letter: string): string {
-  const raised = letter.toUpperCase();
-  return [...raised].length === 1 ? raised : letter;
+  const upperCase = letter.toUpperCase();
+  return [...upperCase].length === 1 ? upperCase : letter;
 }
 
 /** Letters that differ only in case, accents or width have the same result. */
@@ -183,8 +183,10 @@ function hasWords(ticket: NaiveTicket, query: string): boolean {
   const { subject, summary, bodyPlain, from, fromName, id, externalTicketId, customerId, contractId } = ticket;
   const searched = [subject, summary, bodyPlain, from, fromName, String(id), externalTicketId, customerId, contractId];
   const words = searched.flatMap((text) => wordsIn(text ?? ''));
-  const asked = wordsIn(query);
-  return asked.length > 0 && asked.every((word) => words.some((other) => folding.compare(word, other) === 0));
+  const searchedWords = wordsIn(query);
+  return (
+    searchedWords.length > 0 && searchedWords.every((word) => words.some((other) => folding.compare(word, other) === 0))
+  );
 }
 
 function wordsIn(text: string): string[] {

@@ -1,5 +1,7 @@
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
+import type { HarnessRequest } from '@ticketing/testkit/service-harness.ts';
 import fc from 'fast-check';
-import { type Answer, type RequestOptions, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 import { naiveKeys, type RawFilter } from './naive-filter.ts';
 import { spellings, texts, times } from './naive-ticket.ts';
 
@@ -48,8 +50,8 @@ export const anyFilter: fc.Arbitrary<RawFilter> = fc
   .constantFrom(...naiveKeys.keys())
   .chain((key) => fc.constantFrom(...comparatorsOf(key)).chain((comparator) => filterOf(key, comparator)));
 
-/** A text with `%` in the place of some of its parts. */
-const holedText = fc
+/** A text in which some parts are replaced by `%`. */
+const textWithWildcards = fc
   .tuple(
     fc.constantFrom(...texts),
     fc.array(fc.nat(20), { minLength: 2, maxLength: 6 }),
@@ -66,13 +68,13 @@ const holedText = fc
   });
 
 const likeText = fc.oneof(
-  holedText,
+  textWithWildcards,
   fc
     .array(fc.oneof(fc.constant('%'), fc.constantFrom(...texts.flatMap(pieces))), { minLength: 1, maxLength: 5 })
     .map((parts) => parts.join('')),
 );
 
-/** Beginnings, ends and middles of a text, in both cases. */
+/** Prefixes, suffixes and inner parts of a text, in both cases. */
 function pieces(text: string): string[] {
   const letters = [...text];
   const cuts = [letters, letters.slice(0, 3), letters.slice(-2), letters.slice(1, -1), letters.slice(2, 3)];
@@ -120,7 +122,7 @@ function textValue(key: string): fc.Arbitrary<unknown> {
 }
 
 /** The response to a search, with the ids of its tickets. */
-export interface Found {
+export interface SearchResult {
   ids: number[];
   total: number;
   offset: number;
@@ -128,15 +130,15 @@ export interface Found {
   nextCursor: string | null;
 }
 
-/** A tickets service and its search. */
+/** A running tickets service, with shortcuts for searches. */
 export interface SearchHarness extends TicketsHarness {
   /** Searches; a status other than 200 is an error. */
-  search(body: object, options?: RequestOptions): Promise<Found>;
+  search(body: object, options?: HarnessRequest): Promise<SearchResult>;
   /** Makes a search that is expected to be refused. */
-  refused(body: unknown): Promise<Answer>;
+  refused(body: unknown): Promise<TestResponse>;
 }
 
-/** Starts a tickets service to search in. */
+/** Starts a tickets service for tests of the search. */
 export async function startSearch(options?: Parameters<typeof startHarness>[0]): Promise<SearchHarness> {
   const harness = await startHarness(options);
   return {

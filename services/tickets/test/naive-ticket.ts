@@ -14,7 +14,7 @@ import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts'
 import { documentOf } from '../src/store/ticket-document.ts';
 import type { TicketsHarness } from './harness.ts';
 
-/** A ticket in the words of docs/reference/api.md, Ticket fields: enums as spelled there, times in Unix seconds. */
+/** A ticket as docs/reference/api.md, Ticket fields, describes it: enums as spelled there, times in Unix seconds. */
 export interface NaiveTicket {
   id: number;
   channel: string;
@@ -60,7 +60,10 @@ export const spellings = {
   spamStatus: ['auto_spam', 'auto_clean', 'auto_programmatic', 'manual_spam', 'manual_clean'],
 } as const;
 
-/** Difficult texts: accents, letters whose upper case is longer, wildcards, operators, characters of two code units. */
+/**
+ * Texts that are difficult to compare: accents, letters whose upper case is longer, wildcards, operators, characters of
+ * two code units.
+ */
 export const texts = [
   'Rechnung',
   'RECHNUNG für Straße',
@@ -91,7 +94,7 @@ const day = 86_400;
 
 const midnight = Math.floor(Date.now() / 1000 / day) * day - 4 * day;
 
-/** Times at the edges of days, all of them some days ago. */
+/** Times around the beginnings of days, all of them some days ago. */
 export const times = [-day, -1, 0, 1, 43_200, day - 1, day, day + 43_200, 2 * day - 1].map((plus) => midnight + plus);
 
 /** Any ticket, still without an id. */
@@ -149,12 +152,12 @@ function secondsAgo(seconds: number): number {
   return Math.floor(Date.now() / 1000) - seconds;
 }
 
-/** Draws tickets with ids from 1 upwards. */
-export function drawTickets(count: number, seed: number): NaiveTicket[] {
+/** Generates random tickets with ids from 1 upwards. */
+export function randomTickets(count: number, seed: number): NaiveTicket[] {
   return fc.sample(anyTicket, { numRuns: count, seed }).map((ticket, index) => ({ ...ticket, id: index + 1 }));
 }
 
-/** A seed for `drawTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
+/** A seed for `randomTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
 export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7fff_ffff);
 
 /** Inserts tickets into the database directly, so that they can have any state. */

@@ -30,7 +30,7 @@ const post = (body: object) => tickets.request('POST', '/ticket', { body });
 const eventsOf = async (id: number): Promise<StoredEvent[]> => (await tickets.documentOf(id)).outbox;
 
 /** The fields whose values an event may contain: enums, ids and times. */
-const told = new Set([
+const fieldsWithValues = new Set([
   ...['direction', 'priority', 'channel', 'status', 'aiSupportLevel', 'spamStatus'],
   ...['subchannelId', 'partnerId', 'agentId', 'tagIds', 'createdBy'],
   ...['createdAt', 'firstResponseDueBy', 'dueBy', 'lastMessageAt', 'lastCustomerMessageAt', 'closedAt'],
@@ -115,14 +115,14 @@ test(`after any writes, no event contains a text, and versions have no gaps (TIC
     },
     { requiredKeys: ['channel'] },
   );
-  let tickers = 0;
+  let attempts = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {
-      tickers += 1;
+      attempts += 1;
       const versions: number[] = [];
       let id = 0;
       for (const body of changes) {
-        const { json } = await post({ ...body, externalTicketId: `any ${tickers}` });
+        const { json } = await post({ ...body, externalTicketId: `any ${attempts}` });
         id = json.id;
         versions.push(json.version);
       }
@@ -137,7 +137,7 @@ test(`after any writes, no event contains a text, and versions have no gaps (TIC
         expect(written).not.toContain(text.toLowerCase());
       }
       for (const { field, ...values } of events.flatMap((event) => event.changes)) {
-        if (!told.has(field)) expect(values).toEqual({});
+        if (!fieldsWithValues.has(field)) expect(values).toEqual({});
       }
     }),
     { seed, numRuns: runs(20, 300), endOnFailure: true },

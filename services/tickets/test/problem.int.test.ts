@@ -1,7 +1,9 @@
+import { golden } from '@ticketing/testkit/golden.ts';
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import { sendRequest } from '@ticketing/testkit/send-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, golden, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -15,15 +17,15 @@ async function jsonHeaders(): Promise<Record<string, string>> {
   return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 }
 
-async function expectProblem(answer: Answer, status: number, name: string): Promise<void> {
-  expect(answer.status).toBe(status);
-  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(answer.json.traceId).toMatch(/^[0-9a-f]{32}$/);
-  await golden(`problem-${name}`, answer.json);
+async function expectProblem(response: TestResponse, status: number, name: string): Promise<void> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.json.traceId).toMatch(/^[0-9a-f]{32}$/);
+  await golden(`problem-${name}`, response.json);
 }
 
-test('400 names every part of the input that is wrong', async () => {
+test('400 lists every invalid part of the input', async () => {
   const body = { channel: 'fax', 'a/b': 1, id: 4, dueBy: '2026-02-30', tags: [3, 'x'], priority: null };
   await expectProblem(await tickets.request('POST', '/ticket?proces=x', { body }), 400, '400-several');
 });
@@ -54,9 +56,9 @@ test('401 without a credential', async () => {
 });
 
 test('401 with a credential that is not valid', async () => {
-  const answer = await tickets.request('GET', '/ticket/1', { headers: { authorization: 'Bearer a.b.c' } });
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-  await expectProblem(answer, 401, '401-invalid');
+  const response = await tickets.request('GET', '/ticket/1', { headers: { authorization: 'Bearer a.b.c' } });
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  await expectProblem(response, 401, '401-invalid');
 });
 
 test('404 for an unknown tag, and for an unknown path', async () => {
@@ -71,10 +73,10 @@ test.each([
   ['GET', '/ticket/search', 'POST'],
   ['PUT', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],
 ])('405 for %s %s, with the verbs that the path accepts', async (method, path, allow) => {
-  const answer = await tickets.request(method, path);
-  expect(answer.headers.get('allow')).toBe(allow);
-  expect(answer.status).toBe(405);
-  if (path === '/ticket') await golden('problem-405', answer.json);
+  const response = await tickets.request(method, path);
+  expect(response.headers.get('allow')).toBe(allow);
+  expect(response.status).toBe(405);
+  if (path === '/ticket') await golden('problem-405', response.json);
 });
 
 test('HEAD responds like GET, without the body', async () => {
@@ -109,12 +111,12 @@ test('413 for a body above the limit without a Content-Length', async () => {
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'multipart/form-data; boundary=x'])(
   '415 for a body of type %s',
   async (type) => {
-    const answer = await tickets.request('POST', '/ticket', {
+    const response = await tickets.request('POST', '/ticket', {
       body: '{"channel":"chat"}',
       headers: { 'content-type': type },
     });
-    expect(answer.status).toBe(415);
-    if (type === 'text/plain') await expectProblem(answer, 415, '415');
+    expect(response.status).toBe(415);
+    if (type === 'text/plain') await expectProblem(response, 415, '415');
   },
 );
 
@@ -125,6 +127,6 @@ test('the media type of a body may name its charset', async () => {
 
 test('the trace id is that of the request, if it has one', async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-  const answer = await tickets.request('GET', '/tag/9', { headers: { traceparent } });
-  expect(answer.json.traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+  const response = await tickets.request('GET', '/tag/9', { headers: { traceparent } });
+  expect(response.json.traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
 });

@@ -1,9 +1,10 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RoutingOrder, routingOrders } from '../src/domain/queue-order.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 const settings = { ...defaultSettings };
 const tickets: TicketsHarness = await startHarness({ settings: async () => settings });
@@ -45,7 +46,7 @@ function compare(order: RoutingOrder, left: Queued, right: Queued): number {
 }
 
 const times = fc.constantFrom(-62_135_596_800, -1, 0, 1_700_000_000, 1_700_000_001, 253_402_300_799);
-const drawn = fc.record({
+const anyQueued = fc.record({
   status: fc.constantFrom('open', 'open', 'open', 'pending', 'closed'),
   spamStatus: fc.constantFrom(null, null, null, 'manual_spam', 'manual_clean'),
   priority: fc.constantFrom(...ranks),
@@ -55,19 +56,19 @@ const drawn = fc.record({
 
 async function fill(forms: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
   await tickets.database.collection('tickets').deleteMany({});
-  const kept: Queued[] = [];
+  const created: Queued[] = [];
   for (const { spamStatus, dueBy, ...form } of forms) {
     const id = await post({ ...form, ...(dueBy === null ? {} : { dueBy }) });
     if (spamStatus !== null) await tickets.request('PATCH', '/ticket', { body: [{ id, spamStatus }] });
-    kept.push({ id, spamStatus, dueBy, ...form });
+    created.push({ id, spamStatus, dueBy, ...form });
   }
-  return kept;
+  return created;
 }
 
 describe('the queue', () => {
   test(`read forwards and backwards equals the sorted list, for random tickets and every order (TICKETING_TEST_SEED=${seed})`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 12 }), async (forms) => {
+      fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (forms) => {
         const all = await fill(forms);
         for (const order of routingOrders) {
           settings.routingOrder = order;
@@ -75,21 +76,21 @@ describe('the queue', () => {
             .filter(({ status, spamStatus }) => status === 'open' && spamStatus !== 'manual_spam')
             .sort((left, right) => compare(order, left, right))
             .map(({ id }) => id);
-          const walked: number[] = [];
+          const read: number[] = [];
           let { earliest: at } = await latest();
-          while (at !== null && walked.length <= all.length) {
-            walked.push(at);
+          while (at !== null && read.length <= all.length) {
+            read.push(at);
             at = (await latest({ preferredDirection: 'next', ticketId: at })).next;
           }
-          expect(walked, order).toEqual(queue);
+          expect(read, order).toEqual(queue);
           for (const ticket of all) {
             const before =
-              queue.filter((id) => placeOf(all, id, order) < placeOf(all, ticket.id, order)).at(-1) ?? null;
-            const behind = queue.find((id) => placeOf(all, id, order) > placeOf(all, ticket.id, order)) ?? null;
-            const expected = { earliest: queue[0] ?? null, previous: before, next: behind };
+              queue.filter((id) => positionOf(all, id, order) < positionOf(all, ticket.id, order)).at(-1) ?? null;
+            const after = queue.find((id) => positionOf(all, id, order) > positionOf(all, ticket.id, order)) ?? null;
+            const expected = { earliest: queue[0] ?? null, previous: before, next: after };
             expect(await latest({ preferredDirection: 'previous', ticketId: ticket.id }), order).toEqual(expected);
             const { prevTicketId, nextTicketId } = (await tickets.request('GET', `/ticket/${ticket.id}`)).json;
-            expect([prevTicketId, nextTicketId], order).toEqual([before, behind]);
+            expect([prevTicketId, nextTicketId], order).toEqual([before, after]);
           }
         }
       }),
@@ -97,7 +98,7 @@ describe('the queue', () => {
     );
   });
 
-  function placeOf(all: readonly Queued[], id: number, order: RoutingOrder): number {
+  function positionOf(all: readonly Queued[], id: number, order: RoutingOrder): number {
     return [...all].sort((left, right) => compare(order, left, right)).findIndex((ticket) => ticket.id === id);
   }
 
@@ -137,7 +138,7 @@ describe('the queue', () => {
     expect(await latest({ ticketId: null })).toEqual({ earliest: first, previous: null, next: null });
   });
 
-  test.each(['previous', 'next'])('needs a ticket to go to the %s one', async (preferredDirection) => {
+  test.each(['previous', 'next'])('direction %s needs a ticket', async (preferredDirection) => {
     const refused = await tickets.request('POST', '/ticket/getLatest', { body: { preferredDirection } });
     expect([refused.status, violationsOf(refused)]).toEqual([400, ['#/ticketId required']]);
   });
@@ -147,7 +148,7 @@ describe('the queue', () => {
     expect((await tickets.request('POST', '/ticket/getLatest', { body })).status).toBe(404);
   });
 
-  test('has only open tickets that are not spam, unless filters say otherwise', async () => {
+  test('has only open tickets that are not spam, unless filters select others', async () => {
     const open = await post();
     const spam = await post();
     await tickets.request('PATCH', '/ticket', { body: [{ id: spam, spamStatus: 'manual_spam' }] });

@@ -34,7 +34,7 @@ afterAll(async () => {
 const messagesOf = (topic: string, id: number) =>
   got.filter((message) => message.topic === topic && message.key === String(id));
 
-test('every change of a ticket is on the bus, in order, with the trace of its request', async () => {
+test('every change of a ticket is published on the bus, in order, with the trace of its request', async () => {
   const traceparent = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;
   const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'phone' }, headers: { traceparent } });
   await tickets.request('PATCH', `/ticket/${json.id}`, { body: { status: 'closed' } });
@@ -72,7 +72,7 @@ test('every change of a ticket is on the bus, in order, with the trace of its re
   await expect.poll(async () => (await tickets.documentOf(json.id)).outbox, { timeout: 5_000 }).toEqual([]);
 });
 
-test('every change of a tag is on the bus', async () => {
+test('every change of a tag is published on the bus', async () => {
   const { json } = await tickets.request('POST', '/tag', { caller: admin, body: { name: 'a tag' } });
   await tickets.request('PATCH', `/tag/${json.id}`, { caller: admin, body: { name: 'another' } });
   await tickets.request('DELETE', `/tag/${json.id}`, { caller: admin });

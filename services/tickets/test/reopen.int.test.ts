@@ -12,7 +12,7 @@ const post = async (body: object): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-// These wait for the schedule, which they can do at the same time.
+// These tests wait for the scheduler, so they run concurrently.
 test.concurrent('a pending ticket is opened once within 5 s after its dueBy, with two replicas; no other ticket is changed', async () => {
   const other = await tickets.startInstance();
   try {

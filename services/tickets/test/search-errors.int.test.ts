@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { naiveKeys, type RawFilter } from './naive-filter.ts';
 import { comparatorsOf, type SearchHarness, startSearch } from './naive-request.ts';
-import { drawTickets, insertTickets } from './naive-ticket.ts';
+import { insertTickets, randomTickets } from './naive-ticket.ts';
 
 let tickets: SearchHarness;
 const count = 40;
 
 beforeAll(async () => {
   tickets = await startSearch();
-  await insertTickets(tickets, drawTickets(count, 1));
+  await insertTickets(tickets, randomTickets(count, 1));
 });
 afterAll(() => tickets.stop());
 
@@ -61,10 +61,10 @@ describe('a filter', () => {
     ['no value', { key: 'id', comparator: '=' }, 'value required'],
     ['no value to be less than', { key: 'id', comparator: '<', value: null }, 'value required'],
     ['no text to be like', { key: 'subject', comparator: 'like' }, 'value required'],
-    ['values where one value is asked for', { key: 'id', comparator: '=', values: [1] }, 'value required'],
+    ['values where one value is required', { key: 'id', comparator: '=', values: [1] }, 'value required'],
     ['no values', { key: 'id', comparator: 'in' }, 'values required'],
     ['an empty list of values', { key: 'id', comparator: 'not in', values: [] }, 'values required'],
-    ['one value where values are asked for', { key: 'id', comparator: 'in', value: 1 }, 'values required'],
+    ['one value where values are required', { key: 'id', comparator: 'in', value: 1 }, 'values required'],
     ['no lower end', { key: 'id', comparator: 'between', to: 1 }, 'from required'],
     ['no upper end', { key: 'id', comparator: 'between', from: 1 }, 'to required'],
     ['a number that is like', { key: 'id', comparator: 'like', value: '1%' }, 'comparator invalid_filter_value'],
@@ -112,7 +112,7 @@ describe('a filter', () => {
   });
 });
 
-test('every wrong filter is named, with each of its wrong parts', async () => {
+test('every invalid filter is reported, with each of its invalid parts', async () => {
   const filters = [
     { key: 'colour', comparator: '=', value: 1 },
     { ...status, value: 'open' },
@@ -149,8 +149,8 @@ describe('a value of a request never becomes an operator of the database', () =>
     await fc.assert(
       fc.asyncProperty(anyPair, hostileObject, async ([key = '', comparator = ''], value) => {
         const filter: RawFilter = { key, comparator, value, values: [value], from: value, to: value };
-        const { status: answered, json } = await tickets.refused({ filters: [filter] });
-        expect(answered).toBe(400);
+        const { status, json } = await tickets.refused({ filters: [filter] });
+        expect(status).toBe(400);
         expect(['invalid_filter', 'prototype_key']).toContain(json.code);
       }),
       { numRuns: runs(40, 400) },
@@ -159,7 +159,7 @@ describe('a value of a request never becomes an operator of the database', () =>
 
   test('a text that looks like an operator is just a text', async () => {
     for (const value of ['$ne', '{"$gt":""}', '{$where:"1"}', "'; return true; //", '$$ROOT', '.*', '/./']) {
-      const expected = drawTickets(count, 1).filter(({ subject }) => subject === value).length;
+      const expected = randomTickets(count, 1).filter(({ subject }) => subject === value).length;
       expect((await tickets.search({ filters: [{ key: 'subject', comparator: '=', value }] })).total).toBe(expected);
       expect((await tickets.search({ filters: [{ key: 'subject', comparator: 'like', value }] })).total).toBe(expected);
     }
@@ -203,8 +203,8 @@ test('the response to any JSON is 200 or 400', async () => {
   );
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.record({ filters: fc.array(filter) }), part), async (body) => {
-      const { status: answered } = await tickets.refused(JSON.stringify(body));
-      expect([200, 400]).toContain(answered);
+      const { status } = await tickets.refused(JSON.stringify(body));
+      expect([200, 400]).toContain(status);
     }),
     { numRuns: runs(60, 1_000) },
   );
@@ -228,26 +228,26 @@ describe('hostile text', () => {
   async function slowest(length: number): Promise<number> {
     await tickets.database.collection('tickets').deleteMany({});
     const hostile = ['a', 'ab', 'ba', 'Ä', '\u0301'].map((unit) => unit.repeat(length / unit.length));
-    const drawn = drawTickets(hostile.length, 1).map((ticket, at) => ({
+    const generated = randomTickets(hostile.length, 1).map((ticket, at) => ({
       ...ticket,
       subject: hostile[at] ?? '',
       summary: hostile[at] ?? '',
     }));
-    await insertTickets(tickets, drawn);
-    const took: number[] = [];
+    await insertTickets(tickets, generated);
+    const durations: number[] = [];
     for (const value of patterns) {
       for (const key of ['t.subject', 't.summary']) {
         const startedAt = performance.now();
         await tickets.search({ filters: [{ key, comparator: 'like', value }] });
-        took.push(performance.now() - startedAt);
+        durations.push(performance.now() - startedAt);
       }
     }
     const startedAt = performance.now();
     await tickets.search({
       filters: [{ key: 'q', comparator: '=', value: `${'a'.repeat(250)} ${'\u0301'.repeat(200)}b` }],
     });
-    took.push(performance.now() - startedAt);
-    return Math.max(...took);
+    durations.push(performance.now() - startedAt);
+    return Math.max(...durations);
   }
 
   test('of ten times the length takes at most about ten times as long', async () => {
@@ -260,8 +260,8 @@ describe('hostile text', () => {
 
   test('that almost matches a pattern in many ways is rejected quickly', async () => {
     await tickets.database.collection('tickets').deleteMany({});
-    const drawn = drawTickets(60, 1).map((ticket) => ({ ...ticket, subject: `ac${'a'.repeat(900)}` }));
-    await insertTickets(tickets, drawn);
+    const generated = randomTickets(60, 1).map((ticket) => ({ ...ticket, subject: `ac${'a'.repeat(900)}` }));
+    await insertTickets(tickets, generated);
     for (const value of ['%a%a%a%a%ac%', '%a%a%a%a%ac', 'a%a%a%a%ac%a']) {
       const startedAt = performance.now();
       expect((await tickets.search({ filters: [{ key: 't.subject', comparator: 'like', value }] })).total).toBe(0);

@@ -7,7 +7,7 @@ import { defaultSettings } from '../src/settings.ts';
 import { ticketIndexes } from '../src/store/ticket-model.ts';
 import type { RawFilter } from './naive-filter.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
-import { drawTickets, insertTickets, type NaiveTicket, spellings } from './naive-ticket.ts';
+import { insertTickets, type NaiveTicket, randomTickets, spellings } from './naive-ticket.ts';
 
 const count = runs(2_000, 20_000);
 const limit = 10;
@@ -16,12 +16,12 @@ let tickets: SearchHarness;
 const settings = { ...defaultSettings };
 
 beforeAll(async () => {
-  // Other servers have another format of explain.
+  // The output of explain differs between servers.
   if (process.env.MONGODB_URI) return;
   tickets = await startSearch({ settings: async () => settings });
   // Building the indexes after the inserts is faster than maintaining them meanwhile.
   await tickets.database.collection('tickets').dropIndexes();
-  const [like] = drawTickets(1, 1);
+  const [like] = randomTickets(1, 1);
   if (!like) throw new Error('no ticket was drawn');
   for (let first = 1; first <= count; first += 2000) {
     await insertTickets(
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 afterAll(() => tickets?.stop());
 
-/** The same tickets in every run: one of ten is open, a third has no times, agents and customers have many. */
+/** A ticket, the same in every run: a tenth of all are open, a third have no times; agents and customers have many each. */
 function generated(id: number, like: NaiveTicket): NaiveTicket {
   const spread = (salt: number, below: number) => ((id * 7919 + salt * 104_729) % 1_000_003) % below;
   const orNull = <Value>(salt: number, value: Value) => (spread(salt, 3) === 0 ? null : value);
@@ -136,7 +136,7 @@ function planOf(explanation: mongoose.mongo.Document): Plan {
 const byId = 't.id';
 const one = (key: string, value: unknown): RawFilter[] => [{ key, comparator: '=', value }];
 
-/** So that more tickets are overdue than the planner looks at when it compares plans. */
+/** Chosen so that more tickets are overdue than the query planner reads when it compares plans. */
 const overdueAt = 1_700_000_000 + 200_000_000 / count;
 
 /** Frequent lists: filters, order, and the index that must be used. */
@@ -188,7 +188,7 @@ const queueRows: string[] = [];
 
 describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
   test.each(lists.flatMap((list) => [[...list, 'asc'] as const, [...list, 'desc'] as const]))(
-    'of %s %j by %s is {%s}, %s, on the first page and behind a cursor',
+    'of %s %j by %s is {%s}, %s, on the first page and after a cursor',
     async (name, filters, orderByField, index, orderByDirection) => {
       const body = { filters, orderByField, orderByDirection };
       const first = await explained(body);
@@ -197,7 +197,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
         expect(plan.stages).toContain('IXSCAN');
         expect(plan.stages).not.toContain('SORT');
         expect(plan.stages).not.toContain('COLLSCAN');
-        // Keys that were read without being returned: at most the one at which each range ends.
+        // At most one key is read without being returned: the one that ends the range.
         expect(plan.docs).toBe(plan.returned);
         expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
       }
@@ -263,7 +263,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     expect(used).toEqual(new Set(['_id', ...kept]));
   });
 
-  test.runIf(isDeep)('is listed in docs/services/tickets-indexes.md', async () => {
+  test.runIf(isDeep)('equals docs/services/tickets-indexes.md', async () => {
     await expect([...introduction, ...rows, ...queueIntroduction, ...queueRows, ''].join('\n')).toMatchFileSnapshot(
       '../../../docs/services/tickets-indexes.md',
     );
@@ -298,18 +298,18 @@ const introduction = [
   '# Which index reads which list of tickets',
   '',
   `Keys examined / documents examined / returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
-  'more is read, which tells whether anything follows) and for its total. Measured by the explain test of the tickets',
-  'service (`services/tickets/test/search-index.int.test.ts`) on the embedded engine, through the REST face; the test fails',
-  'if a list sorts in memory, reads what it does not answer, or differs from this table. `npm run test:deep -- -u` writes it anew.',
+  'more is read, which shows whether another page follows) and for its total. Measured by the explain test of the tickets',
+  'service (`services/tickets/test/search-index.int.test.ts`) on the embedded engine, through the REST API; the test fails',
+  'if a list sorts in memory, reads documents that it does not return, or differs from this table. `npm run test:deep -- -u` updates the table.',
   '',
-  '| Filter | Order | Index | First page | Behind its cursor | Total |',
+  '| Filter | Order | Index | First page | After its cursor | Total |',
   '|---|---|---|---|---|---|',
 ];
 
 const queueIntroduction = [
   '',
-  'The queue: the first ticket and the neighbours of a place, in each order.',
+  'The queue: the first ticket, and the tickets before and after a position, in each order.',
   '',
-  '| Order | Index | First, before and behind |',
+  '| Order | Index | First, before and after |',
   '|---|---|---|',
 ];

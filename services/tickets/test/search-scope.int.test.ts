@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { defaultSettings } from '../src/settings.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { isSkilledFor, isSpam, type NaiveTag } from './naive-scope.ts';
-import { drawTickets, insertTickets, type NaiveTicket, seed } from './naive-ticket.ts';
+import { insertTickets, type NaiveTicket, randomTickets, seed } from './naive-ticket.ts';
 
 let tickets: SearchHarness;
 let spamDetectionTagId: number | null = null;
@@ -44,7 +44,7 @@ const anyCaller = fc.record({
 
 describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
   test('has exactly the tickets that the caller has the skills for and that are not spam, for any tickets and callers', async () => {
-    const all = drawTickets(160, seed);
+    const all = randomTickets(160, seed);
     await insertTickets(tickets, all);
     const sizes: number[] = [];
     const spamTag = fc.option(fc.integer({ min: 1, max: 8 }));
@@ -68,7 +68,7 @@ describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
   });
 
   test('of a service, which has no profile, has the tickets that need no skill, assigned or not', async () => {
-    const all = drawTickets(60, seed + 1);
+    const all = randomTickets(60, seed + 1);
     await insertTickets(tickets, all);
     const caller = serviceCaller('gateway');
     const inScope = all.filter((ticket) => isSkilledFor(caller, ticket, tags) && !isSpam(ticket, null));
@@ -81,7 +81,7 @@ const [routing, otherRouting, note, product] = [1, 2, 3, 4];
 
 /** Whether a ticket is in the scope of the agent 7. */
 async function isInScope(ticket: Partial<NaiveTicket>, skills: Partial<typeof none> = {}): Promise<boolean> {
-  const [drawn] = drawTickets(1, seed);
+  const [drawn] = randomTickets(1, seed);
   if (!drawn) throw new Error('no ticket was drawn');
   await insertTickets(tickets, [{ ...drawn, agentId: null, spamStatus: null, tagIds: [], ...ticket }]);
   const { total } = await tickets.search({ ticketScope: 'skills' }, { caller: { skills: { ...none, ...skills } } });

@@ -10,7 +10,7 @@ let tickets: TicketsHarness;
 let client: ReturnType<typeof clientOf>;
 const admin = { roleId: 1 };
 
-/** A client that speaks for a service. */
+/** A client that sends the internal token of a service. */
 function clientOf(service: string) {
   const transport = createConnectTransport({
     baseUrl: tickets.url,
@@ -39,37 +39,37 @@ const createTag = async (name: string, parent?: number): Promise<number> =>
 
 test('a snapshot is the whole ticket, with the tags on it and their ancestors', async () => {
   const top = await createTag('Rechnung');
-  const below = await createTag('Mahnung', top);
+  const child = await createTag('Mahnung', top);
   await createTag('unrelated');
-  const { id } = await create({ subject: 'Hallo', tags: [below], rawData: { a: [1] }, agentId: 7 });
+  const { id } = await create({ subject: 'Hallo', tags: [child], rawData: { a: [1] }, agentId: 7 });
   await tickets.request('PATCH', `/ticket/${id}`, { body: { priority: 'high' } });
   const { snapshots, tags, tagRevision } = await client.getTicketSnapshots({ ticketIds: [id, 999_999] });
   expect(snapshots).toHaveLength(1);
   const [snapshot] = snapshots;
   expect(snapshot?.manualWorkEntries).toBe(1);
-  expect(snapshot?.ticket).toMatchObject({ id, version: 2, subject: 'Hallo', tagIds: [below], rawData: { a: [1] } });
+  expect(snapshot?.ticket).toMatchObject({ id, version: 2, subject: 'Hallo', tagIds: [child], rawData: { a: [1] } });
   expect(snapshot?.ticket?.agent).toMatchObject({ id: 7, email: 'ada@example.org' });
   expect(tags.map(({ id: tag, parent }) => [tag, parent]).sort()).toEqual([
     [top, undefined],
-    [below, top],
+    [child, top],
   ]);
   await tickets.request('PATCH', `/tag/${top}`, { caller: admin, body: { name: 'Rechnungen' } });
   const later = await client.getTicketSnapshots({ ticketIds: [id] });
   expect(later.tagRevision).toBeGreaterThan(tagRevision);
-  expect(later.tags.find((tag) => tag.id === below)?.fullName).toBe('Rechnungen / Mahnung');
+  expect(later.tags.find((tag) => tag.id === child)?.fullName).toBe('Rechnungen / Mahnung');
 });
 
 test('versions are listed by id, page by page, including those of deleted tickets', async () => {
-  const made = [await create({}), await create({}), await create({})].map(({ id }) => id);
-  await tickets.request('PATCH', `/ticket/${made[1]}`, { body: { priority: 'high' } });
-  await tickets.request('DELETE', `/ticket/${made[2]}`, { caller: admin });
-  const first = await client.listTicketVersions({ afterId: made[0] - 1, limit: 2 });
+  const ids = [await create({}), await create({}), await create({})].map(({ id }) => id);
+  await tickets.request('PATCH', `/ticket/${ids[1]}`, { body: { priority: 'high' } });
+  await tickets.request('DELETE', `/ticket/${ids[2]}`, { caller: admin });
+  const first = await client.listTicketVersions({ afterId: ids[0] - 1, limit: 2 });
   expect(first.versions).toMatchObject([
-    { ticketId: made[0], version: 1, deleted: false },
-    { ticketId: made[1], version: 2, deleted: false },
+    { ticketId: ids[0], version: 1, deleted: false },
+    { ticketId: ids[1], version: 2, deleted: false },
   ]);
-  const rest = await client.listTicketVersions({ afterId: made[1] });
-  expect(rest.versions).toMatchObject([{ ticketId: made[2], version: 2, deleted: true }]);
+  const rest = await client.listTicketVersions({ afterId: ids[1] });
+  expect(rest.versions).toMatchObject([{ ticketId: ids[2], version: 2, deleted: true }]);
 });
 
 test('a deleted ticket is purged when every service has confirmed its erasure, and is counted until then', async () => {

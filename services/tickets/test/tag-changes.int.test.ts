@@ -1,8 +1,10 @@
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import { golden } from '@ticketing/testkit/golden.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let second: RunningService;
@@ -27,7 +29,7 @@ const patch = (id: number, body: object, url = tickets.url) =>
 const remove = (id: number, url = tickets.url) => tickets.request('DELETE', `/tag/${id}`, { caller, url });
 const ticketWith = async (tags: number[]): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', tags } })).json.id;
-// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape
 const tagDocument = (id: number): Promise<any> =>
   tickets.database.collection<{ _id: number }>('tags').findOne({ _id: id });
 
@@ -86,7 +88,7 @@ describe('PATCH /tag/{id}', () => {
     expect((await tagDocument(id)).version).toBe(1);
   });
 
-  test('refuses the tag itself and its descendants as its parent, and a name that its parent already has below it', async () => {
+  test('refuses the tag itself and its descendants as its parent, and a name that another child of the parent has', async () => {
     const top = await post({ name: 'Oben' });
     const middle = await post({ name: 'Mitte', parent: top });
     const bottom = await post({ name: 'Unten', parent: middle });
@@ -136,7 +138,7 @@ describe('PATCH /tag/{id}', () => {
     }
   });
 
-  test('shows in tickets at once, on every instance', async () => {
+  test('is immediately visible on tickets, on every instance', async () => {
     const top = await post({ name: 'Energie' });
     const id = await post({ name: 'Strom', parent: top });
     const ticketId = await ticketWith([id]);
@@ -150,7 +152,7 @@ describe('PATCH /tag/{id}', () => {
   });
 });
 
-describe('several moves at once', () => {
+describe('concurrent moves', () => {
   const parentsOf = async (url: string): Promise<Map<number, number | null>> => {
     const { json } = await tickets.request('GET', '/tag?limit=1000&includeDisabled=true', { url });
     return new Map(json.tags.map((tag: { id: number; parent: number | null }) => [tag.id, tag.parent]));
@@ -165,15 +167,15 @@ describe('several moves at once', () => {
     }
   };
 
-  test('of two tags below each other: one fails', async () => {
+  test('of two tags, each below the other: one fails', async () => {
     const [left, right] = [await post({ name: 'Links' }), await post({ name: 'Rechts' })];
     for (let round = 0; round < 20; round++) {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         patch(left, { parent: right }, urls[round % 2]),
         patch(right, { parent: left }, urls[(round + 1) % 2]),
       ]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-      expect(answers.flatMap(violationsOf)).toEqual(['#/parent tag_cycle']);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
+      expect(responses.flatMap(violationsOf)).toEqual(['#/parent tag_cycle']);
       await Promise.all([left, right].map((id) => patch(id, { parent: null })));
     }
   });
@@ -189,15 +191,15 @@ describe('several moves at once', () => {
         const watching = urls.map(async (url) => {
           while (isMoving) expectNoCycle(await parentsOf(url));
         });
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           moves.map(({ tag, parent, instance }) =>
             patch(ids[tag] ?? 0, { parent: parent === null ? null : ids[parent] }, urls[instance]),
           ),
         );
         isMoving = false;
         await Promise.all(watching);
-        for (const answer of answers) {
-          if (answer.status !== 200) expect(violationsOf(answer)).toEqual(['#/parent tag_cycle']);
+        for (const response of responses) {
+          if (response.status !== 200) expect(violationsOf(response)).toEqual(['#/parent tag_cycle']);
         }
         const [first, other] = await Promise.all(urls.map(parentsOf));
         expectNoCycle(first ?? new Map());
@@ -215,7 +217,7 @@ describe('several moves at once', () => {
     }
   });
 
-  test('of many tags on two instances lose nothing, though the log is short', async () => {
+  test('of many tags on two instances are all applied, although the log has only the last ones', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `Viele ${index}`);
     const created = await Promise.all(
       names.map((name, index) =>
@@ -237,12 +239,12 @@ describe('several moves at once', () => {
 describe('DELETE /tag/{id}', () => {
   test('removes the tag from all its tickets, by one change each', async () => {
     const [id, other] = [await post({ name: 'Weg' }), await post({ name: 'Bleibt' })];
-    const carrying = await Promise.all(Array.from({ length: 25 }, () => ticketWith([id, other])));
+    const ticketIds = await Promise.all(Array.from({ length: 25 }, () => ticketWith([id, other])));
     const without = await ticketWith([other]);
-    const answer = await remove(id);
-    expect(answer.status).toBe(200);
-    await golden('tag-deleted', answer.json);
-    for (const ticketId of carrying) {
+    const response = await remove(id);
+    expect(response.status).toBe(200);
+    await golden('tag-deleted', response.json);
+    for (const ticketId of ticketIds) {
       const { tagIds, minTagId, version, outbox } = await tickets.documentOf(ticketId);
       expect([tagIds, minTagId, version]).toEqual([[other], other, 2]);
       expect(outbox).toHaveLength(2);
@@ -274,7 +276,7 @@ describe('DELETE /tag/{id}', () => {
     }
   });
 
-  test('refuses a tag with tags below it', async () => {
+  test('refuses a tag that has children', async () => {
     const parent = await post({ name: 'Eltern' });
     const child = await post({ name: 'Kind', parent });
     const refused = await remove(parent);
@@ -284,7 +286,7 @@ describe('DELETE /tag/{id}', () => {
     expect((await remove(parent)).status).toBe(200);
   });
 
-  test('at the same time as the creation of a tag below it: one of the two fails', async () => {
+  test('at the same time as the creation of a child: one of the two fails', async () => {
     for (let round = 0; round < 10; round++) {
       const parent = await post({ name: `Runde ${round}` });
       const [removed, created] = await Promise.all([
@@ -354,7 +356,7 @@ describe('events', () => {
 });
 
 describe('a disabled tag', () => {
-  test('is not in lists, but stays on its tickets and may be sent back with them', async () => {
+  test('is not in lists, but stays on its tickets and is accepted in requests for them', async () => {
     const id = await post({ name: 'Alt', type: 'other' });
     const ticketId = await ticketWith([id]);
     await patch(id, { visibility: 'disabled' });

@@ -27,7 +27,7 @@ let tickets: TicketsHarness;
 let database: Database;
 
 beforeAll(async () => {
-  // Without the scheduler, which would finish what these tests leave half done.
+  // Without the scheduler, which would finish what these tests leave unfinished.
   tickets = await startHarness({ variables: { ROLES: 'api' } });
   database = await tickets.openDatabase();
 });
@@ -38,10 +38,10 @@ afterAll(async () => {
 });
 
 /**
- * A context that shares nothing in memory with any other, like that of another process, with a clock that is some hours
+ * A context that shares no memory with any other, like that of another process, with a clock that is some hours
  * ahead.
  */
-function processOf(hoursFromNow = 0): Context {
+function newProcess(hoursFromNow = 0): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return openContext({
     config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
@@ -63,41 +63,41 @@ const caller = { roleId: 1 };
 const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;
 const ticketWith = async (tags: number[]): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', tags } })).json.id;
-// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape
 const tagDocument = (id: number): Promise<any> =>
   tickets.database.collection<{ _id: number }>('tags').findOne({ _id: id });
 const versionsIn = (document: { outbox: { version: number }[] }) => document.outbox.map(({ version }) => version);
 const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);
 
 test('a deletion whose process dies between any two writes is finished by another, by one change of each ticket', async () => {
-  const stays = await post({ name: 'Bleibt' });
+  const otherTag = await post({ name: 'Bleibt' });
   const tagged = runs(4, 12);
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const id = await post({ name: `Tag ${attempts}` });
-    const carrying = [];
-    for (let index = 0; index < tagged; index++) carrying.push(await ticketWith(index % 2 ? [id] : [stays, id]));
+    const ticketIds = [];
+    for (let index = 0; index < tagged; index++) ticketIds.push(await ticketWith(index % 2 ? [id] : [otherTag, id]));
     const request = create(DeleteTagRequestSchema, { id });
-    const hasDied = await crashAtWrite(nth, when, () => deleteTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => deleteTag(newProcess(), call, request));
 
-    const isGone = (await tickets.request('GET', `/tag/${id}`)).status === 404;
-    for (const ticketId of carrying) {
+    const isDeleted = (await tickets.request('GET', `/tag/${id}`)).status === 404;
+    for (const ticketId of ticketIds) {
       const { json } = await tickets.request('GET', `/ticket/${ticketId}`);
-      expect(json.tagIds.includes(id)).toBe(!isGone);
+      expect(json.tagIds.includes(id)).toBe(!isDeleted);
       expect(json.tags.length).toBe(json.tagIds.length);
     }
 
-    const [left, right] = [processOf(), processOf()];
+    const [left, right] = [newProcess(), newProcess()];
     await Promise.all([cleanUpDeletedTags(left), cleanUpDeletedTags(right)]);
-    for (const ticketId of carrying) {
+    for (const ticketId of ticketIds) {
       const document = await tickets.documentOf(ticketId);
-      expect(document.tagIds.includes(id)).toBe(!isGone);
-      expect(document.version).toBe(isGone ? 2 : 1);
+      expect(document.tagIds.includes(id)).toBe(!isDeleted);
+      expect(document.version).toBe(isDeleted ? 2 : 1);
       expect(versionsIn(document)).toEqual(upTo(document.version));
     }
     const kept = await tagDocument(id);
-    expect([kept.deleted ?? false, kept.version]).toEqual([isGone, isGone ? 2 : 1]);
+    expect([kept.deleted ?? false, kept.version]).toEqual([isDeleted, isDeleted ? 2 : 1]);
     expect(versionsIn(kept)).toEqual(upTo(kept.version));
     return hasDied;
   });
@@ -113,12 +113,12 @@ test('the cleanup removes a deleted tag that is written to a ticket within a day
   const writeLate = () => collection.updateOne({ _id: late }, { $set: { tagIds: [id], minTagId: id } });
   await writeLate();
   expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
-  await cleanUpDeletedTags(processOf());
+  await cleanUpDeletedTags(newProcess());
   expect((await tickets.documentOf(late)).tagIds).toEqual([]);
   expect((await tagDocument(id)).cleanUpUntil).toBeDefined();
 
   await writeLate();
-  await cleanUpDeletedTags(processOf(25));
+  await cleanUpDeletedTags(newProcess(25));
   const { tagIds, version, outbox } = await tickets.documentOf(late);
   expect([tagIds, version]).toEqual([[], 3]);
   expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });
@@ -126,17 +126,17 @@ test('the cleanup removes a deleted tag that is written to a ticket within a day
   expect(left).toEqual({ _id: id, deleted: true, version: 2 });
 });
 
-test('a creation or change whose process dies between any two writes happened or did not, for every reader', async () => {
+test('a creation or change whose process dies between any two writes is visible to all readers or to none', async () => {
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const [before, after] = [`Alt ${attempts}`, `Neu ${attempts}`];
     const id = await post({ name: before });
     const request = create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name: after });
-    const hasDied = await crashAtWrite(nth, when, () => updateTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => updateTag(newProcess(), call, request));
     const { name } = (await tickets.request('GET', `/tag/${id}`)).json;
     expect([before, after]).toContain(name);
-    expect((await processOf().tags.tree()).get(id)?.name).toBe(name);
+    expect((await newProcess().tags.tree()).get(id)?.name).toBe(name);
     const isTaken = async (one: string) =>
       (await tickets.request('POST', '/tag', { caller, body: { name: one } })).status === 409;
     expect([await isTaken(before), await isTaken(after)]).toEqual([name === before, name === after]);
@@ -151,7 +151,7 @@ test('a creation or change whose process dies between any two writes happened or
     attempts += 1;
     const name = `Neu ${attempts}`;
     const request = create(CreateTagRequestSchema, { name });
-    const hasDied = await crashAtWrite(nth, when, () => createTag(processOf(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => createTag(newProcess(), call, request));
     const { tags } = (await tickets.request('GET', `/tag?q=${encodeURIComponent(name)}`)).json;
     const again = await tickets.request('POST', '/tag', { caller, body: { name } });
     expect(again.status).toBe(tags.length === 0 ? 200 : 409);
@@ -161,12 +161,12 @@ test('a creation or change whose process dies between any two writes happened or
   });
 });
 
-test('changes of many tags at once whose process dies between any two writes each happened or did not, for every reader', async () => {
+test('each of many concurrent tag changes whose process dies between any two writes is visible to all readers or to none', async () => {
   let attempts = 0;
   await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const old = await Promise.all(['a', 'b'].map((name) => post({ name: `Viele ${attempts} ${name}` })));
-    const context = processOf();
+    const context = newProcess();
     const rename = (id: number, name: string) =>
       updateTag(context, call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
     const names = ['c', 'd', 'e'].map((name) => `Viele ${attempts} ${name}`);
@@ -182,7 +182,7 @@ test('changes of many tags at once whose process dies between any two writes eac
     });
     // The next change, in any process, applies them.
     expect(await post({ name: `Viele danach ${attempts}` })).toBeGreaterThan(0);
-    const tree = await processOf().tags.tree();
+    const tree = await newProcess().tags.tree();
     const documents = await tickets.database.collection<{ _id: number }>('tags').find({ deleted: null }).toArray();
     const shown = new Map([...tree.all()].map(({ id, name, version }) => [id, { name, version }]));
     // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
@@ -200,19 +200,19 @@ test('changes of many tags at once whose process dies between any two writes eac
 });
 
 test('a change that was committed but not applied to its document is applied by the next change', async () => {
-  const context = processOf();
+  const context = newProcess();
   const tag = (name: string) => createTag(context, call, create(CreateTagRequestSchema, { name }));
   await tag('Vor der Störung');
-  const away = new mongoose.mongo.MongoNetworkError('the connection broke');
+  const networkError = new mongoose.mongo.MongoNetworkError('the connection broke');
   const prototype = mongoose.mongo.Collection.prototype as unknown as { bulkWrite(): Promise<unknown> };
   const broken = vi.spyOn(prototype, 'bulkWrite').mockRejectedValueOnce(
     // The driver throws a connection error in this form, without the failed writes.
-    new mongoose.mongo.MongoBulkWriteError(away as never, {} as never),
+    new mongoose.mongo.MongoBulkWriteError(networkError as never, {} as never),
   );
   await expect(tag('Zuerst die Leitung')).rejects.toMatchObject({ reason: 'store_unavailable' });
   broken.mockRestore();
   const { id } = await tag('Danach die nächste');
-  const tree = await processOf().tags.tree();
+  const tree = await newProcess().tags.tree();
   const committed = [...tree.all()].find(({ name }) => name === 'Zuerst die Leitung');
   expect(versionsIn(await tagDocument(committed?.id ?? 0))).toEqual([1]);
   expect(versionsIn(await tagDocument(id))).toEqual([1]);

@@ -1,5 +1,6 @@
+import { golden } from '@ticketing/testkit/golden.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { golden, startHarness, type TicketsHarness } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -10,7 +11,7 @@ afterAll(() => tickets.stop());
 
 const post = (body: object) => tickets.request('POST', '/tag', { caller: { permissions: ['manageTags'] }, body });
 
-test('creates a tag with defaults, and one below it with every field', async () => {
+test('creates a tag with defaults, and a child of it with every field', async () => {
   const parent = await post({ name: 'Abrechnung' });
   expect(parent.json).toEqual({ success: true, id: parent.json.id });
   await golden('tag-minimal', (await tickets.request('GET', `/tag/${parent.json.id}`)).json);
@@ -37,14 +38,14 @@ test('refuses a second tag of a name under the same parent, whatever its case', 
   await golden('problem-409', again.json);
 });
 
-test('50 creations at once with the same name make one tag', async () => {
-  const answers = await Promise.all(Array.from({ length: 50 }, () => post({ name: 'Gleichzeitig' })));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+test('50 concurrent creations with the same name make one tag', async () => {
+  const responses = await Promise.all(Array.from({ length: 50 }, () => post({ name: 'Gleichzeitig' })));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status === 409)).toHaveLength(49);
   expect(await tickets.database.collection('tags').countDocuments({ name: 'Gleichzeitig' })).toBe(1);
 });
 
-test('lists by part of the name, by type and by page, without disabled tags unless asked', async () => {
+test('lists by part of the name, by type and by page, without disabled tags unless includeDisabled is set', async () => {
   await post({ name: 'Liste A', type: 'brand' });
   await post({ name: 'Liste B', type: 'brand' });
   await post({ name: 'Liste C', type: 'brand', visibility: 'disabled' });

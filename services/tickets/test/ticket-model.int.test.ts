@@ -18,7 +18,7 @@ afterAll(() => tickets.stop());
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
 /** A ticket in the words of docs/reference/api.md, by its number in the order of creation. */
-interface Known {
+interface ModelTicket {
   id: number;
   status: string;
   priority: string;
@@ -30,7 +30,7 @@ interface Known {
   isDeleted: boolean;
 }
 
-type Model = Known[];
+type Model = ModelTicket[];
 type Real = TicketsHarness;
 type Command = fc.AsyncCommand<Model, Real>;
 
@@ -42,7 +42,7 @@ interface Change {
 }
 
 /** What a PATCH does, written directly from docs/reference/api.md, Updating a ticket. */
-function applied(ticket: Known, change: Change, chosen: readonly number[] | undefined, counts: boolean): void {
+function applied(ticket: ModelTicket, change: Change, chosen: readonly number[] | undefined, counts: boolean): void {
   const { status, priority, contractId } = change;
   const after = { ...ticket };
   if (status !== undefined) after.status = status;
@@ -56,7 +56,7 @@ function applied(ticket: Known, change: Change, chosen: readonly number[] | unde
   if (counts) ticket.entries += 1;
 }
 
-const pick = (model: Model, index: number): Known | undefined => model[index % Math.max(1, model.length)];
+const pick = (model: Model, index: number): ModelTicket | undefined => model[index % Math.max(1, model.length)];
 const chosenTags = (tags: readonly number[] | undefined) => tags?.map((index) => tagIds[index] as number);
 
 function bodyOf({ tags, ...change }: Change): object {
@@ -87,7 +87,7 @@ function patch(index: number, change: Change, counts: boolean): Command {
   return {
     check: (model: Readonly<Model>) => model.length > 0,
     async run(model: Model, real: Real) {
-      const ticket = pick(model, index) as Known;
+      const ticket = pick(model, index) as ModelTicket;
       const path = `/ticket/${ticket.id}?includeInWorklog=${counts}`;
       const { status, json } = await real.request('PATCH', path, { body: bodyOf(change) });
       expect(status).toBe(ticket.isDeleted ? 404 : 200);
@@ -105,7 +105,7 @@ function bulk(
   return {
     check: (model: Readonly<Model>) => model.length > 0,
     async run(model: Model, real: Real) {
-      const chosen = new Map(elements.map((element) => [pick(model, element.index) as Known, element]));
+      const chosen = new Map(elements.map((element) => [pick(model, element.index) as ModelTicket, element]));
       const body = [...chosen].map(
         ([
           ticket,
@@ -145,7 +145,7 @@ function remove(index: number): Command {
   return {
     check: (model: Readonly<Model>) => model.length > 0,
     async run(model: Model, real: Real) {
-      const ticket = pick(model, index) as Known;
+      const ticket = pick(model, index) as ModelTicket;
       const { status } = await real.request('DELETE', `/ticket/${ticket.id}`, { caller: { roleId: 1 } });
       expect(status).toBe(ticket.isDeleted ? 404 : 200);
       ticket.isDeleted = true;
@@ -202,12 +202,12 @@ test(`after any sequence of requests, tickets are as a simple model predicts (TI
       const model: Model = [];
       await fc.asyncModelRun(() => ({ model, real: tickets }), given);
       for (const ticket of model) {
-        const { status: answered, json } = await tickets.request('GET', `/ticket/${ticket.id}`);
+        const { status: readStatus, json } = await tickets.request('GET', `/ticket/${ticket.id}`);
         const document = await tickets.documentOf(ticket.id);
         const events = document.outbox.map((event: { version: number }) => event.version);
         const lastVersion = ticket.version + (ticket.isDeleted ? 1 : 0);
         expect(events).toEqual(Array.from({ length: lastVersion }, (_, at) => at + 1));
-        expect(answered).toBe(ticket.isDeleted ? 404 : 200);
+        expect(readStatus).toBe(ticket.isDeleted ? 404 : 200);
         if (ticket.isDeleted) continue;
         const { id, priority, contractId, version } = ticket;
         expect(json).toMatchObject({ id, status: ticket.status, priority, contractId, version, tagIds: ticket.tagIds });

@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { golden } from '@ticketing/testkit/golden.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, golden, startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tags: number[];
@@ -17,7 +20,7 @@ afterAll(() => tickets.stop());
 
 const post = async (body: object = {}): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
-const patch = (id: number, body: object, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
+const patch = (id: number, body: object, query = '', headers: Record<string, string> = {}): Promise<TestResponse> =>
   tickets.request('PATCH', `/ticket/${id}${query}`, { body, headers });
 const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
 const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.slice(1);
@@ -25,7 +28,7 @@ const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.sli
 describe('PATCH /ticket/{ticketId}', () => {
   test('sets every field that the API names, and returns the full ticket and its ETag', async () => {
     const id = await post({ subject: 'Zähler', tags: [tags[0]] });
-    const answer = await patch(id, {
+    const response = await patch(id, {
       contractId: 'V-1',
       status: 'pending',
       workedOnBy: 12,
@@ -34,14 +37,14 @@ describe('PATCH /ticket/{ticketId}', () => {
       firstResponseDueBy: '2030-01-30T10:00:00+02:00',
       tagIds: [tags[2], tags[1]],
     });
-    expect([answer.status, answer.headers.get('etag')]).toEqual([200, '"2"']);
-    await golden('patch-full', answer.json);
+    expect([response.status, response.headers.get('etag')]).toEqual([200, '"2"']);
+    await golden('patch-full', response.json);
     const { sessions, prevTicketId, nextTicketId, ...read } = await get(id);
     expect([sessions, typeof prevTicketId, typeof nextTicketId]).toEqual([[], 'object', 'object']);
-    expect(answer.json).toEqual({ success: true, ticket: read });
+    expect(response.json).toEqual({ success: true, ticket: read });
   });
 
-  test('keeps what is absent, clears what is null', async () => {
+  test('keeps fields that are absent, clears fields that are null', async () => {
     const id = await post({ contractId: 'V-2', dueBy: '2030-01-01', priority: 'high', tags: [tags[0]] });
     await patch(id, { dueBy: null });
     expect(await get(id)).toMatchObject({ contractId: 'V-2', dueBy: null, priority: 'high', tagIds: [tags[0]] });
@@ -91,7 +94,7 @@ describe('PATCH /ticket/{ticketId}', () => {
 describe('States and transitions', () => {
   const statuses = ['open', 'pending', 'closed'];
   test.each(statuses.flatMap((from) => statuses.map((to) => [from, to] as const)))(
-    'from %s to %s: saved, and told even if it is the same',
+    'from %s to %s is saved and published, even if the status stays the same',
     async (from, to) => {
       const id = await post({ status: from });
       const { json } = await patch(id, { status: to });
@@ -128,19 +131,19 @@ describe('If-Match', () => {
     ['W/"1"', 412],
     ['1', 412],
     ['', 412],
-  ])('%s of a ticket in version 1 is answered %i', async (ifMatch, status) => {
+  ])('%s of a ticket in version 1: status %i', async (ifMatch, status) => {
     const id = await post();
-    const answer = await patch(id, { priority: 'high' }, '', { 'if-match': ifMatch });
-    expect([answer.status, (await get(id)).version]).toEqual([status, status === 200 ? 2 : 1]);
-    if (status === 412) expect(answer.json.code).toBe('stale_version');
+    const response = await patch(id, { priority: 'high' }, '', { 'if-match': ifMatch });
+    expect([response.status, (await get(id)).version]).toEqual([status, status === 200 ? 2 : 1]);
+    if (status === 412) expect(response.json.code).toBe('stale_version');
   });
 
   test('accepts exactly one of many PATCHes for the same version', async () => {
     const id = await post();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => patch(id, { contractId: `V${index}` }, '', { 'if-match': '"1"' })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
   });
 });
 
@@ -235,7 +238,7 @@ test(`${patches} parallel PATCHes of 10 tickets on two instances lose no change`
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const ids = await Promise.all(Array.from({ length: 10 }, () => post()));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: patches }, (_, index) =>
         tickets.request('PATCH', `/ticket/${ids[index % 10]}`, {
           body: { contractId: `V${index}` },
@@ -243,7 +246,7 @@ test(`${patches} parallel PATCHes of 10 tickets on two instances lose no change`
         }),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     for (const id of ids) {
       const { version, outbox } = await tickets.documentOf(id);
       expect(version).toBe(1 + patches / 10);

@@ -1,6 +1,7 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startHarness, type TicketsHarness, violationsOf } from './harness.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 
@@ -44,17 +45,17 @@ test('an update is checked with the stored fields of the ticket: blind copies ne
 });
 
 const requests = runs(60, 200);
-test(`${requests} requests at once with one externalTicketId make one ticket, on two instances`, async () => {
+test(`${requests} concurrent requests with one externalTicketId make one ticket, on two instances`, async () => {
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: requests }, (_, index) =>
         post({ externalTicketId: 'b', subject: `Nummer ${index}` }, urls[index % 2]),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ json }) => json.id)).size).toBe(1);
     const documents = await tickets.database.collection('tickets').find({ externalTicketId: 'b' }).toArray();
     expect(documents).toHaveLength(1);
     expect(documents[0]?.version).toBe(requests);
@@ -66,12 +67,12 @@ test(`${requests} requests at once with one externalTicketId make one ticket, on
   }
 });
 
-test('an external id that a crash left without a ticket gets one', async () => {
+test('the next request creates the ticket of an external id that a crash left without one', async () => {
   await tickets.database
     .collection<{ _id: string; ticketId: number }>('externalIds')
     .insertOne({ _id: 'c', ticketId: 1_000_000 });
-  const answers = await Promise.all([post({ externalTicketId: 'c' }), post({ externalTicketId: 'c' })]);
-  expect(answers.map(({ json }) => json.id)).toEqual([1_000_000, 1_000_000]);
+  const responses = await Promise.all([post({ externalTicketId: 'c' }), post({ externalTicketId: 'c' })]);
+  expect(responses.map(({ json }) => json.id)).toEqual([1_000_000, 1_000_000]);
 });
 
 test('ids are unique among instances, and not used again after a restart', async () => {

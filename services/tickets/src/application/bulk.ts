@@ -21,7 +21,7 @@ const concurrency = 8;
 
 /** Makes the bulks of a context from its other parts. */
 export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
-  const bulks: Bulks = { run, settle, finishAbandoned };
+  const bulks: Bulks = { run, resolveReservation, finishAbandoned };
   const fullContext: Context = { ...context, bulks };
   const store = context.bulkStore;
 
@@ -65,7 +65,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
           throw staleVersion(`Ticket ${id} does not have the expected version; nothing was changed.`);
         }
         const other = (await context.tickets.find(id))?.reservedBy;
-        if (other) await settle(other, id);
+        if (other) await resolveReservation(other, id);
       }
     }
   }
@@ -116,7 +116,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     return whileRenewing(() => store.renew(bulk), renewEveryMs, work);
   }
 
-  async function settle(id: string, ticketId: number): Promise<void> {
+  async function resolveReservation(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
     // The bulk was cancelled or applied, so a reservation that it has left can be released.
     if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);

@@ -11,7 +11,7 @@ import { workingIds } from '../domain/worked-on.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { tagMessages } from './tag-message.ts';
 
-/** What the message of a ticket depends on beside the ticket. Units: `now` in Unix seconds. */
+/** What the message of a ticket depends on, apart from the ticket. Units: `now` in Unix seconds. */
 export interface RenderContext {
   caller: Caller;
   withRawData: boolean;

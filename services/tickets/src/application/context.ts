@@ -49,7 +49,7 @@ export interface Bulks {
    * Called when the ticket is reserved by a bulk: releases the reservation if the bulk has ended, finishes the bulk if its
    * process has died, and waits a moment otherwise. The caller then tries again.
    */
-  settle(id: string, ticketId: number): Promise<void>;
+  resolveReservation(id: string, ticketId: number): Promise<void>;
   /** Finishes the bulks whose processes have died. */
   finishAbandoned(): Promise<void>;
 }

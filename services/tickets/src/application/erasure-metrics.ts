@@ -16,7 +16,7 @@ export function measureErasures(store: Pick<ErasureStore, 'pendingByService'>, r
         for (const pending of found) this.set({ owner: pending.service }, readValue(pending));
       },
     });
-  gauge('erasures_pending', 'Deleted tickets of which a service may still keep something.', ({ count }) => count);
+  gauge('erasures_pending', 'Deleted tickets of which a service has not confirmed the erasure.', ({ count }) => count);
   gauge('erasures_oldest_age_seconds', 'How long the oldest of them has been deleted.', ({ oldestAt }) =>
     Math.max(0, (Date.now() - oldestAt.getTime()) / 1000),
   );

@@ -4,13 +4,13 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { newTicket } from '../domain/new-ticket.ts';
 import { createdEvent } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
-import { newlyStored, type StoredTicket } from '../store/stored-ticket.ts';
+import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 
 /**
- * Inserts a ticket with a new id. A request with an idempotency key that comes again gets the ticket that it has
- * already inserted.
+ * Inserts a ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
+ * inserted.
  *
  * Errors: ticket_not_found, if that ticket was deleted.
  */
@@ -37,5 +37,5 @@ export async function insertWithId(
   const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
-  return (await context.tickets.insert(ticket, event, appliedRequest)) ? newlyStored(ticket) : undefined;
+  return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;
 }

@@ -22,7 +22,7 @@ export interface BulkElement {
 const readUpdateTicket = patchReader(UpdateTicketRequestSchema);
 const readTicketChange = patchReader(TicketChangeSchema);
 
-/** Reads what a PATCH of one ticket says. */
+/** Reads the request for a PATCH of one ticket. */
 export function readPatch(request: UpdateTicketRequest): TicketPatch {
   return readUpdateTicket(request);
 }
@@ -41,7 +41,7 @@ export function readBulkElement(change: TicketChange): BulkElement {
   };
 }
 
-/** What both requests have beside the fields of the ticket. */
+/** The fields that both requests have, apart from those of the ticket. */
 interface PatchMessage extends Message {
   updateMask?: FieldMask | undefined;
   workedOnBy?: number | undefined;

@@ -10,8 +10,8 @@ const concurrency = 10;
 type RemovedTag = Pick<TagCleanup, 'id' | 'deletedBy'>;
 
 /**
- * Removes deleted tags from all tickets that still have one, each by one change in the name of who deleted the tag. It
- * may run several times, also at once: a ticket without the tags is not changed.
+ * Removes deleted tags from all tickets that still have one, each by one change in the name of the profile that deleted
+ * the tag. It may run several times, also concurrently: a ticket without the tags is not changed.
  */
 export async function removeTagsFromTickets(
   context: Context,
@@ -26,7 +26,7 @@ export async function removeTagsFromTickets(
       now: context.now(),
       limit: concurrency,
       offset: 0,
-      behind: undefined,
+      after: undefined,
       withRawData: false,
     });
     if (page.count === 0) return;

@@ -7,7 +7,7 @@ import { ignoreDeleted, writeTicket } from './write-ticket.ts';
 const batchSize = 100;
 
 /**
- * Opens all pending tickets whose `dueBy` has passed. A ticket that cannot be written does not keep the others waiting.
+ * Opens all pending tickets whose `dueBy` has passed. An error of one ticket does not stop the others.
  *
  * Errors: an AggregateError with the error of each ticket that could not be opened.
  * Source: docs/reference/api.md, Status and closing.

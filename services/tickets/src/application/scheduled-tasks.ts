@@ -7,8 +7,8 @@ import { reopenDueTickets } from './reopen-due-tickets.ts';
 const batchSize = 100;
 
 /**
- * The tasks of the scheduler role of this service. All replicas may run them at once: the store lets each effect happen
- * once.
+ * The tasks of the scheduler role of this service. All replicas may run them concurrently: the store ensures that each
+ * effect happens once.
  */
 export function scheduledTasks(context: Context): ScheduledTask[] {
   return [
@@ -20,7 +20,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
   ];
 }
 
-/** Finishes the erasure of tickets whose deletion did not get to its end. */
+/** Finishes the erasure of tickets whose deletion was interrupted. */
 async function finishErasures(context: Context): Promise<void> {
   for (;;) {
     const ids = await context.erasures.pendingIds('tickets', batchSize);

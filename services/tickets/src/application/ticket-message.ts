@@ -9,7 +9,7 @@ import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/call
 import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
-import { newlyStored, type StoredTicket } from '../store/stored-ticket.ts';
+import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
 
@@ -69,7 +69,7 @@ async function render<Message>(
 }
 
 /** The computed fields of some ticket. Its keys are the names of all computed fields. */
-const computedExample = computedFields(newlyStored({ ...initialTicket, id: 0 }), {
+const computedExample = computedFields(newStoredTicket({ ...initialTicket, id: 0 }), {
   caller: serviceCaller('tickets'),
   withRawData: false,
   tree: tagTree([]),

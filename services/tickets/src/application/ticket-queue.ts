@@ -41,8 +41,8 @@ export function openQueue(
   ]);
   const request = { query, groups, order: settings.routingOrder, isFiltered: others.length > 0 };
   return {
-    first: () => context.queue.first({ ...request, beside: undefined }),
-    neighbour: (side, key) => context.queue.first({ ...request, beside: { side, key } }),
+    first: () => context.queue.first({ ...request, position: undefined }),
+    neighbour: (side, key) => context.queue.first({ ...request, position: { side, key } }),
   };
 }
 

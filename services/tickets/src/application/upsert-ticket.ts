@@ -11,10 +11,10 @@ import { writeTicket } from './write-ticket.ts';
 const maxAttempts = 20;
 
 /**
- * Inserts the ticket with an external id, or updates it if it exists. Of several requests at once the first to claim
- * the external id inserts; the others update.
+ * Inserts the ticket with an external id, or updates it if it exists. Of several concurrent requests, the first
+ * that claims the external id inserts; the others update.
  *
- * Errors: concurrent_change, if the ticket is inserted and deleted all the time.
+ * Errors: concurrent_change, if the ticket is inserted and deleted again and again.
  */
 export async function upsertTicket(
   context: Context,

@@ -7,16 +7,16 @@ import type { Context } from './context.ts';
 /** Decides what happens to a ticket. It is called again if the ticket was changed before its decision was written. */
 export type DecideTicket = (stored: StoredTicket) => TicketDecision;
 
-/** For whom a ticket is written. */
+/** The request or bulk that writes a ticket. */
 export interface WriteOptions {
-  /** The request, if it may come again. A request that was already applied to the ticket is not applied again. */
+  /** The request, if it may be repeated. A request that was already applied to the ticket is not applied again. */
   requestId?: string | undefined;
   /** The bulk that the write is part of. */
   bulkId?: string | undefined;
 }
 
 const maxAttempts = 1000;
-/** After so many attempts, each further one waits for a random time first. */
+/** After this many attempts, each further one waits for a random time first. */
 const attemptsWithoutPause = 10;
 const maxPauseMs = 20;
 
@@ -24,7 +24,7 @@ const maxPauseMs = 20;
  * Reads a ticket, decides and writes. If another write came first, or a bulk has reserved the ticket, it does so again.
  * Returns the ticket after the write.
  *
- * Errors: ticket_not_found; what `decide` throws; concurrent_change if other writes come first too often.
+ * Errors: ticket_not_found; what `decide` throws; concurrent_change if too many other writes come first.
  */
 export async function writeTicket(
   context: Context,
@@ -35,7 +35,7 @@ export async function writeTicket(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const outcome = await context.changeQueue.run(id, () => attemptWrite(context, id, decide, options));
     if ('stored' in outcome) return outcome.stored;
-    if (outcome.reservedBy !== null) await context.bulks.settle(outcome.reservedBy, id);
+    if (outcome.reservedBy !== null) await context.bulks.resolveReservation(outcome.reservedBy, id);
     if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
   }
   throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');

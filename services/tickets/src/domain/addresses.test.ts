@@ -49,7 +49,7 @@ describe('an address of an e-mail', () => {
   });
 });
 
-test('every wrong address is named by its pointer', () => {
+test('every invalid address is reported with its pointer', () => {
   expect(found({ from: 'x', to: ['kim@example.com', 'y'], cc: ['z'] })).toEqual([
     '#/from invalid_format',
     '#/to/1 invalid_format',

@@ -76,11 +76,11 @@ const MAILS: readonly [name: string, body: string, clean: string][] = [
   ],
   ['English, Outlook for iOS', 'Thanks!\n\nGet Outlook for iOS<https://aka.ms/o0ukef>\n', 'Thanks!'],
   [
-    'English, answer below the quote',
+    'English, reply below the quote',
     'On Mon, 4 Mar 2024 at 09:00, Shop <s@e.com> wrote:\n> Which size?\n\nSize 42.\n\n-- \nJane',
     'Size 42.',
   ],
-  ['English, answers between the quotes', '> Which size?\n42\n> Which colour?\nBlue\n', '42\nBlue'],
+  ['English, replies between the quotes', '> Which size?\n42\n> Which colour?\nBlue\n', '42\nBlue'],
   [
     'English, disclaimer and postscript',
     'See attachment.\n\nRegards,\nJane\n\nPS: The number is 4711.',
@@ -178,7 +178,7 @@ const MAILS: readonly [name: string, body: string, clean: string][] = [
     'New text',
   ],
   [
-    'HTML, Gmail, answer below the quote',
+    'HTML, Gmail, reply below the quote',
     '<div class="gmail_quote"><div class="gmail_attr">On Tue wrote:</div><blockquote class="gmail_quote">old</blockquote></div><div>Below</div>',
     'Below',
   ],
@@ -227,7 +227,7 @@ describe('cleanBody', () => {
     ['Von: A\nGesendet: heute\nBetreff: B\n\nText', 'Von: A\nGesendet: heute\nBetreff: B\n\nText'],
     ['  \n', ''],
     ['', ''],
-  ])('answers the whole text of %j, of which nothing would be left', (body, clean) => {
+  ])('returns the whole text of %j, because cleaning would leave nothing', (body, clean) => {
     expect(cleanBody(body)).toBe(clean);
   });
 

@@ -33,7 +33,7 @@ export function plainBody(body: string): string {
  * Converts a body to plain text without quoted replies, signatures and footers, for models to read.
  *
  * Shape: quotes that the mail program has marked in the HTML are removed first, then the lines after a reply heading or
- * a mail header block, `>` lines, device lines, then the signature from `-- ` or a closing formula on, if it is at most
+ * a mail header block, `>` lines, device lines, then the signature from `-- ` or a closing phrase on, if it is at most
  * 25 lines long; a postscript in it stays. What follows a "Forwarded message" line stays. If nothing is left, the
  * result is the plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
  * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,

@@ -3,7 +3,7 @@ import { cleanBody, plainBody } from './body-text.ts';
 import type { TicketInput, TicketState } from './ticket-fields.ts';
 
 /**
- * Sets the fields that follow from others: a ticket on channel system has no sender, only outgoing e-mail has blind
+ * Sets the fields that are derived from others: a ticket on channel system has no sender, only outgoing e-mail has blind
  * copies, and `bodyPlain` and `bodyClean` are made from a body that the input contains.
  */
 export function withDerivedFields(ticket: TicketState, input: TicketInput): TicketState {

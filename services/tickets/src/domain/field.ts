@@ -10,13 +10,13 @@ import { spellingsOf } from '@ticketing/rest/options.ts';
 export interface Field<Value> {
   /** The type of the field in the document, as a constructor: `String`, `[Number]`. */
   type: unknown;
-  /** The value of a ticket to which none was given. */
+  /** The default value. */
   initial: Value;
   store(value: Value): unknown;
   load(stored: never): Value;
   toMessage(value: Value): unknown;
   fromMessage(value: never): Value;
-  /** The value in an event; undefined for texts and other contents, of which an event holds the field's name only. */
+  /** The value in an event; undefined for texts and objects: an event contains only the name of such a field. */
   toEvent: ((value: Value) => JsonValue) | undefined;
 }
 
@@ -62,7 +62,7 @@ export function time(): Field<number | null> {
 }
 
 /** An enum whose document holds the spelling of the API. */
-export function spelled<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
+export function enumText<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = spellingsOf(schema);
   const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));
   const spell = (value: Value) => (value === null ? null : (spellings.get(value) ?? null));
@@ -75,7 +75,7 @@ export function spelled<Value extends number | null>(schema: GenEnum<number>, in
 }
 
 /** An enum that sorts by rank, so its document holds the number. */
-export function ranked<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
+export function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = spellingsOf(schema);
   return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
 }

@@ -5,7 +5,7 @@ import type { TicketInput } from './ticket-fields.ts';
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 /**
- * Decides the first state of a ticket.
+ * Makes the initial state of a ticket.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
  */

@@ -22,7 +22,7 @@ const idDigits = 8;
 const latest = 16 ** timeDigits - 1;
 
 /**
- * The position of a ticket in each order of the queue, as a text: texts sort like the tickets in the queue. A ticket
+ * The position of a ticket in each order of the queue, as a text. The texts sort like the tickets in the queue. A ticket
  * without a time comes after those with one, and the id decides between tickets that are otherwise equal.
  */
 export function queueKeys(ticket: QueuedTicket): Record<RoutingOrder, string> {

@@ -4,7 +4,7 @@ import { replyRecipients } from './reply-recipients.ts';
 
 const ticket = { channel: Channel.EMAIL, from: 'kim', to: ['desk'], cc: ['lee'], bcc: ['max'] };
 
-test('the reply to an incoming ticket goes to its sender, with the same copies and no blind ones', () => {
+test('the reply to an incoming ticket goes to its sender, with the same cc and no bcc', () => {
   expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({ to: ['kim'], cc: ['lee'], bcc: [] });
 });
 

@@ -49,7 +49,7 @@ describe('sanitiseHtml', () => {
     ['a<b and c>d', 'a&lt;b and c>d'],
     ['<!-- note -->', '&lt;!-- note -->'],
     ['ends with <', 'ends with &lt;'],
-  ])('answers the text %j as %j', (body, shown) => {
+  ])('returns the text %j as %j', (body, shown) => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
@@ -77,7 +77,7 @@ describe('sanitiseHtml', () => {
     ['<p><b>open', '<p><b>open</b></p>'],
     ['x</div></p><b>y</b>', 'x<b>y</b>'],
     ['<p>a\0b</p>', '<p>ab</p>'],
-  ])('answers %j as %j', (body, shown) => {
+  ])('returns %j as %j', (body, shown) => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
@@ -181,7 +181,10 @@ const SHOWN_NAMES = new Set(
 const SHOWN_ATTRIBUTE =
   /^(?:align|alt|bgcolor|border|cellpadding|cellspacing|color|colspan|dir|face|height|href|hspace|lang|nowrap|rel|rowspan|scope|size|span|src|start|style|target|title|type|valign|vspace|width)$/;
 
-/** Reads the answer with an own strict grammar: no `<` outside of a known tag, only known attributes and values. */
+/**
+ * Parses the result with a strict grammar that is independent of the sanitiser: no `<` outside of a known tag, only known
+ * attributes and values.
+ */
 function expectHarmless(shown: string): void {
   const rest = shown.replace(SHOWN_TAG, (_tag, _slash, name: string, attributes: string) => {
     expect(SHOWN_NAMES).toContain(name);

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 
-/** How many elements may be open at one time. A further tag is dropped, and its text stays. */
+/** How many elements may be open at the same time. Further tags are dropped, and their text stays. */
 const MAX_DEPTH = 256;
 
 /** How many tags one body may have. Later ones are dropped, and their text stays. */
@@ -46,7 +46,7 @@ export function isHtml(body: string): boolean {
  * Makes a body that a client may put into `innerHTML` from the stored original.
  *
  * Shape: HTML is reduced to an allow-list of elements, attributes, styles and URL schemes. A body without a real tag is
- * text and comes back as it is, except that a `<` which a browser would read as the start of a tag becomes `&lt;`.
+ * text and is returned unchanged, except that a `<` which a browser would read as the start of a tag becomes `&lt;`.
  * Stable: a second pass changes nothing. Time is linear in the input: beyond 256 open elements or 50,000 tags a tag is
  * dropped and its text stays.
  * Source: docs/reference/api.md, Ticket fields; docs/reference/guarantees.md, Untrusted input.

@@ -2,7 +2,7 @@ import type { TagEvent } from './tag-event.ts';
 import type { TagState } from './tag-tree.ts';
 import type { EventActor } from './ticket-event.ts';
 
-/** What is left of a deleted tag. Units: `cleanUpUntil` in Unix seconds. */
+/** What is stored of a deleted tag. Units: `cleanUpUntil` in Unix seconds. */
 export interface DeletedTag {
   id: number;
   version: number;
@@ -12,7 +12,7 @@ export interface DeletedTag {
    * one.
    */
   cleanUpUntil: number;
-  /** Who deleted it. The cleanup changes tickets in their name. */
+  /** Who deleted it. The cleanup changes tickets in the name of this profile. */
   deletedBy: EventActor;
 }
 

@@ -25,24 +25,24 @@ test('only skill tags that are relevant for routing are routing skills', () => {
   expect(tree.routingSkillIds).toEqual([1]);
 });
 
-test('has every tag by its id', () => {
+test('the tree finds every tag by its id', () => {
   const tree = tagTree([tag(2), tag(1)]);
   expect(tree.get(1)?.name).toBe('Tag 1');
   expect(tree.get(9)).toBeUndefined();
   expect([...tree.all()].map(({ id }) => id)).toEqual([2, 1]);
 });
 
-test('has the children of a tag, and the line of its ancestors', () => {
+test('the tree finds the children of a tag, and its ancestors in order', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1), tag(5)]);
   const ids = (tags: readonly { id: number }[]) => tags.map(({ id }) => id);
   expect(ids(tree.childrenOf(1))).toEqual([2, 4]);
   expect(ids(tree.childrenOf(null))).toEqual([1, 5]);
   expect(tree.childrenOf(3)).toEqual([]);
-  expect(ids(tree.lineOf(3))).toEqual([3, 2, 1]);
-  expect(tree.lineOf(9)).toEqual([]);
+  expect(ids(tree.pathToRoot(3))).toEqual([3, 2, 1]);
+  expect(tree.pathToRoot(9)).toEqual([]);
 });
 
-test('the height of a tag is the longest way down from it', () => {
+test('the height of a tag is the length of the longest path to a descendant', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1)]);
   expect([1, 2, 3, 4, 9].map(tree.heightOf)).toEqual([3, 2, 1, 1, 0]);
 });

@@ -20,7 +20,7 @@ export interface TagState {
   modifiedAt: number;
 }
 
-/** All tags, and what follows from their places in the tree. */
+/** All tags, with their relations in the tree. */
 export interface TagTree {
   /** How often changes of tags had been committed before. */
   revision: number;
@@ -29,7 +29,7 @@ export interface TagTree {
   /** The tags directly below a tag; null: the top-level ones. */
   childrenOf(id: number | null): readonly TagState[];
   /** A tag and its ancestors, from the tag upwards; empty for an unknown tag. */
-  lineOf(id: number): TagState[];
+  pathToRoot(id: number): TagState[];
   /** How many levels the tag and its descendants have; 0 for an unknown tag. */
   heightOf(id: number): number;
   /** The names from the top-level ancestor down, joined by " / ". */
@@ -52,7 +52,7 @@ export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
   };
   const byParent = Map.groupBy(tags, ({ parent }) => parent);
   const childrenOf = (id: number | null) => byParent.get(id) ?? [];
-  const lineOf = (id: number) => {
+  const pathToRoot = (id: number) => {
     const line: TagState[] = [];
     for (let tag = byId.get(id); tag && line.length < maxLevels; tag = byId.get(tag.parent ?? 0)) line.push(tag);
     return line;
@@ -62,7 +62,7 @@ export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
     get: (id) => byId.get(id),
     all: () => byId.values(),
     childrenOf,
-    lineOf,
+    pathToRoot,
     heightOf(id) {
       let height = 0;
       let level = [id].filter((one) => byId.has(one));
@@ -75,7 +75,7 @@ export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
     isRoutingSkill,
     routingSkillIds: tags.filter((tag) => isRoutingSkill(tag.id)).map((tag) => tag.id),
     fullName: (tag) =>
-      [tag, ...lineOf(tag.parent ?? 0)]
+      [tag, ...pathToRoot(tag.parent ?? 0)]
         .slice(0, maxLevels)
         .map(({ name }) => name)
         .reverse()

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
-import { changeTag, requireChildless, requireValidPlace } from './tag.ts';
+import { changeTag, requireChildless, requireValidNameAndParent } from './tag.ts';
 import { type TagState, tagTree } from './tag-tree.ts';
 
 const tree = tagTree([
@@ -24,9 +24,9 @@ function thrown(check: () => void): string[] {
 }
 
 const place = (id: number, parent: number | null, name = 'Neu') =>
-  thrown(() => requireValidPlace(tree, { id, parent, name }));
+  thrown(() => requireValidNameAndParent(tree, { id, parent, name }));
 
-describe('a place in the tree', () => {
+describe('the name and the parent of a tag', () => {
   test.each([
     [1, 1],
     [1, 2],
@@ -46,11 +46,11 @@ describe('a place in the tree', () => {
     expect(place(id, parent)).toEqual([]);
   });
 
-  test('must exist', () => {
+  test('the parent must exist', () => {
     expect(place(2, 9)).toEqual(['#/parent unknown_tag']);
   });
 
-  test('has one tag of a name in any case and Unicode form', () => {
+  test('a parent has only one tag of a name, in any case and Unicode form', () => {
     expect(place(0, 1, 'ABSCHLAG')).toEqual(['duplicate_tag']);
     expect(place(0, 2, 'gro\u0308ße')).toEqual(['duplicate_tag']);
     expect(place(4, 1, 'Abschlag')).toEqual(['duplicate_tag']);
@@ -58,14 +58,15 @@ describe('a place in the tree', () => {
     expect(place(0, 4, 'Abschlag')).toEqual([]);
   });
 
-  test('is not for a blank name; all violations are thrown at once', () => {
+  test('a blank name is refused; all violations are thrown at once', () => {
     expect(place(1, 3, '')).toEqual(['#/name too_short', '#/parent tag_cycle']);
   });
 
-  test('is at most 100 levels deep, including the descendants of the tag', () => {
+  test('the tree is at most 100 levels deep, including the descendants of the tag', () => {
     const chain = Array.from({ length: 100 }, (_, index) => tagState(index + 1, index === 0 ? null : index));
     const deep = tagTree([...chain, tagState(101), tagState(102, 101)]);
-    const below = (id: number, parent: number) => thrown(() => requireValidPlace(deep, { id, parent, name: 'Neu' }));
+    const below = (id: number, parent: number) =>
+      thrown(() => requireValidNameAndParent(deep, { id, parent, name: 'Neu' }));
     expect(below(0, 99)).toEqual([]);
     expect(below(0, 100)).toEqual(['#/parent tag_too_deep']);
     expect(below(101, 98)).toEqual([]);

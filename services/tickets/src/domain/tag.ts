@@ -5,7 +5,7 @@ import { maxLevels, type TagState, type TagTree } from './tag-tree.ts';
 export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
 
 /**
- * Sets fields of a tag. If no value differs, the result is the very same tag, with its old version.
+ * Sets fields of a tag. If no value differs, the result is the same object, with its old version.
  *
  * Units: `now` in Unix seconds.
  */
@@ -16,11 +16,11 @@ export function changeTag(before: TagState, input: TagInput, now: number): TagSt
 }
 
 /**
- * Requires that a tag may have its parent and its name.
+ * Checks the parent and the name of a tag.
  *
  * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: docs/reference/api.md, Tags.
  */
-export function requireValidPlace(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
+export function requireValidNameAndParent(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
   const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
   if (violations.length > 0) throw invalidInput(violations);
   const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
@@ -51,12 +51,12 @@ function nameViolations(name: string): Violation[] {
 function parentViolations(tree: TagTree, id: number, parent: number | null): Violation[] {
   if (parent === null) return [];
   const pointer = '#/parent';
-  const line = tree.lineOf(parent);
-  if (line.length === 0) return [unknownTag(parent, pointer)];
-  if (line.some((ancestor) => ancestor.id === id)) {
+  const path = tree.pathToRoot(parent);
+  if (path.length === 0) return [unknownTag(parent, pointer)];
+  if (path.some((ancestor) => ancestor.id === id)) {
     return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
   }
-  if (line.length + Math.max(1, tree.heightOf(id)) <= maxLevels) return [];
+  if (path.length + Math.max(1, tree.heightOf(id)) <= maxLevels) return [];
   return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
 }
 

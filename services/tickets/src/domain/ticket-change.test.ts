@@ -20,7 +20,7 @@ describe('a change', () => {
     expect(changed).toEqual(['subject']);
   });
 
-  test('to the same values returns the very same ticket', () => {
+  test('to the same values returns the same object', () => {
     const { after, changed } = changeFields(before, { subject: 'a', tagIds: [1, 2], channel: Channel.CHAT }, now);
     expect(after).toBe(before);
     expect(changed).toEqual([]);

@@ -9,7 +9,7 @@ export interface TicketChange {
 }
 
 /**
- * Sets fields of a ticket. If no value differs, `after` is the very same ticket, with its old version.
+ * Sets fields of a ticket. If no value differs, `after` is the same object, with its old version.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
  */

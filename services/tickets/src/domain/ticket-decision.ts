@@ -4,7 +4,7 @@ import { type EventHeader, reopenedEvent, type TicketEvent, updatedEvent } from 
 import type { TicketInput, TicketState } from './ticket-fields.ts';
 import type { WorkedOnChange } from './worked-on.ts';
 
-/** What is to happen to a ticket: a change, a change of who works on it, both, or nothing. */
+/** The result of a decision on a ticket: a change, a change of who works on it, both, or neither. */
 export interface TicketDecision {
   change?: RecordedChange | undefined;
   workedOn?: WorkedOnChange | undefined;

@@ -2,7 +2,7 @@ import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import { expect, test } from 'vitest';
 import { fieldChanges } from './ticket-event.ts';
 
-test('lists old and new value of an enum, and of a text only the name', () => {
+test('lists the old and the new value of an enum, but only the field name of a text', () => {
   const before = { status: TicketStatus.OPEN, subject: 'a' };
   const after = { status: TicketStatus.CLOSED, subject: 'b' };
   expect(fieldChanges(['status', 'subject'], before, after)).toEqual([
@@ -11,7 +11,7 @@ test('lists old and new value of an enum, and of a text only the name', () => {
   ]);
 });
 
-test('does not list what every change sets and what follows from another field', () => {
+test('does not list fields that every change sets or that are derived from other fields', () => {
   const fields = ['version', 'modifiedAt', 'bodyPlain', 'bodyClean', 'process', 'body'] as const;
   expect(fieldChanges(fields, {}, {})).toEqual([{ field: 'body' }]);
 });

@@ -33,14 +33,14 @@ export interface EventActor {
   kind: string;
 }
 
-/** What an event says beside the change itself: its id, who caused it, and in which trace. */
+/** What an event contains apart from the change: its id, who caused it, and in which trace. */
 export interface EventHeader {
   eventId: string;
   actor: EventActor;
   traceparent?: string | undefined;
 }
 
-/** Makes the event of a new ticket. Its changes are the differences from a ticket to which no values were given. */
+/** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */
 export function createdEvent(ticket: TicketState, header: EventHeader): TicketEvent {
   const initial = { ...initialTicket, id: ticket.id };
   return event('ticket.created', initial, { after: ticket, changed: changedFields(initial, ticket) }, header);
@@ -56,7 +56,7 @@ export function reopenedEvent(before: TicketState, change: TicketChange, header:
   return { ...updatedEvent(before, change, header), cause: 'schedule', autoOpenedDueToDueDate: true };
 }
 
-/** Makes the event of a deletion. It contains nothing of what the ticket was. Units: `now` in Unix seconds. */
+/** Makes the event of a deletion. It contains no data of the ticket. Units: `now` in Unix seconds. */
 export function deletedEvent(ticket: TicketState, header: EventHeader, now: number): TicketEvent {
   const after = { ...ticket, version: ticket.version + 1, modifiedAt: now };
   return event('ticket.deleted', ticket, { after, changed: [] }, header);
@@ -81,7 +81,7 @@ function event(
   };
 }
 
-/** Fields that every change sets, or that follow from others: events do not list them. */
+/** Fields that events do not list, because every change sets them or they are derived from others. */
 const unlisted = new Set<string>(['version', 'modifiedAt', 'bodyPlain', 'bodyClean', 'process']);
 
 /** Lists the changes of an event: each field by its name, with both values where events may contain them. */

@@ -13,7 +13,7 @@ import {
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { type Field, id, ids, integer, json, plain, ranked, spelled, text, textId, texts, time } from './field.ts';
+import { enumRank, enumText, type Field, id, ids, integer, json, plain, text, textId, texts, time } from './field.ts';
 
 /**
  * Every stored field of a ticket, under its name in the contract. A field of the contract that is not here is computed
@@ -21,7 +21,7 @@ import { type Field, id, ids, integer, json, plain, ranked, spelled, text, textI
  */
 export const ticketFields = {
   version: integer(1),
-  direction: spelled<Direction>(DirectionSchema, Direction.IN),
+  direction: enumText<Direction>(DirectionSchema, Direction.IN),
   from: text(),
   fromName: text(),
   to: texts(),
@@ -33,11 +33,11 @@ export const ticketFields = {
   sentiment: text(),
   language: text(),
   languageCode: text(),
-  aiSupportLevel: spelled<AiSupportLevel>(AiSupportLevelSchema, AiSupportLevel.UNPROCESSED),
-  spamStatus: spelled<SpamStatus | null>(SpamStatusSchema, null),
-  priority: ranked<Priority>(PrioritySchema, Priority.LOW),
-  channel: spelled<Channel>(ChannelSchema, 0),
-  status: spelled<TicketStatus>(TicketStatusSchema, TicketStatus.OPEN),
+  aiSupportLevel: enumText<AiSupportLevel>(AiSupportLevelSchema, AiSupportLevel.UNPROCESSED),
+  spamStatus: enumText<SpamStatus | null>(SpamStatusSchema, null),
+  priority: enumRank<Priority>(PrioritySchema, Priority.LOW),
+  channel: enumText<Channel>(ChannelSchema, 0),
+  status: enumText<TicketStatus>(TicketStatusSchema, TicketStatus.OPEN),
   summary: text(),
   subject: text(),
   body: text(),
@@ -66,7 +66,7 @@ export const ticketFields = {
   lastResponseAuthorId: id(),
   createdBy: id(),
   /** When the AI logic is to run for the ticket. */
-  process: spelled<AiProcess>(AiProcessSchema, AiProcess.BATCH),
+  process: enumText<AiProcess>(AiProcessSchema, AiProcess.BATCH),
 };
 
 type Fields = typeof ticketFields;
@@ -90,7 +90,7 @@ export function fieldOf(name: TicketFieldName): Field<unknown> {
   return ticketFields[name] as unknown as Field<unknown>;
 }
 
-/** The values of a ticket to which none were given. */
+/** The default values of all fields. */
 export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
   Object.fromEntries(ticketFieldNames.map((name) => [name, fieldOf(name).initial])) as Omit<TicketState, 'id'>,
 );

@@ -43,7 +43,7 @@ function problems(...filters: Partial<FilterInput>[]): string[] {
 }
 
 describe('a filter', () => {
-  test('whose key has no prefix is one of the ticket', () => {
+  test('whose key has no prefix is one for a field of the ticket', () => {
     expect(check({ key: 'agentId', value: 7 })).toEqual(check({ key: 't.agentId', value: 7 }));
     expect(problems({ key: 'tagId', value: 7 })).toEqual(['#/filters/0/key unknown_filter_key']);
   });
@@ -88,7 +88,7 @@ describe('a filter', () => {
     }
   });
 
-  test('between reads a date as the whole day, = and in as its first second', () => {
+  test('between treats a date as the whole day, = and in treat it as its first second', () => {
     const day = Date.UTC(2026, 1, 28) / 1000;
     const key = 't.dueBy';
     expect(check({ key, comparator: 'between', from: '2026-02-28', to: '2026-02-28' })).toEqual([
@@ -138,7 +138,7 @@ describe('a filter', () => {
     expect(problems({ key: 'subject', value: 'x'.repeat(513) })).toEqual(['#/filters/0/value too_long']);
   });
 
-  test('needs the values of its comparator', () => {
+  test('requires the values that its comparator needs', () => {
     expect(
       problems(
         {},

@@ -44,12 +44,12 @@ describe('a patch', () => {
   test.each([
     ['by a machine', { author: machine }],
     ['by a service', { author: { profileId: null, isHuman: false } }],
-    ['that asks for none', { includeInWorklog: false }],
+    ['with includeInWorklog=false', { includeInWorklog: false }],
   ])('%s makes no entry of the worklog', (_, context) => {
     expect(decide({ input: { subject: 'b' } }, context).change?.worklogEntry).toBeUndefined();
   });
 
-  test('without a difference decides nothing, unless it contains a status', () => {
+  test('without a difference makes no change, unless it contains a status', () => {
     expect(decide({ input: { subject: 'a' } })).toEqual({ workedOn: undefined });
     const { change } = decide({ input: { status: TicketStatus.OPEN } });
     expect([change?.after.version, change?.changed]).toEqual([2, []]);
@@ -59,7 +59,7 @@ describe('a patch', () => {
     expect(decide({ addTagIds: [3, 1], removeTagIds: [2, 9] }).change?.after.tagIds).toEqual([1, 3]);
   });
 
-  test('says who works on the ticket, without a new version', () => {
+  test('changes who works on the ticket, without a new version', () => {
     expect(decide({ workedOnBy: 7 })).toMatchObject({ workedOn: { after: [{ profileId: 7, at: now }] } });
     expect(decide({ workedOnBy: null })).toMatchObject({ workedOn: { removedIds: [21] } });
     expect(decide({ workedOnBy: null }, { author: { profileId: null, isHuman: false } })).toEqual({});

@@ -8,17 +8,17 @@ import { type EventHeader, updatedEvent } from './ticket-event.ts';
 import type { TicketInput, TicketState } from './ticket-fields.ts';
 import { startWorking, stopWorking, type WorkedOn, type WorkedOnChange } from './worked-on.ts';
 
-/** What a PATCH says of one ticket. */
+/** The content of a PATCH of one ticket. */
 export interface TicketPatch {
   /** The fields to set. */
   input: TicketInput;
   addTagIds: readonly number[];
   removeTagIds: readonly number[];
-  /** The profile that works on the ticket; null: the author no longer does; undefined: nothing is said about it. */
+  /** The profile that works on the ticket; null: the author no longer does; undefined: no change. */
   workedOnBy: number | null | undefined;
 }
 
-/** What the decision on a PATCH depends on beside the PATCH. Units: `now` in Unix seconds. */
+/** What the decision on a PATCH depends on, apart from the PATCH. Units: `now` in Unix seconds. */
 export interface PatchContext {
   author: Author;
   now: number;

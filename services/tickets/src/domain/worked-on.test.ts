@@ -25,7 +25,7 @@ test('a profile that stops is removed, whether it was there or not', () => {
   expect(stopWorking(before, 2, now)).toEqual({ after: before, added: undefined, removedIds: [2] });
 });
 
-test('every change removes who was last seen an hour ago', () => {
+test('every change removes the profiles that were last seen an hour ago', () => {
   const before = [
     { profileId: 1, at: now - 3600 },
     { profileId: 2, at: now - 3599 },
@@ -35,7 +35,7 @@ test('every change removes who was last seen an hour ago', () => {
   expect(stopWorking(before, 2, now)).toMatchObject({ after: [], removedIds: [1, 2] });
 });
 
-test('of more than a hundred profiles the oldest are removed', () => {
+test('the oldest are removed when there are more than a hundred profiles', () => {
   const before = Array.from({ length: 100 }, (_, index) => ({ profileId: index + 1, at: now - index }));
   const { after, removedIds } = startWorking(before, 101, now);
   expect(removedIds).toEqual([100]);

@@ -1,4 +1,4 @@
-/** A profile that works on a ticket, and when it was last said to. Units: `at` in Unix seconds. */
+/** A profile that works on a ticket, and when this was last set. Units: `at` in Unix seconds. */
 export interface WorkedOn {
   profileId: number;
   at: number;
@@ -6,17 +6,17 @@ export interface WorkedOn {
 
 /** A change of who works on a ticket. */
 export interface WorkedOnChange {
-  /** All who work on it afterwards. */
+  /** All profiles that work on it afterwards. */
   after: readonly WorkedOn[];
-  /** The one who is added or renewed. */
+  /** The profile that is added or renewed. */
   added: WorkedOn | undefined;
-  /** The profiles that are removed: one who no longer works on it, and those whose time has run out. */
+  /** The profiles that are removed: one that no longer works on it, and those that have expired. */
   removedIds: readonly number[];
 }
 
-/** For how long a profile is shown. */
+/** How long a profile is shown after it was set. */
 const shownSeconds = 3600;
-/** How many profiles a ticket has at most; the one who was renewed longest ago is removed first. */
+/** How many profiles a ticket has at most; the one that was renewed longest ago is removed first. */
 const maxWorkedOn = 100;
 
 /** Decides that a profile works on a ticket from now on. Units: `now` in Unix seconds. */
@@ -37,7 +37,7 @@ export function workingIds(workedOn: readonly WorkedOn[], now: number): number[]
   return workedOn.filter(({ at }) => at > now - shownSeconds).map(({ profileId }) => profileId);
 }
 
-/** Those whose time has run out, and those who would be too many with one more. */
+/** The profiles that have expired, and the oldest ones that exceed the limit when one more is added. */
 function expiredIds(workedOn: readonly WorkedOn[], now: number): number[] {
   const newestFirst = workedOn.toSorted((left, right) => right.at - left.at);
   return newestFirst

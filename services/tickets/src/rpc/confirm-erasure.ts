@@ -7,8 +7,8 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 
 /**
- * Records that the calling service has erased its data of a deleted ticket. When all services have, nothing is left of
- * the ticket but its id, its version and the time of its deletion.
+ * Records that the calling service has erased its data of a deleted ticket. When all services have
+ * confirmed, only the id, the version and the time of the deletion of the ticket remain.
  *
  * Errors: ticket_not_deleted. Source: docs/reference/architecture.md, Delete.
  */

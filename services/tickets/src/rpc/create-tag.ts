@@ -3,7 +3,7 @@ import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/t
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
-import { requireValidPlace } from '../domain/tag.ts';
+import { requireValidNameAndParent } from '../domain/tag.ts';
 import { tagChangedEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 
@@ -15,7 +15,7 @@ export async function createTag(context: Context, call: Call, request: CreateTag
     // The same request has created it in a process that died before it responded.
     if (call.idempotency && (await context.tags.isTaken(id))) return undefined;
     const tag = newTag(request, context.now());
-    requireValidPlace(tree, tag);
+    requireValidNameAndParent(tree, tag);
     id ||= await next();
     return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(context, call)) };
   });

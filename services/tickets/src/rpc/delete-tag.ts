@@ -7,12 +7,12 @@ import { removeTagsFromTickets } from '../application/remove-deleted-tags.ts';
 import { requireChildless } from '../domain/tag.ts';
 import { tagDeletedEvent } from '../domain/tag-event.ts';
 
-/** So long after the deletion, a request or an interrupted bulk that was checked before it may still write the tag. */
+/** How long after the deletion of a tag a request or bulk that was validated before may still write it to a ticket. */
 const cleanUpForSeconds = 24 * 60 * 60;
 
 /**
  * Deletes a tag and removes it from all tickets. Tickets stop showing it at once, even before it is removed from them.
- * If this request does not get to its end, `cleanUpDeletedTags` does the rest.
+ * If this request is interrupted, `cleanUpDeletedTags` does the rest.
  *
  * Errors: tag_not_found, tag_has_children. Source: docs/reference/api.md, Tags; docs/reference/api.md, Values.
  */

@@ -11,8 +11,8 @@ import { finishErasure } from '../application/finish-erasure.ts';
 import { deletedEvent } from '../domain/ticket-event.ts';
 
 /**
- * Deletes a ticket and all that this service stores of it. Its id and its version stay, so that an event that arrives
- * late elsewhere does not bring it back.
+ * Deletes a ticket and all that this service stores of it. Its id and its version stay, so that another
+ * service does not restore it when an older event arrives late.
  *
  * Errors: ticket_not_found; stale_version, if `If-Match` names another version.
  * Source: docs/reference/api.md, Deletion; docs/reference/architecture.md, Delete.
@@ -29,7 +29,7 @@ export async function deleteTicket(
     requireVersion(stored.ticket.version);
     const event = deletedEvent(stored.ticket, eventHeaderOf(context, call), context.now());
     if (await context.tickets.erase(stored.ticket, event, new Date(context.now() * 1000))) break;
-    if (stored.reservedBy !== null) await context.bulks.settle(stored.reservedBy, request.ticketId);
+    if (stored.reservedBy !== null) await context.bulks.resolveReservation(stored.reservedBy, request.ticketId);
   }
   await finishErasure(context, request.ticketId);
   return { $typeName: 'ticketing.tickets.v1.DeleteTicketResponse', success: true };

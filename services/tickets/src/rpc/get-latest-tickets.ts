@@ -14,7 +14,7 @@ import { filterKeys } from '../domain/ticket-keys.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 
 /**
- * Returns the first id of the queue, and the ids before and after a ticket in it, as far as there are any. Without
+ * Returns the first id of the queue, and the ids before and after a ticket in it, if there are any. Without
  * filters on `t.status` and `t.spamStatus` the queue has open tickets that are not spam.
  *
  * Errors: invalid_filter, ticket_not_found; required, for a direction without a ticket.

@@ -13,13 +13,13 @@ import { fullTickets } from '../application/ticket-message.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 
 const batchSize = 5;
-/** Of all texts together, in characters. */
+/** The limit of all texts together, in characters. */
 const maxTextLength = 16 * 1024 * 1024;
 
 /**
  * Returns tickets as they are now, for services that store data of them.
  *
- * Errors: too_large, if the texts of several tickets together are; one ticket alone is always returned.
+ * Errors: too_large, if the texts of several tickets together exceed the limit; a single ticket is always returned.
  */
 export async function getTicketSnapshots(
   context: Context,
@@ -44,11 +44,11 @@ export async function getTicketSnapshots(
     tagRevision = Math.min(tagRevision, tree.revision);
     const tickets = await fullTickets(context, stored, { caller: call.caller, withRawData: true, tree });
     snapshots.push(...tickets.map((ticket, index) => snapshotOf(ticket, stored[index])));
-    // Lets other requests be served in between.
+    // Yields to other requests between two tickets.
     await setImmediate();
   }
   const tree = await context.tags.tree();
-  const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.lineOf(id).map((tag) => tag.id)));
+  const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.pathToRoot(id).map((tag) => tag.id)));
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketSnapshotsResponse',
     snapshots,

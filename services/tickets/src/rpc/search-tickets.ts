@@ -53,7 +53,7 @@ export async function searchTickets(
       now,
       limit,
       offset: cursor ? 0 : offset,
-      behind: cursor,
+      after: cursor,
       withRawData: request.includeRawData ?? false,
     }),
   ]);

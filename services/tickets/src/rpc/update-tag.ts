@@ -4,7 +4,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
 import { tagMessages } from '../application/tag-message.ts';
-import { changeTag, requireValidPlace, type TagInput } from '../domain/tag.ts';
+import { changeTag, requireValidNameAndParent, type TagInput } from '../domain/tag.ts';
 import { tagChangedEvent } from '../domain/tag-event.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function updateTag(context: Context, call: Call, request: UpdateTag
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
     const after = changeTag(before, input, context.now());
-    requireValidPlace(current, after);
+    requireValidNameAndParent(current, after);
     return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderOf(context, call)) };
   });
   const [tag] = tagMessages([request.id], tree);

@@ -11,7 +11,7 @@ export interface TicketUpdate {
   before: StoredTicket;
   change: RecordedChange;
   workedOn?: WorkedOnChange | undefined;
-  /** The request that makes the change, if it may come again. */
+  /** The request that makes the change, if it may be repeated. */
   appliedRequest?: AppliedRequest | undefined;
   /** The bulk that makes the change; its reservation of the ticket ends with it. */
   bulkId?: string | undefined;
@@ -54,8 +54,8 @@ export function workedOnUpdate({ added, removedIds }: WorkedOnChange): { $set?: 
 }
 
 /**
- * The requests applied within the last day, and one more. The list is written as a whole: no other write gets between,
- * as the update requires the version that was read.
+ * The requests applied within the last day, and one more. The list can be written as a whole, because the update
+ * requires the version that was read.
  */
 function withAppliedRequest(earlier: readonly AppliedRequest[], request: AppliedRequest): AppliedRequest[] {
   const since = request.at.getTime() - keptAppliedRequestsMs;

@@ -31,7 +31,7 @@ test('a text without words matches nothing', () => {
   ]);
 });
 
-test('a query has values of the request only in the place of literals', () => {
+test('a query contains values of the request only as literals', () => {
   const [query] = compileConditions(
     [{ key: 't.subject', operator: 'in', values: ['$gt', '{"$ne":1}'], orUnset: true }],
     0,

@@ -18,7 +18,7 @@ export interface QueueRequest {
   groups: readonly number[];
   order: RoutingOrder;
   /** The position, and whether to find the nearest ticket before or after it. Undefined: from the start. */
-  beside: { side: 'before' | 'after'; key: string } | undefined;
+  position: { side: 'before' | 'after'; key: string } | undefined;
   /** Whether the query contains conditions of the request. */
   isFiltered: boolean;
 }
@@ -32,10 +32,10 @@ export function queueStore(tickets: TicketCollection): QueueStore {
   };
 }
 
-/** Each group is one range of an index: its first ticket is found at once, and the first of these is the result. */
+/** Finds the first ticket of each group, which is one range of an index, and returns the first of them. */
 async function findFirst(tickets: TicketCollection, request: QueueRequest): Promise<number | undefined> {
-  const { order, beside } = request;
-  const direction = beside?.side === 'before' ? -1 : 1;
+  const { order, position } = request;
+  const direction = position?.side === 'before' ? -1 : 1;
   const found = await Promise.all(request.groups.map((group) => findFirstOfGroup(tickets, group, direction, request)));
   const firsts = found.filter((first) => first !== null);
   firsts.sort((left, right) => (left.queueKeys[order] < right.queueKeys[order] ? -direction : direction));
@@ -43,20 +43,20 @@ async function findFirst(tickets: TicketCollection, request: QueueRequest): Prom
 }
 
 /**
- * Without conditions of the request the index is named: otherwise a plan that MongoDB has cached for a position near
- * the end of the queue may be reused at its start, where it sorts the whole queue.
+ * Without conditions of the request, the index is given as a hint. Otherwise MongoDB may reuse a plan that it has cached
+ * for a position near the end of the queue at its start, where that plan sorts the whole queue.
  */
 async function findFirstOfGroup(
   tickets: TicketCollection,
   queueGroup: number,
   direction: 1 | -1,
-  { query, order, beside, isFiltered }: QueueRequest,
+  { query, order, position, isFiltered }: QueueRequest,
 ): Promise<QueueEntry | null> {
   const field = `queueKeys.${order}`;
-  const position = beside ? { [field]: { [direction === 1 ? '$gt' : '$lt']: beside.key } } : {};
+  const range = position ? { [field]: { [direction === 1 ? '$gt' : '$lt']: position.key } } : {};
   const find = (options: { hint?: Record<string, 1> }) =>
     tickets.findOne<QueueEntry>(
-      { queueGroup, ...position, ...query },
+      { queueGroup, ...range, ...query },
       { projection: { [field]: 1 }, sort: { [field]: direction }, maxTimeMS: maxQueryMs, ...options },
     );
   if (isFiltered) return find({});
@@ -66,7 +66,7 @@ async function findFirstOfGroup(
   });
 }
 
-/** Indexes are built while the service already runs. */
+/** The service may run before its indexes are built. */
 function isMissingIndex(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 2;
 }

@@ -1,5 +1,5 @@
 import { storeCall } from '@ticketing/store/store-error.ts';
-import { isLive, type TicketCollection } from './ticket-model.ts';
+import { isNotDeleted, type TicketCollection } from './ticket-model.ts';
 
 /**
  * The reservations of tickets: a reserved ticket is changed by one bulk only. Errors of every operation:
@@ -20,7 +20,7 @@ export function reservationStore(tickets: TicketCollection): ReservationStore {
   return {
     reserve: (ticketId, version, bulkId) =>
       storeCall(async () => {
-        const expected = { _id: ticketId, ...isLive, ...(version === undefined ? {} : { version }) };
+        const expected = { _id: ticketId, ...isNotDeleted, ...(version === undefined ? {} : { version }) };
         const isFree = { ...expected, reservedBy: { $in: [null, bulkId] } };
         const { matchedCount } = await tickets.updateOne(isFree, { $set: { reservedBy: bulkId } });
         if (matchedCount === 1) return 'reserved';

@@ -4,20 +4,20 @@ import type { WorkedOn } from '../domain/worked-on.ts';
 import { stateOf } from './ticket-document.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
-/** A ticket as it is stored, with what is stored beside its fields. */
+/** A ticket as it is stored, with the internal fields of its document. */
 export interface StoredTicket {
   ticket: TicketState;
   workedOn: readonly WorkedOn[];
-  /** The requests that were applied to it and may come again. */
+  /** The requests that were applied to it and may be repeated. */
   appliedRequests: readonly AppliedRequest[];
-  /** The bulk that alone may change it now. */
+  /** The bulk that has reserved it. */
   reservedBy: string | null;
   /** How many entries its worklog has had. */
   manualWorkEntries: number;
 }
 
 /** A ticket that has just been created. */
-export function newlyStored(ticket: TicketState): StoredTicket {
+export function newStoredTicket(ticket: TicketState): StoredTicket {
   return { ticket, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 };
 }
 

@@ -11,7 +11,7 @@ export interface WaitingChange {
   reject(error: unknown): void;
 }
 
-/** The decisions of some callers, made one after the other. */
+/** The result of the decisions of several callers, made one after the other. */
 export interface TagDecisions {
   changes: TagChange[];
   /** The callers who have decided, with a change or without one. */
@@ -24,8 +24,8 @@ export interface TagDecisions {
   postponed: WaitingChange[];
 }
 
-/** Lets each caller decide on the tags as the callers before it leave them. */
-export async function decideInTurn(
+/** Lets each caller decide on the tags as changed by the callers before it. */
+export async function decideSequentially(
   before: ReadonlyMap<number, TagState>,
   callers: readonly WaitingChange[],
 ): Promise<TagDecisions> {

@@ -12,7 +12,7 @@ const gone = (id: number, version: number): TagChange => ({
   event,
 });
 
-test('the tags now follow from those at any revision that the log reaches back to', () => {
+test('the current tags can be made from those at any revision that the log covers', () => {
   const together = fc.uniqueArray(fc.tuple(fc.nat(40), fc.nat(9)), {
     minLength: 1,
     maxLength: maxChanges,
@@ -42,7 +42,7 @@ test('the tags now follow from those at any revision that the log reaches back t
   );
 });
 
-test('has only the last change of a tag', () => {
+test('the log has only the last change of a tag', () => {
   const log = [changed(1, 1), changed(2, 1), gone(1, 2)].reduce(
     (log, change) => appendChanges(log, [change]),
     emptyTagLog,

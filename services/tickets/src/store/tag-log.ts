@@ -9,13 +9,13 @@ import type { TagState } from '../domain/tag-tree.ts';
 export interface TagLog {
   /** How often changes have been committed. */
   revision: number;
-  /** Of each tag the last change, if it was committed after `completeAfter`; with the revision that committed it. */
+  /** The last change of each tag that was changed after `completeAfter`, with the revision of its commit. */
   changes: readonly (TagChange & { revision: number })[];
   /** The revision after which the log has the last change of every tag. */
   completeAfter: number;
 }
 
-/** The id of the only document. */
+/** The id of the log document. */
 export const tagLogId = 'tags';
 
 /** The log before the first change. */

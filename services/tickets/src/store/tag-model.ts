@@ -7,7 +7,7 @@ import type { TagState } from '../domain/tag-tree.ts';
 /** Where the tags are stored. */
 export const tagCollection = 'tags';
 
-/** The document of a tag. One whose cleanup is finished no longer says until when it was, and who deleted the tag. */
+/** The document of a tag. The end of its cleanup removes `cleanUpUntil` and the profile that deleted the tag. */
 export type TagDocument = (
   | Stored<TagState>
   | (Pick<Stored<DeletedTag>, '_id' | 'version' | 'deleted'> & Partial<DeletedTag>)

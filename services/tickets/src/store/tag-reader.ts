@@ -12,14 +12,14 @@ export interface TagSnapshot {
   tree: TagTree;
 }
 
-/** Reads the tags. The last snapshot stays in memory: if no change was committed since, one small read shows it. */
+/** Reads the tags. The last snapshot stays in memory: one small read shows whether it is still current. */
 export interface TagReader {
   /** All tags as of now. */
   read(): Promise<TagSnapshot>;
   /** All tags as they were within the last second. */
   readRecent(): Promise<TagSnapshot>;
-  /** Makes the snapshot of a log whose tags are known, and keeps it unless a newer one is there. */
-  keep(log: TagLog, tags: ReadonlyMap<number, TagState>): TagSnapshot;
+  /** Makes the snapshot of a log whose tags are known, and keeps it unless there is a newer one. */
+  cacheSnapshot(log: TagLog, tags: ReadonlyMap<number, TagState>): TagSnapshot;
 }
 
 const recentMs = 1000;
@@ -29,7 +29,7 @@ export function tagReader(tags: Model<TagDocument>, logs: Model<TagLog & { _id: 
   let latest: TagSnapshot | undefined;
   let latestCheckedAt = 0;
 
-  function keep(log: TagLog, tagsById: ReadonlyMap<number, TagState>): TagSnapshot {
+  function cacheSnapshot(log: TagLog, tagsById: ReadonlyMap<number, TagState>): TagSnapshot {
     const snapshot = { log, tags: tagsById, tree: tagTree([...tagsById.values()], log.revision) };
     if (!latest || latest.log.revision < log.revision) latest = snapshot;
     return snapshot;
@@ -51,7 +51,7 @@ export function tagReader(tags: Model<TagDocument>, logs: Model<TagLog & { _id: 
       const log = await readLog();
       if (latest && latest.log.revision >= log.revision) return latest;
       if (latest && latest.log.revision >= log.completeAfter)
-        return keep(log, tagsAfter(latest.tags, latest.log.revision, log));
+        return cacheSnapshot(log, tagsAfter(latest.tags, latest.log.revision, log));
       const snapshot = await readDocuments(log);
       if (snapshot) return snapshot;
     }
@@ -66,7 +66,7 @@ export function tagReader(tags: Model<TagDocument>, logs: Model<TagLog & { _id: 
     const documents = await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>();
     const newest = await readLog();
     if (revision < newest.completeAfter && newest.revision !== 0) return undefined;
-    return keep(newest, tagsAfter(tagsOf(documents), revision, newest));
+    return cacheSnapshot(newest, tagsAfter(tagsOf(documents), revision, newest));
   }
 
   async function readLog(): Promise<TagLog> {
@@ -79,6 +79,6 @@ export function tagReader(tags: Model<TagDocument>, logs: Model<TagLog & { _id: 
       if (latest && performance.now() - latestCheckedAt < recentMs) return latest;
       return read();
     },
-    keep,
+    cacheSnapshot,
   };
 }

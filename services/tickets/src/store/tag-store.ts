@@ -20,7 +20,7 @@ export interface TagStore {
    * Changes a tag as `decide` says for the current tree. If another process changes a tag first, `decide` is called
    * again. Returns the tree after the change.
    *
-   * Errors: what `decide` throws; concurrent_change if other processes come first too often.
+   * Errors: what `decide` throws; concurrent_change if too many other changes come first.
    */
   change(decide: DecideTag): Promise<TagTree>;
   /** Whether there is or was a tag with an id. */

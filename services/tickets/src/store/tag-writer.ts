@@ -3,7 +3,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Model } from 'mongoose';
 import type { TagTree } from '../domain/tag-tree.ts';
-import { type DecideTag, decideInTurn, type WaitingChange } from './tag-decisions.ts';
+import { type DecideTag, decideSequentially, type WaitingChange } from './tag-decisions.ts';
 import { tagWrite } from './tag-document.ts';
 import { appendChanges, maxChanges, type TagLog, tagLogId, tagsAfter } from './tag-log.ts';
 import type { TagDocument } from './tag-model.ts';
@@ -18,7 +18,7 @@ export interface TagWriter {
 }
 
 const maxAttempts = 1000;
-/** After so many attempts, each further one waits for a random time first. */
+/** After this many attempts, each further one waits for a random time first. */
 const attemptsWithoutPause = 3;
 const maxPauseMs = 20;
 
@@ -27,7 +27,7 @@ const maxPauseMs = 20;
  *
  * Changes are committed by writing them to the log, at the revision on which they were decided, and are then applied to
  * the documents of their tags. Callers that wait in this process are committed together. Before the next commit, in any
- * process, the last changes are applied again, so that a crash in between leaves nothing to repair.
+ * process, the last changes are applied again, so that nothing has to be repaired after a crash in between.
  */
 export function tagWriter(
   tags: Model<TagDocument>,
@@ -39,7 +39,7 @@ export function tagWriter(
   let isChanging = false;
   let appliedRevision = 0;
 
-  async function changeWaiting(): Promise<void> {
+  async function commitWaitingChanges(): Promise<void> {
     isChanging = true;
     while (waiting.length > 0) {
       const callers = waiting.splice(0, maxChanges);
@@ -59,14 +59,14 @@ export function tagWriter(
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
       const before = await reader.read();
-      const { changes, decided, failed, postponed } = await decideInTurn(before.tags, callers);
+      const { changes, decided, failed, postponed } = await decideSequentially(before.tags, callers);
       let { tree } = before;
       if (changes.length > 0) {
         await apply(before.log);
         const log = appendChanges(before.log, changes);
         if (!(await commit(log, before.log.revision))) continue;
         await apply(log);
-        tree = reader.keep(log, tagsAfter(before.tags, before.log.revision, log)).tree;
+        tree = reader.cacheSnapshot(log, tagsAfter(before.tags, before.log.revision, log)).tree;
       }
       for (const { resolve } of decided) resolve(tree);
       for (const { waiting, error } of failed) waiting.reject(error);
@@ -102,13 +102,12 @@ export function tagWriter(
 
   return {
     async change(decide) {
-      // While the database is unavailable, all callers fail here at the same time; in turn, each would wait for the
-      // time
-      // limits of those before it.
+      // While the database is unavailable, all callers fail here at once. One after another, each would wait for the
+      // time limits of those before it.
       await storeCall(reader.read);
       return new Promise((resolve, reject) => {
         waiting.push({ decide, resolve, reject });
-        if (!isChanging) void changeWaiting();
+        if (!isChanging) void commitWaitingChanges();
       });
     },
     applyLastChanges: async () => apply((await reader.read()).log),

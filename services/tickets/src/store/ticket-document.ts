@@ -7,8 +7,8 @@ import { wordsOf } from '../domain/words.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
 /**
- * The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may come
- * again.
+ * The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may be
+ * repeated.
  */
 export function documentOf(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): TicketDocument {
   return {

@@ -2,7 +2,7 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
-import { isDeleted, isLive, type TicketCollection, type TicketDocument } from './ticket-model.ts';
+import { isDeleted, isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
 /** Lists of tickets. Errors of every operation: store_unavailable, search_too_slow. */
@@ -15,7 +15,7 @@ export interface TicketListStore {
   count(query: Query, matchesUnset: boolean): Promise<number>;
 }
 
-/** Which part of which list to read. Units: `now` in Unix seconds. */
+/** A list, and the part of it to read. Units: `now` in Unix seconds. */
 export interface PageRequest {
   query: Query;
   order: Order;
@@ -23,7 +23,7 @@ export interface PageRequest {
   limit: number;
   offset: number;
   /** Where the page before ended. */
-  behind: Position | undefined;
+  after: Position | undefined;
   withRawData: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface Page {
   /** Where it ends; undefined if no ticket follows. */
   end: Position | undefined;
   /**
-   * Decodes the tickets. Call it when nothing else remains to be awaited: decoded tickets take many times the memory of
-   * the bytes from the server, and if they live through a wait, the garbage collector takes as long as all the rest of
-   * a search.
+   * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of
+   * the bytes from the server, and if they are kept during an await, garbage collection takes as long as the rest of the
+   * search.
    */
   tickets(): StoredTicket[];
 }
@@ -55,7 +55,7 @@ export function ticketListStore(tickets: TicketCollection): TicketListStore {
     count: (query, matchesUnset) =>
       storeCall(() =>
         translateTimeLimit(tooSlowDetail, async () => {
-          const all = await count(countable(query));
+          const all = await count(countQuery(query));
           return matchesUnset ? Math.max(0, all - (await count({ $and: [query, isDeleted] }))) : all;
         }),
       ),
@@ -63,23 +63,23 @@ export function ticketListStore(tickets: TicketCollection): TicketListStore {
 }
 
 /**
- * Without conditions, a condition on the id: MongoDB then counts the entries of its index instead of reading every
- * ticket.
+ * Adds a condition on the id to a query without conditions: MongoDB then counts the entries of the index instead of
+ * reading every ticket.
  */
-function countable(query: Query): Query {
+function countQuery(query: Query): Query {
   return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
 }
 
 async function readPage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
   const segments = segmentsOf(request.order, request.now);
-  const ranges = rangesAfter(segments, request.order, request.behind);
+  const ranges = rangesAfter(segments, request.order, request.after);
   const projection = request.withRawData ? leftOutOfLists : { ...leftOutOfLists, rawData: 0 };
   const found: { bytes: Uint8Array; range: Range }[] = [];
   let offset = request.offset;
   // One more than requested shows whether a ticket follows.
   const wanted = request.limit + 1;
   for (const range of ranges) {
-    const match = { $and: [request.query, range.match, isLive] };
+    const match = { $and: [request.query, range.match, isNotDeleted] };
     const part = { projection, sort: range.sort, skip: offset, limit: wanted - found.length };
     const options = { ...part, maxTimeMS: maxQueryMs, allowDiskUse: true, raw: true };
     const documents = (await tickets.find(match, options).toArray()) as unknown as Uint8Array[];

@@ -21,15 +21,15 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   queueGroup: number;
   /** The ticket's position in each order of the queue. */
   queueKeys: Record<RoutingOrder, string>;
-  /** Who works on the ticket: by the id of the profile, when it was last said to. */
+  /** Who works on the ticket: for each profile id, when this was last set. */
   workedOn: Record<string, Date>;
   /** How many entries the worklog has had. */
   manualWorkEntries: number;
   /** The last entries of the worklog. */
   worklog: WorklogDocument[];
-  /** The requests that were applied to the ticket and may come again. */
+  /** The requests that were applied to the ticket and may be repeated. */
   appliedRequests: AppliedRequest[];
-  /** The bulk that alone may change the ticket now. */
+  /** The bulk that has reserved the ticket. */
   reservedBy: string | null;
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
@@ -50,7 +50,7 @@ export interface AppliedRequest {
   at: Date;
 }
 
-/** An index, and which queries need it. */
+/** An index, and the queries that need it. */
 export interface IndexReason {
   index: IndexDefinition;
   options?: IndexOptions;
@@ -104,7 +104,7 @@ export const ticketIndexes: readonly IndexReason[] = [
 export type TicketCollection = mongo.Collection<TicketDocument>;
 
 /** Matches tickets that are not deleted. */
-export const isLive: Query = { deletedAt: null };
+export const isNotDeleted: Query = { deletedAt: null };
 
 /** Matches deleted tickets. */
 export const isDeleted: Query = { deletedAt: { $exists: true } };
@@ -112,7 +112,7 @@ export const isDeleted: Query = { deletedAt: { $exists: true } };
 /**
  * The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself.
  */
-export function nativeTickets(model: Model<TicketDocument>): TicketCollection {
+export function nativeCollection(model: Model<TicketDocument>): TicketCollection {
   return model.collection as unknown as TicketCollection;
 }
 

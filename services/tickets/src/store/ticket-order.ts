@@ -1,7 +1,7 @@
 import { type Order, type Segment, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
 import { customerActive, documentField } from './filter-query.ts';
 
-/** The field of the document that orders a list by a key. Of lists of ids it has the smallest. */
+/** The field of the document that orders a list by a key. For a list of ids, it has the smallest id. */
 function orderField(key: string): string {
   if (key === 'tt.tagId') return 'minTagId';
   if (key === 'i.aiAgentId') return 'minAiAgentId';

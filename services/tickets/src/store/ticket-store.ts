@@ -11,7 +11,7 @@ import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { documentOf, erasedFields } from './ticket-document.ts';
-import { type AppliedRequest, isLive, nativeTickets, type TicketDocument } from './ticket-model.ts';
+import { type AppliedRequest, isNotDeleted, nativeCollection, type TicketDocument } from './ticket-model.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
@@ -49,9 +49,9 @@ export interface TicketVersion {
 
 /** Opens the tickets of a model. `onEvent` is called after each write that has stored an event. */
 export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): TicketStore {
-  const tickets = nativeTickets(model);
+  const tickets = nativeCollection(model);
   const insertDocument = batchedInsert(model.collection);
-  // Whether a ticket is deleted is checked after the read: MongoDB needs a third less time to find by one field alone.
+  // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
   const findOne = (query: Query) =>
     storeCall(async () => {
       const bytes = (await tickets.findOne(query, { projection: leftOutOfReads, raw: true })) as Uint8Array | null;
@@ -71,14 +71,14 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     findAll: (ids) =>
       storeCall(async () => {
         const options = { projection: leftOutOfReads, raw: true };
-        const found = await tickets.find({ _id: { $in: [...ids] }, ...isLive }, options).toArray();
+        const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options).toArray();
         return found.map((bytes) => storedTicket(readDocument(bytes as unknown as Uint8Array)));
       }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
       storeCall(async () => {
         const options = { projection: { version: 1 } };
-        const found = await tickets.find({ _id: { $in: [...ids] }, ...isLive }, options).toArray();
+        const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options).toArray();
         return new Map(found.map(({ _id, version }) => [_id, version]));
       }),
     versionsAfter: (id, limit) =>
@@ -100,7 +100,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     update: (update) =>
       updateOne(isUnchanged(update.before.ticket, update.bulkId), documentUpdate(update)).then(notifyIfWritten),
     async setWorkedOn(id, workedOn) {
-      await updateOne({ _id: id, ...isLive }, workedOnUpdate(workedOn));
+      await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
     },
     erase: (ticket, event, at) =>
       updateOne(isUnchanged(ticket, undefined), {

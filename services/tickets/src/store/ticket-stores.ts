@@ -4,10 +4,10 @@ import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
 import { type QueueStore, queueStore } from './queue-store.ts';
 import { type ReservationStore, reservationStore } from './reservation-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
-import { nativeTickets, ticketModel } from './ticket-model.ts';
+import { nativeCollection, ticketModel } from './ticket-model.ts';
 import { type TicketStore, ticketStore } from './ticket-store.ts';
 
-/** The stores of what is known about tickets: all but `externalIds` are operations on the same collection. */
+/** The stores for tickets. All of them except `externalIds` use the same collection. */
 export interface TicketStores {
   tickets: TicketStore;
   ticketLists: TicketListStore;
@@ -20,7 +20,7 @@ export interface TicketStores {
 /** Opens the stores on a connection. `onEvent` is called after each write that has stored an event. */
 export function openTicketStores(connection: Connection, onEvent: () => void): TicketStores {
   const model = ticketModel(connection);
-  const collection = nativeTickets(model);
+  const collection = nativeCollection(model);
   return {
     tickets: ticketStore(model, onEvent),
     ticketLists: ticketListStore(collection),
