@@ -20,6 +20,8 @@ export default defineConfig(({ mode }) => {
       env: { TICKETING_TEST_EFFORT: isDeep ? 'deep' : 'normal' },
       // By default a machine of two cores would run one file at a time, and many files wait now and then.
       maxWorkers: '100%',
+      // A condition that comes late is no failure; one that never comes is.
+      expect: { poll: { timeout: 10_000 } },
       testTimeout: isDeep ? 300_000 : 20_000,
       hookTimeout: 60_000,
       projects: [

@@ -124,10 +124,17 @@ describe('npm start', () => {
         const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
         return Object.keys(document.paths);
       };
-      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
+      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])), {
+        timeout: 15_000,
+      });
       const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
       process.kill(gateway?.pid ?? 0, 'SIGKILL');
-      await vi.waitFor(() => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'));
+      await vi.waitFor(
+        () => expect(complaints()).toContain('gateway has ended (SIGKILL); it starts again in 250 ms.'),
+        {
+          timeout: 15_000,
+        },
+      );
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
       const all = childrenOf(child.pid);
       expect(all).toHaveLength(4);

@@ -78,7 +78,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
   it('writes without a reply when the client wants none', async () => {
     const things = connectThings(await start('unacknowledged'), 1);
     await things.insertOne({ _id: 1 }, { writeConcern: { w: 0 } });
-    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1));
+    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1), { timeout: 10_000 });
   });
 
   it('takes documents of 15 MB, also several in one message', async () => {

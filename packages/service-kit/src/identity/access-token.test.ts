@@ -95,7 +95,7 @@ describe('what was verified', () => {
     expect(lookups).toBe(before + 1);
     elapsedMs += 1;
     // The cache looks at the clock once in a millisecond.
-    await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller));
+    await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller), { timeout: 10_000 });
     expect(lookups).toBe(before + 2);
   });
 

@@ -133,7 +133,7 @@ describe('a key set behind a URL', () => {
     published = [second.published];
     vi.advanceTimersByTime(300_000);
     vi.useRealTimers();
-    await vi.waitFor(() => verifies(keys, second));
+    await vi.waitFor(() => verifies(keys, second), { timeout: 10_000 });
     await expect(verifies(keys, first)).rejects.toThrow(/no applicable key/);
   });
 });

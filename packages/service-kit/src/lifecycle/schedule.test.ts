@@ -6,11 +6,12 @@ const log = createLogger('test', 'silent');
 const always = { isReady: () => true, onChange: () => () => undefined };
 
 test('runs each task again and again, whatever others do, and one that fails as well', async () => {
+  const stuck = Promise.withResolvers<void>();
   let failing = 0;
   let working = 0;
   const schedule = startSchedule(
     [
-      { name: 'stuck', everyMs: 1, run: () => new Promise((resolve) => setTimeout(resolve, 300)) },
+      { name: 'stuck', everyMs: 1, run: () => stuck.promise },
       { name: 'failing', everyMs: 1, run: () => Promise.reject(new Error(String(failing++))) },
       {
         name: 'working',
@@ -23,7 +24,8 @@ test('runs each task again and again, whatever others do, and one that fails as 
     always,
     log,
   );
-  await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 250 });
+  await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 10_000 });
+  stuck.resolve();
   await schedule.stop();
 });
 
