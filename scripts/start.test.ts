@@ -125,11 +125,16 @@ describe('npm start', () => {
         const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
         return Object.keys(document.paths);
       };
-      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])));
+      await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])), {
+        timeout: 15_000,
+      });
       const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
       process.kill(gateway?.pid ?? 0, 'SIGKILL');
-      await vi.waitFor(() =>
-        expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'),
+      await vi.waitFor(
+        () => expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'),
+        {
+          timeout: 15_000,
+        },
       );
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
       const all = childrenOf(child.pid);

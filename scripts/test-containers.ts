@@ -59,7 +59,9 @@ async function startKafka(): Promise<string> {
 
 function runTests(servers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn('vitest', ['run', '.int.test.ts', '.e2e.test.ts', ...process.argv.slice(2)], {
+    // The servers need the other half of the cores.
+    const fixed = ['run', '.int.test.ts', '.e2e.test.ts', '--maxWorkers', '50%'];
+    const child = spawn('vitest', [...fixed, ...process.argv.slice(2)], {
       stdio: 'inherit',
       env: { ...process.env, ...servers },
     });

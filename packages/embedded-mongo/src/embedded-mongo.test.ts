@@ -78,7 +78,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
   it('executes unacknowledged writes', async () => {
     const things = connectThings(await start('unacknowledged'), 1);
     await things.insertOne({ _id: 1 }, { writeConcern: { w: 0 } });
-    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1));
+    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1), { timeout: 10_000 });
   });
 
   it('accepts documents of 15 MB, and several of them in one message', async () => {

@@ -130,9 +130,9 @@ test.each([
 });
 
 test('refuses hostile texts quickly', () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   for (const text of ['0'.repeat(50_000), `2024-01-01T10:00:00.${'0'.repeat(50_000)}`, '2024-01-01 '.repeat(5_000)]) {
     expect(parseDateTime(text)).toBeUndefined();
   }
-  expect(performance.now() - started).toBeLessThan(50);
+  expect(process.cpuUsage(started).user).toBeLessThan(50_000);
 });

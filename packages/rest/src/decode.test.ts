@@ -293,9 +293,9 @@ test('reads a list of up to the limit, and no item of a longer list', () => {
   expect(read(scalars, { short: ['a', 'b'] }).message.short).toEqual(['a', 'b']);
   expect(read(scalars, { short: ['a', 1, null] }).problems).toEqual(['too_many_items #/short']);
   const million = Array(1_000_000).fill(null);
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(read(CreateTicketRequestSchema, { tags: million }).problems).toEqual(['too_many_items #/tags']);
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(process.cpuUsage(started).user).toBeLessThan(100_000);
 });
 
 test('reports the part of open JSON that is not portable', () => {

@@ -127,9 +127,9 @@ test('accepts a list at its limit, and checks no item of a longer one', () => {
 test('returns at once for a list of a million items', () => {
   const message = create(CreateTicketRequestSchema, { channel: 1, tags: Array(1_000_000).fill(0) });
   const validate = messageValidator(CreateTicketRequestSchema);
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(validate(message).map(({ code }) => code)).toEqual(['too_many_items']);
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(process.cpuUsage(started).user).toBeLessThan(100_000);
 });
 
 test('returns at most a hundred violations of each kind', () => {
@@ -195,9 +195,9 @@ test('returns at once for a mask of very many unknown names', () => {
   const paths = Array.from({ length: 200_000 }, (_, index) => `x${index}`);
   const message = create(UpdateTicketRequestSchema, { ticketId: 1, updateMask: { paths } });
   const validate = messageValidator(UpdateTicketRequestSchema);
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(validate(message)).toHaveLength(100);
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(process.cpuUsage(started).user).toBeLessThan(100_000);
 });
 
 test('checks the mask of each change in a list', () => {
@@ -271,7 +271,7 @@ test.each([
   ['a URL of many slashes', { attachments: [{ url: `a:${'/'.repeat(50_000)} ` }] }],
 ])('takes no time over %s', (_, init) => {
   const message = create(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, ...init });
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(messageValidator(UpdateConversationRequestSchema)(message).length).toBeGreaterThan(0);
-  expect(performance.now() - started).toBeLessThan(200);
+  expect(process.cpuUsage(started).user).toBeLessThan(200_000);
 });

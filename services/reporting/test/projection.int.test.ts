@@ -123,7 +123,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 test(`E4: whatever is duplicated, reordered or replayed, the rows show the newest state of tickets and tags (TICKETING_TEST_SEED=${seed})`, {
-  timeout: 60_000,
+  timeout: runs(60_000, 300_000),
 }, async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -301,7 +301,8 @@ test('a ticket that a dead process has left reserved can be changed, and the bul
     const response = await tickets.request('PATCH', `/ticket/${id}`, { body: { contractId: bulkId } });
     expect(response.json.ticket.contractId).toBe(bulkId);
   }
-  await vi.waitFor(async () =>
-    expect(await tickets.database.collection('bulks').findOne({ state: 'reserving' })).toBeNull(),
+  await vi.waitFor(
+    async () => expect(await tickets.database.collection('bulks').findOne({ state: 'reserving' })).toBeNull(),
+    { timeout: 10_000 },
   );
 });

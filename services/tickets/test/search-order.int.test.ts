@@ -62,8 +62,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
         expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([expected.length]));
       }
     };
-    await check([47], []);
-    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 8) });
+    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 10) });
   });
 
   test('is by id and descending by default', async () => {

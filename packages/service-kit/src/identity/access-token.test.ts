@@ -95,7 +95,7 @@ describe('the result of a verification', () => {
     expect(lookups).toBe(before + 1);
     elapsedMs += 1;
     // The cache reads the clock at most once per millisecond.
-    await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller));
+    await vi.waitFor(async () => expect((await verify(token)).caller).not.toBe(caller), { timeout: 10_000 });
     expect(lookups).toBe(before + 2);
   });
 

@@ -6,11 +6,12 @@ const log = createLogger('test', 'silent');
 const alwaysReady = { isReady: () => true, onChange: () => () => undefined };
 
 test('repeats each task, even if it fails, and even if another task is stuck', async () => {
+  const stuck = Promise.withResolvers<void>();
   let failing = 0;
   let working = 0;
   const schedule = startSchedule(
     [
-      { name: 'stuck', everyMs: 1, run: () => new Promise((resolve) => setTimeout(resolve, 300)) },
+      { name: 'stuck', everyMs: 1, run: () => stuck.promise },
       { name: 'failing', everyMs: 1, run: () => Promise.reject(new Error(String(failing++))) },
       {
         name: 'working',
@@ -23,7 +24,8 @@ test('repeats each task, even if it fails, and even if another task is stuck', a
     alwaysReady,
     log,
   );
-  await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 250 });
+  await vi.waitFor(() => expect(Math.min(failing, working)).toBeGreaterThan(3), { timeout: 10_000 });
+  stuck.resolve();
   await schedule.stop();
 });
 

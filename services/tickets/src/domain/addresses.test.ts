@@ -41,11 +41,11 @@ describe('an address of an e-mail', () => {
   ])('may not be %j', (from) => expect(found({ from })).toEqual(['#/from invalid_format']));
 
   test('is checked in linear time', () => {
-    const startedAt = performance.now();
+    const started = process.cpuUsage();
     for (const hostile of ['@a.'.repeat(20_000), `a@${'a.'.repeat(30_000)}@`, `${'a'.repeat(60_000)}@`]) {
       found({ from: hostile });
     }
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(process.cpuUsage(started).user).toBeLessThan(200_000);
   });
 });
 
