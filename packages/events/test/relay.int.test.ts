@@ -84,10 +84,22 @@ async function bench() {
   };
 }
 
-function relay(outbox: Outbox, bus: RelayOptions['bus'], leases: Connection, pollMs?: RelayOptions['pollMs']): Relay {
+function relay(
+  outbox: Outbox | readonly Outbox[],
+  bus: RelayOptions['bus'],
+  leases: Connection,
+  pollMs?: RelayOptions['pollMs'],
+): Relay {
   const database = { connection: leases, opened: Promise.resolve() };
   const quick = { gatherMs: 10, leaseTimes: { durationMs: 9_000, renewMs: 200, waitMs: 50 } };
-  const started = startRelay({ database, outboxes: [outbox], bus, log, ...quick, ...(pollMs ? { pollMs } : {}) });
+  const started = startRelay({
+    database,
+    outboxes: [outbox].flat(),
+    bus,
+    log,
+    ...quick,
+    ...(pollMs ? { pollMs } : {}),
+  });
   relays.push(started);
   return started;
 }
@@ -214,6 +226,29 @@ test('a document whose events cannot be sent is reported, is tried again, and do
   relay(outbox, bus, await connect('cured'));
   await expect.poll(async () => (await outbox.state()).undeliverable).toBe(0);
   expect([versionsOf(2), versionsOf(3)]).toEqual([[1], [1]]);
+});
+
+test('an outbox whose events are refused does not delay the others', async () => {
+  const [refused, other] = [await bench(), await bench()];
+  let attempts = 0;
+  const bus: RelayOptions['bus'] = {
+    async publish(topic, messages) {
+      if (topic !== 'refused') return other.bus.publish(topic, messages);
+      attempts += 1;
+      throw new DomainError('unavailable', 'bus_unavailable', 'refused');
+    },
+  };
+  await refused.create(1);
+  relay([{ ...refused.outbox, topic: 'refused' }, other.outbox], bus, await connect('refused'));
+  await expect.poll(() => attempts).toBeGreaterThan(2);
+  const before = attempts;
+  for (let id = 1; id <= 6; id++) {
+    await other.create(id);
+    await other.drained();
+  }
+  // If they waited for each other, each of these events would wait for another attempt.
+  expect(attempts - before).toBeLessThan(6);
+  expect(await refused.outbox.state()).toMatchObject({ events: 1 });
 });
 
 test('several relays share the ranges, and each sends in order', { timeout: 30_000 }, async () => {

@@ -130,3 +130,20 @@ test('the trace id is that of the request, if it has one', async () => {
   const response = await tickets.request('GET', '/tag/9', { headers: { traceparent } });
   expect(response.json.traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
 });
+
+test.each([
+  { channel: 'CHANNEL_CHAT', bogus: 1 },
+  { channel: 'CHANNEL_CHAT', priority: 'nope' },
+])('an RPC with JSON refuses an unknown field and an unknown enum value: %j', async (body) => {
+  const before = await tickets.database.collection('tickets').countDocuments();
+  const response = await fetch(`${tickets.url}/ticketing.tickets.v1.TicketService/CreateTicket`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${await tickets.identity.issuerToken()}` },
+    body: JSON.stringify(body),
+  });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    expect.objectContaining({ code: 'invalid_argument' }),
+  ]);
+  expect(await tickets.database.collection('tickets').countDocuments()).toBe(before);
+});

@@ -100,6 +100,8 @@ function connectOptions(parts: ServerParts) {
   return {
     interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
+    // An unknown field or enum value is an error, as it is in REST.
+    jsonOptions: { ignoreUnknownFields: false },
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
   };
