@@ -54,7 +54,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     await admit(request, reply);
   });
   registerProbes(server, parts.health);
-  registerSessionRoutes(server, config.sessionCookie);
+  registerSessionRoutes(server, config.sessionCookie, parts.now);
   await server.register((scope) => registerPublicPages(scope, parts.description));
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';

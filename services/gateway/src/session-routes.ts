@@ -13,15 +13,16 @@ const maxCookieBytes = 4096;
 /**
  * Registers the routes that store the bearer token of a browser in a cookie that scripts cannot read, and that clear it.
  *
+ * Units: `now` in Unix milliseconds.
  * Errors: missing_token if the request has no bearer token but only a cookie; token_too_long.
  * Source: docs/reference/api.md, Cookies.
  */
-export function registerSessionRoutes(app: FastifyInstance, cookieName: string): void {
+export function registerSessionRoutes(app: FastifyInstance, cookieName: string, now: () => number): void {
   app.post(sessionPath, async (request, reply) => {
     const { source, token, expiresAt } = admissionOf(request);
     if (source !== 'header')
       throw new DomainError('unauthenticated', 'missing_token', 'This request needs a bearer token.');
-    const lifetimeSeconds = Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
+    const lifetimeSeconds = Math.max(0, Math.floor(expiresAt - now() / 1000));
     const cookie = writeCookie(cookieName, token, lifetimeSeconds);
     if (cookie.length > maxCookieBytes) {
       throw new DomainError('invalid_argument', 'token_too_long', 'The token is too long for a cookie.');

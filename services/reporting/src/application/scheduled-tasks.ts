@@ -33,7 +33,7 @@ export function scheduledTasks(context: Context, meter: DriftMeter, signal: Abor
     {
       name: 'remove old exports',
       everyMs: 60_000,
-      run: () => context.exports.removeOlderThan(new Date(Date.now() - exportRetentionMs)),
+      run: () => context.exports.removeOlderThan(new Date(context.now() * 1000 - exportRetentionMs)),
     },
   ];
 }

@@ -33,8 +33,8 @@ export function openContext({ config, database, idempotency, settings, wakeRelay
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
     idempotency,
-    ticketIds: idSequence(connection, 'ticket'),
-    tagIds: idSequence(connection, 'tag'),
+    ticketIds: idSequence(connection, 'ticket', runtime.now),
+    tagIds: idSequence(connection, 'tag', runtime.now),
     settings,
     // Derived from the signing key, which all replicas share: each can read the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
