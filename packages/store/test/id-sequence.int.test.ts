@@ -1,16 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import mongoose, { type Connection } from 'mongoose';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { testDatabase } from '@ticketing/testkit/test-database.ts';
+import type { Connection } from 'mongoose';
+import { beforeAll, expect, test } from 'vitest';
 import { idSequence } from '../src/id-sequence.ts';
 
 let connection: Connection;
 beforeAll(async () => {
-  const dbName = `test_${randomUUID().slice(0, 8)}`;
-  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
-});
-afterAll(async () => {
-  await connection.dropDatabase();
-  await connection.close();
+  connection = await testDatabase();
 });
 
 test('a released id is handed out again only if it is the last one and was reserved a moment ago', async () => {

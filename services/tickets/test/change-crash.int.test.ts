@@ -5,22 +5,18 @@ import {
   TicketChangeSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
-import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/application/context.ts';
-import { openContext } from '../src/application/open-context.ts';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
-import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -35,25 +31,12 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** A context that shares no memory with any other, like that of another process. */
-function newProcess(): Context {
-  for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return openContext({
-    config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
-    database,
-    idempotency: openIdempotencyStore(database.connection),
-    settings: async () => defaultSettings,
-    wakeRelay: () => undefined,
-    runtime: systemRuntime,
-  });
-}
-
 /** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
 async function finishInAnotherProcess(): Promise<void> {
   await tickets.database
     .collection('bulks')
     .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
-  for (const { run } of scheduledTasks(newProcess())) await run();
+  for (const { run } of scheduledTasks(newProcess(tickets, database))) await run();
 }
 
 const call = {
@@ -85,7 +68,7 @@ test.each([
         }),
       );
       const request = create(UpdateTicketsRequestSchema, { tickets: changes });
-      const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(tickets, database), call, request));
       await finishInAnotherProcess();
       const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
       const versions = documents.map(({ version }) => version as number);
@@ -114,7 +97,7 @@ test('a deletion whose process dies between any two writes is finished by anothe
       await tickets.request('POST', '/ticket', { body, headers: { 'idempotency-key': externalTicketId } })
     ).json;
     const request = create(DeleteTicketRequestSchema, { ticketId: id });
-    const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(tickets, database), call, request));
     await finishInAnotherProcess();
     const isDeleted = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
     if (!hasDied) expect(isDeleted).toBe(true);
@@ -135,8 +118,10 @@ test('a creation with an external id whose process dies between any two writes i
   await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `neu-${attempts++}`;
     const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId });
-    const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(), call, request));
-    const [first, second] = await Promise.all([1, 2].map(() => createTicket(newProcess(), call, request)));
+    const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(tickets, database), call, request));
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => createTicket(newProcess(tickets, database), call, request)),
+    );
     expect(second?.ticket?.id).toBe(first?.ticket?.id);
     const documents = await tickets.database.collection('tickets').find({ externalTicketId }).toArray();
     expect(documents.map(({ version }) => version)).toEqual([1]);

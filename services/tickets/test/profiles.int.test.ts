@@ -1,18 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { profileStore } from '@ticketing/store/profile-store.ts';
+import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
-import mongoose, { type Connection } from 'mongoose';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Connection } from 'mongoose';
+import { beforeAll, expect, test } from 'vitest';
 
 let connection: Connection;
 
 beforeAll(async () => {
-  const dbName = `test_${randomUUID().slice(0, 8)}`;
-  connection = await mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
-});
-afterAll(async () => {
-  await connection.dropDatabase();
-  await connection.close();
+  connection = await testDatabase();
 });
 
 const profiles = () => connection.collection<{ _id: number; firstName: string }>('profiles');

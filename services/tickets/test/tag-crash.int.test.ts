@@ -4,24 +4,20 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
-import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { Context } from '../src/application/context.ts';
-import { openContext } from '../src/application/open-context.ts';
 import { cleanUpDeletedTags } from '../src/application/remove-deleted-tags.ts';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { deleteTag } from '../src/rpc/delete-tag.ts';
 import { updateTag } from '../src/rpc/update-tag.ts';
-import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -36,22 +32,6 @@ afterAll(async () => {
   await database.close();
   await tickets.stop();
 });
-
-/**
- * A context that shares no memory with any other, like that of another process, with a clock that is some hours
- * ahead.
- */
-function newProcess(hoursFromNow = 0): Context {
-  for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return openContext({
-    config: { signingKeyFile: tickets.identity.keys.signingKeyFile('tickets') },
-    database,
-    idempotency: openIdempotencyStore(database.connection),
-    settings: async () => defaultSettings,
-    wakeRelay: () => undefined,
-    runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
-  });
-}
 
 const call = {
   caller: testCaller({ roleId: 1 }),
@@ -79,7 +59,7 @@ test('a deletion whose process dies between any two writes is finished by anothe
     const ticketIds = [];
     for (let index = 0; index < tagged; index++) ticketIds.push(await ticketWith(index % 2 ? [id] : [otherTag, id]));
     const request = create(DeleteTagRequestSchema, { id });
-    const hasDied = await crashAtWrite(nth, when, () => deleteTag(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => deleteTag(newProcess(tickets, database), call, request));
 
     const isDeleted = (await tickets.request('GET', `/tag/${id}`)).status === 404;
     for (const ticketId of ticketIds) {
@@ -88,7 +68,7 @@ test('a deletion whose process dies between any two writes is finished by anothe
       expect(json.tags.length).toBe(json.tagIds.length);
     }
 
-    const [left, right] = [newProcess(), newProcess()];
+    const [left, right] = [newProcess(tickets, database), newProcess(tickets, database)];
     await Promise.all([cleanUpDeletedTags(left), cleanUpDeletedTags(right)]);
     for (const ticketId of ticketIds) {
       const document = await tickets.documentOf(ticketId);
@@ -113,12 +93,12 @@ test('the cleanup removes a deleted tag that is written to a ticket within a day
   const writeLate = () => collection.updateOne({ _id: late }, { $set: { tagIds: [id], minTagId: id } });
   await writeLate();
   expect((await tickets.request('GET', `/ticket/${late}`)).json.tagIds).toEqual([]);
-  await cleanUpDeletedTags(newProcess());
+  await cleanUpDeletedTags(newProcess(tickets, database));
   expect((await tickets.documentOf(late)).tagIds).toEqual([]);
   expect((await tagDocument(id)).cleanUpUntil).toBeDefined();
 
   await writeLate();
-  await cleanUpDeletedTags(newProcess(25));
+  await cleanUpDeletedTags(newProcess(tickets, database, 25));
   const { tagIds, version, outbox } = await tickets.documentOf(late);
   expect([tagIds, version]).toEqual([[], 3]);
   expect(outbox[2]).toMatchObject({ cause: 'request', actor: { profileId: 7, kind: 'user' } });
@@ -133,10 +113,10 @@ test('a creation or change whose process dies between any two writes is visible 
     const [before, after] = [`Alt ${attempts}`, `Neu ${attempts}`];
     const id = await post({ name: before });
     const request = create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name: after });
-    const hasDied = await crashAtWrite(nth, when, () => updateTag(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => updateTag(newProcess(tickets, database), call, request));
     const { name } = (await tickets.request('GET', `/tag/${id}`)).json;
     expect([before, after]).toContain(name);
-    expect((await newProcess().tags.tree()).get(id)?.name).toBe(name);
+    expect((await newProcess(tickets, database).tags.tree()).get(id)?.name).toBe(name);
     const isTaken = async (one: string) =>
       (await tickets.request('POST', '/tag', { caller, body: { name: one } })).status === 409;
     expect([await isTaken(before), await isTaken(after)]).toEqual([name === before, name === after]);
@@ -151,7 +131,7 @@ test('a creation or change whose process dies between any two writes is visible 
     attempts += 1;
     const name = `Neu ${attempts}`;
     const request = create(CreateTagRequestSchema, { name });
-    const hasDied = await crashAtWrite(nth, when, () => createTag(newProcess(), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => createTag(newProcess(tickets, database), call, request));
     const { tags } = (await tickets.request('GET', `/tag?q=${encodeURIComponent(name)}`)).json;
     const again = await tickets.request('POST', '/tag', { caller, body: { name } });
     expect(again.status).toBe(tags.length === 0 ? 200 : 409);
@@ -166,7 +146,7 @@ test('each of many concurrent tag changes whose process dies between any two wri
   await crashAtEachWrite(async (nth, when) => {
     attempts += 1;
     const old = await Promise.all(['a', 'b'].map((name) => post({ name: `Viele ${attempts} ${name}` })));
-    const context = newProcess();
+    const context = newProcess(tickets, database);
     const rename = (id: number, name: string) =>
       updateTag(context, call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
     const names = ['c', 'd', 'e'].map((name) => `Viele ${attempts} ${name}`);
@@ -182,7 +162,7 @@ test('each of many concurrent tag changes whose process dies between any two wri
     });
     // The next change, in any process, applies them.
     expect(await post({ name: `Viele danach ${attempts}` })).toBeGreaterThan(0);
-    const tree = await newProcess().tags.tree();
+    const tree = await newProcess(tickets, database).tags.tree();
     const documents = await tickets.database.collection<{ _id: number }>('tags').find({ deleted: null }).toArray();
     const shown = new Map([...tree.all()].map(({ id, name, version }) => [id, { name, version }]));
     // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
@@ -200,7 +180,7 @@ test('each of many concurrent tag changes whose process dies between any two wri
 });
 
 test('a change that was committed but not applied to its document is applied by the next change', async () => {
-  const context = newProcess();
+  const context = newProcess(tickets, database);
   const tag = (name: string) => createTag(context, call, create(CreateTagRequestSchema, { name }));
   await tag('Vor der Störung');
   const networkError = new mongoose.mongo.MongoNetworkError('the connection broke');
@@ -212,7 +192,7 @@ test('a change that was committed but not applied to its document is applied by 
   await expect(tag('Zuerst die Leitung')).rejects.toMatchObject({ reason: 'store_unavailable' });
   broken.mockRestore();
   const { id } = await tag('Danach die nächste');
-  const tree = await newProcess().tags.tree();
+  const tree = await newProcess(tickets, database).tags.tree();
   const committed = [...tree.all()].find(({ name }) => name === 'Zuerst die Leitung');
   expect(versionsIn(await tagDocument(committed?.id ?? 0))).toEqual([1]);
   expect(versionsIn(await tagDocument(id))).toEqual([1]);

@@ -1,0 +1,22 @@
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import type { Context } from '../src/application/context.ts';
+import { openContext } from '../src/application/open-context.ts';
+import { defaultSettings } from '../src/settings.ts';
+import type { TicketsHarness } from './harness.ts';
+
+/**
+ * A context that shares no memory with any other, like that of another process, with a clock that is some hours ahead.
+ */
+export function newProcess({ identity }: TicketsHarness, database: Database, hoursFromNow = 0): Context {
+  for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
+  return openContext({
+    config: { signingKeyFile: identity.keys.signingKeyFile('tickets') },
+    database,
+    idempotency: openIdempotencyStore(database.connection),
+    settings: async () => defaultSettings,
+    wakeRelay: () => undefined,
+    runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
+  });
+}
