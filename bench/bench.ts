@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { services, variableOf } from '@ticketing/system/services.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 import { startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
@@ -112,9 +113,11 @@ async function prepare(bench: Bench): Promise<void> {
 /** Measures the API while relay, consumers and schedulers are off, which would use the processor and the store too. */
 async function measureApi(bench: Bench): Promise<Results> {
   const { tickets, seconds, only, profiles } = bench.options;
-  const environment = { TICKETING_TICKETS_ROLES: 'api', TICKETING_REPORTING_ROLES: 'api' };
+  const environment = Object.fromEntries(
+    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableOf(name, 'ROLES'), 'api']),
+  );
   const system = await start(bench, { profiles, environment });
-  const bare = await startBare(system.mongodbUri, system.processes.engine);
+  const bare = await startBare(system.mongodbUri, system.processes.engine ?? 0);
   bench.stops.push(bare.stop);
   const plan = { seconds, progress };
   const smallSet = await loadSet(system, smallCount, plan);

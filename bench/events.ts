@@ -32,7 +32,7 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   const tickets = connection.getClient().db('ticketing_tickets');
   const reporting = connection.getClient().db('ticketing_reporting');
-  const onKafka = system.services.tickets.environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
+  const onKafka = system.service('tickets').environment.has('TICKETING_TICKETS_KAFKA_BROKERS');
   try {
     plan.progress('the rows catch up with earlier changes');
     await waitForRows(system, tickets);
@@ -78,7 +78,8 @@ export async function waitForRows(system: BenchSystem, tickets: Database): Promi
 }
 
 /** Waits until reporting has consumed all events that were sent. */
-async function waitForConsumer({ services: { reporting } }: BenchSystem): Promise<void> {
+async function waitForConsumer({ service }: BenchSystem): Promise<void> {
+  const reporting = service('reporting');
   const port = reporting.environment.get('TICKETING_REPORTING_INTERNAL_PORT');
   for (let atZero = 0; atZero < 2; ) {
     await setTimeout(5_000);
@@ -89,7 +90,8 @@ async function waitForConsumer({ services: { reporting } }: BenchSystem): Promis
 
 /** Measures the events per second with which the relay sends a backlog. */
 async function measureRelay(system: BenchSystem, tickets: Documents): Promise<number> {
-  const { tickets: relaying, reporting } = system.services;
+  const relaying = system.service('tickets');
+  const reporting = system.service('reporting');
   await waitForEmptyOutboxes(tickets);
   process.kill(relaying.pid, 'SIGSTOP');
   process.kill(reporting.pid, 'SIGSTOP');
@@ -145,7 +147,8 @@ async function measureRelayCost(system: BenchSystem, { seconds, rows }: EventPla
     await measureLatency(address, nextRequest, { ...options, seconds: 5 });
     return (await measureLatency(address, nextRequest, { ...options, seconds: Math.max(10, seconds) })).p50;
   };
-  const { tickets, reporting } = system.services;
+  const tickets = system.service('tickets');
+  const reporting = system.service('reporting');
   const port = tickets.environment.get('TICKETING_TICKETS_HTTP_PORT');
   const apiOnly = await startApiOnly(tickets.environment);
   try {
@@ -252,7 +255,8 @@ function stringifyRate(samples: readonly object[], count: number): number {
   return count / ((performance.now() - startedAt) / 1000);
 }
 
-async function exportAll({ url, headers, services: { reporting } }: BenchSystem, format: string) {
+async function exportAll({ url, headers, service }: BenchSystem, format: string) {
+  const reporting = service('reporting');
   const before = readResidentBytes(reporting.pid);
   await reporting.loopDelayMs();
   const startedAt = performance.now();

@@ -27,7 +27,7 @@ const noRatios = ['', '', '', ''];
 
 const legend = `/ bare, / one trip: the system's requests/s as a share of those of the bare route that does the same work, and of the
 bare route with one round trip to the store. For search and create, one row is both of them.
-CPU ms: CPU time per request, of all processes together, then of each. service: tickets, or the bare routes.
+CPU ms: CPU time per request, of all processes together, then of each. service: those other than the gateway, or the bare routes.
 trips: round trips to the store per request, with 1 and with 16 connections; commands: the same by command, with 16.
 p50, p95, p99: the latency at the same fixed rate for all rows of an operation; loop ms: the p99 of event-loop delay.`;
 
@@ -59,7 +59,7 @@ function rowOf(
     ...ratios,
     printNumber(Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0)),
     printIfMeasured(cpuMs.gateway),
-    printIfMeasured(cpuMs.tickets ?? cpuMs.bare),
+    printNumber(ofServices(cpuMs)),
     printIfMeasured(cpuMs.engine),
     one.total.toFixed(2),
     sixteen.total.toFixed(2),
@@ -67,6 +67,11 @@ function rowOf(
     printIfMeasured(loopDelayMs),
     printCommands(sixteen.commands),
   ];
+}
+
+/** What the services use together; without load from others, only the one with the operation does something. */
+function ofServices({ gateway, engine, ...services }: Cost['cpuMs']): number {
+  return Object.values(services).reduce((sum, ms) => sum + ms, 0);
 }
 
 function printIfMeasured(value: number | undefined): string {

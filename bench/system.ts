@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { services, variableOf } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
@@ -8,13 +9,14 @@ import { descendantsOf, type RunningProcess, readResidentBytes } from './process
 
 /** The system, running with its processes split as in production. */
 export interface BenchSystem extends Target {
-  processes: Record<'gateway' | 'tickets' | 'engine', number>;
+  /** The ids of the processes by the name of their service, and that of the database engine. */
+  processes: Record<string, number>;
   mongodbUri: string;
   createTag(name: string): Promise<void>;
-  /** The services that are measured individually. */
-  services: Record<'tickets' | 'reporting', BenchService>;
+  /** The process of a service. Errors: there is no such service. */
+  service(name: string): BenchService;
   keys: DevelopmentKeys;
-  /** The resident memory of gateway and tickets, in bytes. */
+  /** The resident memory of each service, in bytes. */
   memory(): Record<string, number>;
   stop(): Promise<void>;
 }
@@ -59,18 +61,24 @@ export async function startSystem(
     },
   });
   const url = await readyUrl(child);
-  const { gateway, tickets, reporting, engine } = findProcesses(child.pid ?? 0);
+  const running = descendantsOf(child.pid ?? 0);
+  const engine = processOf('embedded-mongo', running);
+  const processes = new Map(services.map(({ name }) => [name, serviceProcess(name, running)]));
+  const service = (name: string) => {
+    const found = processes.get(name);
+    if (!found) throw new Error(`There is no service ${name}.`);
+    return found;
+  };
   const keys = developmentKeys(folder);
   const { issuerKeyFile } = keys;
-  const services = { tickets: serviceOf('TICKETS', tickets), reporting: serviceOf('REPORTING', reporting) };
   const headers = { authorization: `Bearer ${await signToken(issuerKeyFile, caller, 86_400)}` };
   return {
     url,
     headers,
-    processes: { gateway: gateway.pid, tickets: tickets.pid, engine: engine.pid },
-    mongodbUri: tickets.environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
-    loopDelayMs: services.tickets.loopDelayMs,
-    services,
+    processes: { ...Object.fromEntries([...processes].map(([name, { pid }]) => [name, pid])), engine: engine.pid },
+    mongodbUri: service('tickets').environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
+    loopDelayMs: service('tickets').loopDelayMs,
+    service,
     keys,
     async createTag(name) {
       const body = JSON.stringify({ name });
@@ -81,7 +89,7 @@ export async function startSystem(
       });
       if (!response.ok) throw new Error(`The tag ${name} could not be created.`);
     },
-    memory: () => ({ gateway: readResidentBytes(gateway.pid), tickets: readResidentBytes(tickets.pid) }),
+    memory: () => Object.fromEntries([...processes].map(([name, { pid }]) => [name, readResidentBytes(pid)])),
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
@@ -89,24 +97,16 @@ export async function startSystem(
   };
 }
 
-/** Errors: one of the processes is not running. */
-function findProcesses(systemPid: number) {
-  const processes = descendantsOf(systemPid);
-  const find = (part: string) => {
-    const found = processes.find(({ command }) => command.includes(part));
-    if (!found) throw new Error(`No process of ${part} is running.`);
-    return found;
-  };
-  return {
-    gateway: find('/gateway/main.mjs'),
-    tickets: find('/tickets/main.mjs'),
-    reporting: find('/reporting/main.mjs'),
-    engine: find('embedded-mongo'),
-  };
+/** Errors: no process has the text in its command. */
+function processOf(text: string, running: readonly RunningProcess[]): RunningProcess {
+  const found = running.find(({ command }) => command.includes(text));
+  if (!found) throw new Error(`No process of ${text} is running.`);
+  return found;
 }
 
-function serviceOf(name: string, { pid, environment }: RunningProcess): BenchService {
-  const port = environment.get(`TICKETING_${name}_INTERNAL_PORT`);
+function serviceProcess(name: string, running: readonly RunningProcess[]): BenchService {
+  const { pid, environment } = processOf(`/${name}/main.mjs`, running);
+  const port = environment.get(variableOf(name, 'INTERNAL_PORT'));
   return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
 }
 

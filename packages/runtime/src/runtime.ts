@@ -1,14 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 /** The sources of time and randomness of a process. Tests replace them. */
 export interface Runtime {
   /** Unix milliseconds. */
   now(): number;
   randomBytes(size: number): Buffer;
+  randomUUID(): string;
+  /** A number from 0 up to, but not including, 1. */
+  random(): number;
 }
 
 /** The clock and the randomness of the operating system. */
-export const systemRuntime: Runtime = { now: () => Date.now(), randomBytes };
+export const systemRuntime: Runtime = { now: () => Date.now(), randomBytes, randomUUID, random: Math.random };
 
 /** The current time in Unix seconds. */
 export function secondsNow(runtime: Runtime): number {

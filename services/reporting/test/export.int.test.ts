@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { parse } from 'csv-parse/sync';
 import exceljs from 'exceljs';
 import mongoose from 'mongoose';
@@ -343,7 +344,7 @@ describe('an export that is made in the background', () => {
     await chunks.insertOne({ files_id: orphan, n: 0 });
     const tickets = reporting.database.collection<{ fileId: string }>('exportTickets');
     await tickets.insertOne({ fileId: orphan });
-    const store = exportStore(connection);
+    const store = exportStore(connection, systemRuntime);
     await store.removeOlderThan(new Date(Date.now() - 3_600_000));
     expect([
       await chunks.countDocuments({ files_id: orphan }),

@@ -6,6 +6,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { receivedEvent } from '@ticketing/events/bus/envelope.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { eraseDeletedTickets } from '@ticketing/service-kit/lifecycle/erase-deleted-tickets.ts';
 import { openDailyJob } from '@ticketing/store/daily-job.ts';
@@ -62,9 +63,9 @@ async function openProjection(delays: readonly number[] = [0]) {
     },
   };
   const context: Context = {
-    rows: rowStore(connection),
-    tagRefreshes: tagRefreshStore(connection),
-    exports: exportStore(connection),
+    rows: rowStore(connection, systemRuntime),
+    tagRefreshes: tagRefreshStore(connection, systemRuntime),
+    exports: exportStore(connection, systemRuntime),
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets,
     settings: async () => defaultSettings,

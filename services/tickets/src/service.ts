@@ -34,7 +34,7 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const context = openContext(kit);
-    measureErasures(context.erasures, kit.metrics.registry);
+    measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
       onCaller(caller) {

@@ -9,14 +9,19 @@ import type { TicketsHarness } from './harness.ts';
 /**
  * A context that shares no memory with any other, like that of another process, with a clock that is some hours ahead.
  */
-export function newProcess({ identity }: TicketsHarness, database: Database, hoursFromNow = 0): Context {
+export function newProcess(
+  { identity }: TicketsHarness,
+  database: Database,
+  hoursFromNow = 0,
+  wakeRelay: () => void = () => undefined,
+): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return openContext({
     config: { signingKeyFile: identity.keys.signingKeyFile('tickets') },
     database,
     idempotency: openIdempotencyStore(database.connection),
     settings: async () => defaultSettings,
-    wakeRelay: () => undefined,
+    wakeRelay,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
   });
 }

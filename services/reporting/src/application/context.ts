@@ -24,16 +24,17 @@ export interface Context extends ProjectionContext {
 
 /** Opens the stores on the database of a kit, and the client of the tickets service. */
 export function openContext(kit: Kit<unknown, ReportingSettings>): Context {
+  const { runtime } = kit;
   const { connection } = kit.database;
   return {
-    rows: rowStore(connection),
-    tagRefreshes: tagRefreshStore(connection),
-    exports: exportStore(connection),
+    rows: rowStore(connection, runtime),
+    tagRefreshes: tagRefreshStore(connection, runtime),
+    exports: exportStore(connection, runtime),
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets: openTicketsClient(kit),
     settings: kit.settings,
     log: kit.log,
     exportWorker: undefined,
-    now: () => secondsNow(kit.runtime),
+    now: () => secondsNow(runtime),
   };
 }

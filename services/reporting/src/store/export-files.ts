@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
 
 /** The files of exports, kept in GridFS, and which tickets are in them. */
@@ -29,8 +28,8 @@ interface ExportTicketsDocument extends ExportFile {
 
 const chunkBytes = 256 * 1024;
 
-/** Opens the files on a connection. */
-export function openExportFiles(connection: Connection): ExportFiles {
+/** Opens the files on a connection. `newId` returns an id that no document has. */
+export function openExportFiles(connection: Connection, newId: () => string): ExportFiles {
   const tickets = connection.collection('exportTickets') as unknown as mongo.Collection<ExportTicketsDocument>;
   const chunks = connection.collection('exportFiles.chunks') as unknown as mongo.Collection<{ files_id: string }>;
   const bucket = () => {
@@ -42,7 +41,7 @@ export function openExportFiles(connection: Connection): ExportFiles {
     openWrite: (fileId, name) => bucket().openUploadStreamWithId(gridId(fileId), name),
     openRead: (fileId) => bucket().openDownloadStream(gridId(fileId)),
     async addTickets(file, ticketIds) {
-      await tickets.insertOne({ _id: randomUUID(), ...file, ids: [...ticketIds] });
+      await tickets.insertOne({ _id: newId(), ...file, ids: [...ticketIds] });
     },
     withTicket: (ticketId) => tickets.find({ ids: ticketId }, { projection: { exportId: 1, fileId: 1 } }).toArray(),
     async remove(fileId) {

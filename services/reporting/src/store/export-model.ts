@@ -42,8 +42,7 @@ export function exportCollection(connection: Connection): mongo.Collection<Expor
 
 /** The document of a new export. */
 export function newExportDocument(
-  id: string,
-  status: ExportStatus,
+  { id, status, createdAt }: Pick<ExportJob, 'id' | 'status' | 'createdAt'>,
   { requestedBy, request, format }: Pick<ExportJob, 'requestedBy' | 'request' | 'format'>,
 ): ExportDocument {
   return {
@@ -54,7 +53,7 @@ export function newExportDocument(
     status,
     rows: 0,
     total: null,
-    createdAt: new Date(),
+    createdAt,
     finishedAt: null,
     fileId: null,
     fileBytes: 0,

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openLeases } from '@ticketing/store/lease.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
@@ -44,9 +44,9 @@ const durationMs = 30_000;
 const unfinished = [ExportStatus.WAITING, ExportStatus.RUNNING];
 
 /** Opens the exports on a connection. */
-export function exportStore(connection: Connection): ExportStore {
+export function exportStore(connection: Connection, { now, randomUUID }: Runtime): ExportStore {
   const jobs = exportCollection(connection);
-  const files = openExportFiles(connection);
+  const files = openExportFiles(connection, randomUUID);
   const leases = openLeases(jobs, { connection, durationMs });
   const claimOf = ({ id, owner }: ExportJob) => ({ id, owner: owner ?? '' });
   const isRunning = (job: ExportJob) => ({ ...leases.isHeld(claimOf(job)), status: ExportStatus.RUNNING });
@@ -100,7 +100,10 @@ export function exportStore(connection: Connection): ExportStore {
         const { requestedBy } = job;
         const count = await jobs.countDocuments({ requestedBy, status: { $in: unfinished } });
         if (count >= maxUnfinished) return undefined;
-        const document = newExportDocument(randomUUID(), ExportStatus.WAITING, job);
+        const document = newExportDocument(
+          { id: randomUUID(), status: ExportStatus.WAITING, createdAt: new Date(now()) },
+          job,
+        );
         await jobs.insertOne(document);
         return jobOf(document);
       }),
@@ -115,9 +118,15 @@ export function exportStore(connection: Connection): ExportStore {
       storeCall(() => files.addTickets({ exportId: id, fileId: fileId ?? '' }, ticketIds)),
     openFile: (job) => files.openWrite(job.fileId ?? '', job.id),
     finish: (job, rows, fileBytes) =>
-      update(isRunning(job), { status: ExportStatus.FINISHED, rows, fileBytes, finishedAt: new Date(), lease: null }),
+      update(isRunning(job), {
+        status: ExportStatus.FINISHED,
+        rows,
+        fileBytes,
+        finishedAt: new Date(now()),
+        lease: null,
+      }),
     async fail(job) {
-      const failed = { status: ExportStatus.FAILED, finishedAt: new Date(), fileId: null, lease: null };
+      const failed = { status: ExportStatus.FAILED, finishedAt: new Date(now()), fileId: null, lease: null };
       await update(isRunning(job), failed);
     },
     discardFile: (job) => storeCall(() => removeFile(job.fileId)),

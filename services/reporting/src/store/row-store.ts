@@ -1,3 +1,4 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { Row } from '../domain/row.ts';
@@ -42,7 +43,7 @@ export interface RowVersion {
 }
 
 /** Opens the rows on a connection. */
-export function rowStore(connection: Connection): RowStore {
+export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>): RowStore {
   const generations = openRowGenerations(connection);
   return {
     ...generations.store,
@@ -56,7 +57,8 @@ export function rowStore(connection: Connection): RowStore {
       }),
     erase: (id, version) =>
       storeCall(async () => {
-        for (const collection of await generations.written()) await eraseRow(collection, id, version);
+        const erased = { id, version, erasedAt: new Date(now()) };
+        for (const collection of await generations.written()) await eraseRow(collection, erased);
       }),
     remove: (id, version) =>
       storeCall(async () => {

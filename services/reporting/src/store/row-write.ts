@@ -60,8 +60,11 @@ async function idsToReadAgain(
 }
 
 /** Replaces a row by the mark that it was erased, also if there is none yet. A row of a newer version stays. */
-export async function eraseRow(collection: mongo.Collection<RowDocument>, id: number, version: number): Promise<void> {
-  const replacement = { version, tagRevision: 0, erasedAt: new Date() };
+export async function eraseRow(
+  collection: mongo.Collection<RowDocument>,
+  { id, version, erasedAt }: { id: number; version: number; erasedAt: Date },
+): Promise<void> {
+  const replacement = { version, tagRevision: 0, erasedAt };
   const filter = { _id: id, version: { $lte: version }, erasedAt: null };
   for (;;) {
     try {

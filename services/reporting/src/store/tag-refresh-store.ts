@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
@@ -35,7 +35,7 @@ interface TagRefreshDocument {
 const countId = 'tagRefreshes';
 
 /** Opens the tags to refresh on a connection. */
-export function tagRefreshStore(connection: Connection): TagRefreshStore {
+export function tagRefreshStore(connection: Connection, { randomUUID }: Pick<Runtime, 'randomUUID'>): TagRefreshStore {
   const refreshes = connection.collection('tagRefreshes') as unknown as mongo.Collection<TagRefreshDocument>;
   const counts = connection.collection('projections') as unknown as mongo.Collection<{ _id: string; count: number }>;
   return {

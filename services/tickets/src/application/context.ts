@@ -1,5 +1,6 @@
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
@@ -22,6 +23,7 @@ export interface Context extends TicketStores {
   ticketIds: IdSequence;
   tagIds: IdSequence;
   settings(): Promise<TicketSettings>;
+  runtime: Runtime;
   cursors: CursorCodec;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;

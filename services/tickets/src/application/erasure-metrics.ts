@@ -1,8 +1,13 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { ErasureStore, PendingErasures } from '../store/erasure-store.ts';
 
 /** Measures, whenever metrics are read, how many deleted tickets each service still has to erase its data of. */
-export function measureErasures(store: Pick<ErasureStore, 'pendingByService'>, registry: Registry): void {
+export function measureErasures(
+  store: Pick<ErasureStore, 'pendingByService'>,
+  registry: Registry,
+  { now }: Pick<Runtime, 'now'>,
+): void {
   const gauge = (name: string, help: string, readValue: (pending: PendingErasures) => number) =>
     new Gauge({
       name,
@@ -18,6 +23,6 @@ export function measureErasures(store: Pick<ErasureStore, 'pendingByService'>, r
     });
   gauge('erasures_pending', 'Deleted tickets of which a service has not confirmed the erasure.', ({ count }) => count);
   gauge('erasures_oldest_age_seconds', 'How long the oldest of them has been deleted.', ({ oldestAt }) =>
-    Math.max(0, (Date.now() - oldestAt.getTime()) / 1000),
+    Math.max(0, (now() - oldestAt.getTime()) / 1000),
   );
 }

@@ -28,7 +28,7 @@ export function openContext({ config, database, idempotency, settings, wakeRelay
   const stores = openTicketStores(connection, wakeRelay);
   const context = {
     ...stores,
-    tags: tagStore(connection, wakeRelay),
+    tags: tagStore(connection, wakeRelay, runtime),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
@@ -36,6 +36,7 @@ export function openContext({ config, database, idempotency, settings, wakeRelay
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,
+    runtime,
     // Derived from the signing key, which all replicas share: each can read the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
     changeQueue: keyedQueue<number>(),

@@ -36,7 +36,7 @@ export async function writeTicket(
     const outcome = await context.changeQueue.run(id, () => attemptWrite(context, id, decide, options));
     if ('stored' in outcome) return outcome.stored;
     if (outcome.reservedBy !== null) await context.bulks.resolveReservation(outcome.reservedBy, id);
-    if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
+    if (attempt > attemptsWithoutPause) await setTimeout(context.runtime.random() * maxPauseMs);
   }
   throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
 }

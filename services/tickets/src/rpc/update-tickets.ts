@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type {
   UpdateTicketsRequest,
   UpdateTicketsResponse,
@@ -30,7 +29,7 @@ export async function updateTickets(
     return refreshMode === undefined ? [] : [{ ticketId: change.id ?? 0, mode: refreshMode }];
   });
   if (analysisRequests.length < request.tickets.length)
-    await context.bulks.run(call.idempotency?.id ?? randomUUID(), request, call);
+    await context.bulks.run(call.idempotency?.id ?? context.runtime.randomUUID(), request, call);
   await context.analysisRequests.add(analysisRequests, new Date(context.now() * 1000));
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }

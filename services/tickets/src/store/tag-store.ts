@@ -1,3 +1,4 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { DeletedTag } from '../domain/tag-change.ts';
@@ -35,11 +36,11 @@ export interface TagStore {
 export type TagCleanup = Pick<DeletedTag, 'id' | 'cleanUpUntil' | 'deletedBy'>;
 
 /** Opens the tags on a connection. `onEvent` is called after each write that has stored events. */
-export function tagStore(connection: Connection, onEvent: () => void): TagStore {
+export function tagStore(connection: Connection, onEvent: () => void, runtime: Pick<Runtime, 'random'>): TagStore {
   const tags = tagModel(connection);
   const logs = tagLogModel(connection);
   const reader = tagReader(tags, logs);
-  const writer = tagWriter(tags, logs, reader, onEvent);
+  const writer = tagWriter(tags, logs, reader, onEvent, runtime);
   return {
     tree: async () => (await storeCall(reader.read)).tree,
     recentTree: async () => (await storeCall(reader.readRecent)).tree,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Model } from 'mongoose';
 import type { TagTree } from '../domain/tag-tree.ts';
@@ -34,6 +35,7 @@ export function tagWriter(
   logs: Model<TagLog & { _id: string }>,
   reader: TagReader,
   onEvent: () => void,
+  { random }: Pick<Runtime, 'random'>,
 ): TagWriter {
   const waiting: WaitingChange[] = [];
   let isChanging = false;
@@ -57,7 +59,7 @@ export function tagWriter(
    */
   async function changeTogether(callers: readonly WaitingChange[]): Promise<WaitingChange[]> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (attempt > attemptsWithoutPause) await setTimeout(Math.random() * maxPauseMs);
+      if (attempt > attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
       const before = await reader.read();
       const { changes, decided, failed, postponed } = await decideSequentially(before.tags, callers);
       let { tree } = before;

@@ -1,0 +1,84 @@
+import { create } from '@bufbuild/protobuf';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import {
+  CreateTagRequestSchema,
+  DeleteTagRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  DeleteTicketRequestSchema,
+  UpdateTicketRequestSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTag } from '../src/rpc/create-tag.ts';
+import { createTicket } from '../src/rpc/create-ticket.ts';
+import { deleteTag } from '../src/rpc/delete-tag.ts';
+import { deleteTicket } from '../src/rpc/delete-ticket.ts';
+import { updateTicket } from '../src/rpc/update-ticket.ts';
+import { updateTickets } from '../src/rpc/update-tickets.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
+
+let tickets: TicketsHarness;
+let database: Database;
+let wakes: Promise<number>[] = [];
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  database = await tickets.openDatabase();
+});
+afterAll(async () => {
+  await database.close();
+  await tickets.stop();
+});
+
+const call = {
+  caller: testCaller({ roleId: 1 }),
+  trace: continueTrace(undefined),
+  signal: new AbortController().signal,
+  header: () => undefined,
+} as unknown as Call;
+
+const countEvents = async () => {
+  const documents = await Promise.all(
+    ['tickets', 'tags'].map((name) =>
+      tickets.database
+        .collection(name)
+        .find({ 'outbox.0': { $exists: true } })
+        .toArray(),
+    ),
+  );
+  return documents.flat().reduce((sum, { outbox }) => sum + outbox.length, 0);
+};
+
+test('each kind of change wakes the relay of its process, and its event is stored by then', async () => {
+  const context = newProcess(tickets, database, 0, () => void wakes.push(countEvents()));
+  const ticket = { id: 0, contractId: 'V', updateMask: { paths: ['contract_id'] } };
+  let tagId = 0;
+  const changes: Record<string, () => Promise<unknown>> = {
+    createTicket: async () => {
+      const created = await createTicket(context, call, create(CreateTicketRequestSchema, { channel: Channel.PHONE }));
+      ticket.id = created.ticket?.id ?? 0;
+    },
+    updateTicket: () =>
+      updateTicket(context, call, create(UpdateTicketRequestSchema, { ...ticket, ticketId: ticket.id })),
+    updateTickets: () =>
+      updateTickets(context, call, create(UpdateTicketsRequestSchema, { tickets: [{ ...ticket, contractId: 'W' }] })),
+    deleteTicket: () => deleteTicket(context, call, create(DeleteTicketRequestSchema, { ticketId: ticket.id })),
+    createTag: async () => {
+      tagId = (await createTag(context, call, create(CreateTagRequestSchema, { name: 'a tag' }))).id;
+    },
+    deleteTag: () => deleteTag(context, call, create(DeleteTagRequestSchema, { id: tagId })),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    const before = await countEvents();
+    wakes = [];
+    await change();
+    expect(Math.max(0, ...(await Promise.all(wakes))), name).toBeGreaterThan(before);
+  }
+});
