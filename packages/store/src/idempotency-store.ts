@@ -37,9 +37,9 @@ export interface IdempotencyStore {
   renew(claim: ClaimedRequest): Promise<boolean>;
   /** Records a number under a name, unless one is recorded already. Returns the recorded number. */
   reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
-  /** Records the response, if the claim still holds. */
+  /** Records the response, unless another process has claimed the request. */
   complete(claim: ClaimedRequest, response: Uint8Array, subjects: readonly ResponseSubject[]): Promise<void>;
-  /** Forgets a request that has changed nothing, if the claim still holds. */
+  /** Removes a request that has changed nothing, unless another process has claimed it. */
   release(claim: ClaimedRequest): Promise<void>;
   /** Erases the responses that describe something, also those that are stored within the next day. */
   eraseAbout(subject: ResponseSubject): Promise<void>;
