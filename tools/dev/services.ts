@@ -18,7 +18,7 @@ export interface RunningServices {
 }
 
 const root = join(import.meta.dirname, '..', '..');
-/** Where Node keeps what it has compiled of the sources. */
+/** The folder in which Node caches compiled sources. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Sets up and starts every service in this process. */

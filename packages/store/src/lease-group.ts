@@ -143,11 +143,11 @@ function ownedParts<Part extends Leased>(
     async renew(): Promise<Set<string>> {
       const names = [...owned.keys()];
       if (names.length === 0) return new Set();
-      const isMine: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
+      const isOwned: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
       const change: Query = { $set: { lease: leases.begin(owner) } };
-      const { matchedCount } = await parts.updateMany(isMine as never, change as never);
+      const { matchedCount } = await parts.updateMany(isOwned as never, change as never);
       if (matchedCount === names.length) return new Set(names);
-      const found = await parts.find(isMine as never, { projection: { _id: 1 } }).toArray();
+      const found = await parts.find(isOwned as never, { projection: { _id: 1 } }).toArray();
       return new Set(found.map(({ _id }) => String(_id).slice(options.group.length + 1)));
     },
     /** Claims a part and begins to work on it, unless this or another member owns it. */

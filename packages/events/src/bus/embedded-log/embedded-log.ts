@@ -75,8 +75,8 @@ export function embeddedLog(
       initial: { offset: 0 },
       work(partition, { _id, offset, lease }, signal) {
         const commit = async (next: number) => {
-          const isMine = { _id, 'lease.owner': lease.owner };
-          return (await offsets.updateOne(isMine, { $set: { offset: next } })).matchedCount === 1;
+          const isOwned = { _id, 'lease.owner': lease.owner };
+          return (await offsets.updateOne(isOwned, { $set: { offset: next } })).matchedCount === 1;
         };
         return readPartition({ subscription, partition, offset, chunks, notices, commit }, signal);
       },
