@@ -24,8 +24,8 @@ const usage = `Measures the system, and what its operations cost compared with b
   --seconds 4        how long each load lasts
   --only get,search  the operations to compare: ${operationNames.join(', ')}, events
   --profile          writes CPU profiles of the services to bench/results
-  --servers COMMAND  what kills and starts a Kafka broker, as in npm run faults; without it only the outage of the
-                     embedded log is measured
+  --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
+                     outage of the embedded log is measured
 `;
 
 const smallCount = 1000;
@@ -102,7 +102,7 @@ async function runBench(options: BenchOptions): Promise<void> {
   }
 }
 
-/** Starts the system once before the measurements, which builds it, and creates the tags of the tickets. */
+/** Starts the system once before the measurements, so that it is built, and creates the tags of the tickets. */
 async function prepare(bench: Bench): Promise<void> {
   progress('the first start, which compiles');
   const system = await start(bench);
@@ -110,7 +110,7 @@ async function prepare(bench: Bench): Promise<void> {
   await stopProcesses(bench);
 }
 
-/** Measures the API while relay, consumers and schedulers are off, which would use the processor and the store too. */
+/** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */
 async function measureApi(bench: Bench): Promise<Results> {
   const { tickets, seconds, only, profiles } = bench.options;
   const environment = Object.fromEntries(

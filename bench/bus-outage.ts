@@ -52,7 +52,7 @@ export function kafkaBus(command: string): StoppableBus {
 }
 
 /** How long changes are made before the outage. This is done twice, the first time as a warm-up. */
-const calmSeconds = 15;
+const baselineSeconds = 15;
 const outageSeconds = 60;
 
 /** Measures the effect of an outage of the bus on changes, and how long the rows take to catch up afterwards. */
@@ -62,10 +62,10 @@ export async function measureBusOutage(system: BenchSystem, bus: StoppableBus, t
     await waitForRows(system, connection.getClient().db('ticketing_tickets'));
     const rows = watchRows(connection.getClient().db('ticketing_reporting'));
     const run = (seconds: number, from: number) => changeSteadily(system, { seconds, tickets, from }, rows.expect);
-    await run(calmSeconds, 0);
-    const before = await run(calmSeconds, calmSeconds * changesPerSecond);
+    await run(baselineSeconds, 0);
+    const before = await run(baselineSeconds, baselineSeconds * changesPerSecond);
     const [during] = await Promise.all([
-      run(outageSeconds, 2 * calmSeconds * changesPerSecond),
+      run(outageSeconds, 2 * baselineSeconds * changesPerSecond),
       bus.interrupt(outageSeconds * 1000),
     ]);
     const restartedAt = performance.now();

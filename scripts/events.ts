@@ -40,7 +40,7 @@ await runDevelopmentScript(async () => {
   process.exitCode = left > 0 ? 1 : 0;
 });
 
-/** The operations that every service has. Any other operation needs the name of a service behind it. */
+/** The operations that every service has. Any other operation is followed by the name of a service. */
 const commonOperations = ['dead-letters', 'replay', 'drain'];
 
 async function operate([name = '', service, ...rest]: string[], key: string | undefined, environment: Environment) {

@@ -20,8 +20,8 @@ import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const print = (text: string) => void process.stdout.write(text);
 const progressMs = 3_000;
-const mostPrinted = 10;
-const mostLogLines = 12;
+const maxPrinted = 10;
+const maxLogLines = 12;
 /** How long the load goes on after the last fault, in ms. */
 const loadAfterFaultsMs = 2_000;
 /** An admin, who has every right; a machine, so that the rate limit for people does not apply. */
@@ -72,7 +72,10 @@ function interruption(): { signal: AbortSignal; happened: Promise<never> } {
   return { signal: controller.signal, happened: promise };
 }
 
-/** Injects faults under load, then compares what was acknowledged with what can be read. Returns whether nothing is wrong. */
+/**
+ * Injects faults under load, then compares what was acknowledged with what can be read. Returns whether nothing is
+ * wrong.
+ */
 async function injectAndJudge(
   options: FaultOptions,
   dataDir: string,
@@ -95,7 +98,7 @@ async function injectAndJudge(
   print(lines(mostFrequentLogLines(system)));
   print(`\n${table(count, ledger.acknowledged, verdict)}`);
   const wrong = findings(verdict);
-  if (wrong.length > 0) print(`\n${lines(wrong.slice(0, mostPrinted))}`);
+  if (wrong.length > 0) print(`\n${lines(wrong.slice(0, maxPrinted))}`);
   return wrong.length === 0;
 }
 
@@ -133,9 +136,7 @@ async function disturbUnderLoad(options: FaultOptions, system: System, state: Ru
 /** The sentences that the services logged most often, each with its count. */
 function mostFrequentLogLines(system: System): string[] {
   const counts = system.log.counts();
-  const shown = counts
-    .slice(0, mostLogLines)
-    .map(({ sentence, count }) => `${String(count).padStart(6)} × ${sentence}`);
+  const shown = counts.slice(0, maxLogLines).map(({ sentence, count }) => `${String(count).padStart(6)} × ${sentence}`);
   return counts.length > shown.length
     ? [...shown, `        and ${counts.length - shown.length} other sentences`]
     : shown;

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 let root: string;
 const path = (...names: string[]) => join(root, ...names);
 
-/** A stand-in for npm: records its arguments, prints to standard output, takes a moment, and installs nothing. */
+/** A stub of npm: records its arguments, prints to standard output, takes a moment, and installs nothing. */
 const npm = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');

@@ -51,7 +51,7 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   stops.push(services.stop);
   const urls = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`);
   await Promise.race([waitUntilReady(urls), services.failed]);
-  services.restartFromNowOn();
+  services.enableRestarts();
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
   process.stdout.write(await greeting(dataDir, ports, keys));

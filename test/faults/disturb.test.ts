@@ -7,7 +7,9 @@ import { seededRandom } from './random.ts';
 const disturbed = ['starter', 'store', ...services.map(({ name }) => name)];
 const running: SystemProcess[] = [...disturbed, 'other'].map((role, pid) => ({ pid, role }));
 
-/** Runs faults, without pauses between them, on a stub of a system and its servers. Returns the faults in their order. */
+/**
+ * Runs faults, without pauses between them, on a stub of a system and its servers. Returns the faults in their order.
+ */
 async function faultsOf(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean) {
   const faults: string[] = [];
   const count = { kills: 0, freezes: 0, last: '' };
@@ -42,7 +44,7 @@ async function faultsOf(seed: number, kills: number, processes: SystemProcess[],
   return { faults, count };
 }
 
-test('kills as often as asked for, every process but unknown ones, and the same processes for the same seed', async () => {
+test('kills the given number of times, every process but unknown ones, and the same for the same seed', async () => {
   const { faults, count } = await faultsOf(1, 80, running, false);
   expect(count.kills).toBe(80);
   const killed = faults.filter((fault) => fault.startsWith('SIGKILL')).map((fault) => fault.split(' ')[1]);

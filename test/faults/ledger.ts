@@ -17,7 +17,7 @@ export interface TicketState {
 export interface SentBulk {
   agentId: number;
   ticketIds: readonly number[];
-  /** Refused: the response said that nothing was changed. Unknown: no response arrived, or one that leaves it open. */
+  /** Refused: the response said that nothing was changed. Unknown: no response arrived, or one that does not say. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
 }
 

@@ -29,8 +29,8 @@ const timeoutMs = 15_000;
 const pauseMs = 16;
 /** The longest pause after a request that failed. */
 const failurePauseMs = 100;
-const mostTagsOfWriter = 2;
-const mostUnexpected = 5;
+const maxTagsOfWriter = 2;
+const maxUnexpected = 5;
 /** How many of the newest tickets are changed more often than others. */
 const hotTickets = 12;
 const statuses = ['open', 'pending', 'closed'];
@@ -145,7 +145,7 @@ class Writer {
   }
 
   async #createTag(): Promise<void> {
-    if (this.#tags.length >= mostTagsOfWriter) return this.#renameTag();
+    if (this.#tags.length >= maxTagsOfWriter) return this.#renameTag();
     const name = this.#nextName();
     const response = await this.#send('POST', '/tag', { name });
     const id = response?.body.id;
@@ -164,8 +164,8 @@ class Writer {
   }
 
   /**
-   * A random change. It has a status, which makes a new version even if it is the same as before. Some changes have a near
-   * `dueBy`, so that the scheduler reopens the ticket.
+   * A random change. It has a status, which makes a new version even if it is the same as before. Some changes have a
+   * near `dueBy`, so that the scheduler reopens the ticket.
    */
   #change(): JsonObject {
     const status = this.#random.pick(statuses);
@@ -212,11 +212,13 @@ class Writer {
     return read;
   }
 
-  /** Notes a response that no fault explains. 404, 409 and 412 are expected: another writer deleted or changed the ticket first. */
+  /**
+   * Notes a response that no fault explains. 404, 409 and 412 are expected: another writer deleted or changed the
+   * ticket first.
+   */
   #noteUnexpected(request: string, { status, body }: NonNullable<LoadResponse>): void {
     const { unexpected } = this.#shared;
-    if (retryableStatuses.has(status) || [404, 409, 412].includes(status) || unexpected.length >= mostUnexpected)
-      return;
+    if (retryableStatuses.has(status) || [404, 409, 412].includes(status) || unexpected.length >= maxUnexpected) return;
     unexpected.push(`${request}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
   }
 }

@@ -15,7 +15,7 @@ export function table(count: FaultCount, acknowledged: number, verdict: Verdict)
     ['out of order', mustBeEmpty(verdict.outOfOrder)],
     ['lost', mustBeEmpty(verdict.lost)],
     ['events without a change', mustBeEmpty(verdict.eventsWithoutChange)],
-    ['bulks applied in part', mustBeEmpty(verdict.tornBulks)],
+    ['bulks applied in part', mustBeEmpty(verdict.partialBulks)],
     ['rows that differ', mustBeEmpty(verdict.rowsThatDiffer)],
     ['deleted, but seen again', mustBeEmpty(verdict.revivedAfterDeletion)],
   ];
@@ -23,7 +23,9 @@ export function table(count: FaultCount, acknowledged: number, verdict: Verdict)
   return lines(rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`));
 }
 
-/** One line per kind of fault: how long until changes were acknowledged again. Other faults may have followed meanwhile. */
+/**
+ * One line per kind of fault: how long until changes were acknowledged again. Other faults may have followed meanwhile.
+ */
 export function recoveryTable(recoveries: Recoveries): string {
   const durations = recoveries.durations().sort((left, right) => right.longestMs - left.longestMs);
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;

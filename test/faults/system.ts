@@ -33,11 +33,11 @@ export interface System {
 }
 
 const starterProgram = join(import.meta.dirname, '..', '..', 'scripts', 'start.ts');
-/** So many failed starts in a row end the run. */
-const mostFailures = 8;
+/** The run ends after this many failed starts in a row. */
+const maxFailures = 8;
 /**
- * How long the processes of a system may go on after its starter has died: services complete their requests, and a frozen
- * process goes on after up to 8 s.
+ * How long the processes of a system may go on after its starter has died: services complete their requests, and a
+ * frozen process goes on after up to 8 s.
  */
 const leftoverMs = 60_000;
 const stopMs = 60_000;
@@ -72,7 +72,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
   async function keepRunning(): Promise<void> {
     for (let failures = 0; ; ) {
       failures = isReady ? 0 : failures + 1;
-      if (failures >= mostFailures) throw new Error(`The system could not be started ${failures} times in a row.`);
+      if (failures >= maxFailures) throw new Error(`The system could not be started ${failures} times in a row.`);
       if (isReady) replicas?.start();
       log.note(isReady ? 'the system is ready' : 'the system could not be started');
       await ended(starter);
@@ -86,7 +86,9 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
     }
   }
 
-  /** The processes that the starter has started end by themselves when it is gone; until then they use ports and folder. */
+  /**
+   * The processes that the starter has started end by themselves when it is gone; until then they use ports and folder.
+   */
   async function waitForLeftovers(): Promise<void> {
     const startedAt = Date.now();
     const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;

@@ -140,7 +140,7 @@ test('reports swapped events as out of order', () => {
 
 describe('a bulk', () => {
   const bulkOf = (outcome: 'acknowledged' | 'refused' | 'unknown', ticketIds: number[]) =>
-    judged(({ ledger }) => void ledger.bulks.splice(0, 1, { agentId: 900, ticketIds, outcome })).tornBulks;
+    judged(({ ledger }) => void ledger.bulks.splice(0, 1, { agentId: 900, ticketIds, outcome })).partialBulks;
 
   test('that was acknowledged must have changed every ticket that is not deleted', () => {
     expect(bulkOf('acknowledged', [1, 2])).toEqual([]);
@@ -155,7 +155,7 @@ describe('a bulk', () => {
     expect(bulkOf('unknown', [1])).toEqual([]);
     expect(bulkOf('unknown', [1, 3])).toHaveLength(1);
     expect(
-      judged(({ ledger }) => void ledger.bulkSent({ agentId: 7, ticketIds: [1], outcome: 'unknown' })).tornBulks,
+      judged(({ ledger }) => void ledger.bulkSent({ agentId: 7, ticketIds: [1], outcome: 'unknown' })).partialBulks,
     ).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ export interface Verdict {
   lost: string[];
   /** Events of versions that no ticket has. */
   eventsWithoutChange: string[];
-  tornBulks: string[];
+  partialBulks: string[];
   rowsThatDiffer: string[];
   revivedAfterDeletion: string[];
 }
@@ -68,7 +68,7 @@ export function judge(ledger: Ledger, observed: Observed): Verdict {
       const last = lastOf(onBus, `ticket ${id}`);
       return last > version ? [`ticket ${id} is shown in version ${version}, but version ${last} is on the bus`] : [];
     }),
-    tornBulks: ledger.bulks.flatMap((bulk) => tornBulk(bulk, onBus)),
+    partialBulks: ledger.bulks.flatMap((bulk) => partialBulk(bulk, onBus)),
     rowsThatDiffer: differingRows(observed.rows, shown, onBus),
     revivedAfterDeletion: revived(ledger, observed, onBus),
   };
@@ -79,10 +79,10 @@ export function hasFailed(verdict: Verdict): boolean {
   return findings(verdict).length > 0;
 }
 
-/** All that is wrong, a sentence each. */
+/** A sentence for each thing that is wrong. */
 export function findings(verdict: Verdict): string[] {
-  const { outOfOrder, lost, eventsWithoutChange, tornBulks, rowsThatDiffer, revivedAfterDeletion } = verdict;
-  return [...lost, ...outOfOrder, ...eventsWithoutChange, ...tornBulks, ...rowsThatDiffer, ...revivedAfterDeletion];
+  const { outOfOrder, lost, eventsWithoutChange, partialBulks, rowsThatDiffer, revivedAfterDeletion } = verdict;
+  return [...lost, ...outOfOrder, ...eventsWithoutChange, ...partialBulks, ...rowsThatDiffer, ...revivedAfterDeletion];
 }
 
 interface Bus {
@@ -171,8 +171,8 @@ function describeState({ status, priority, tagIds }: TicketState): string {
   return `${status}, ${priority}, tags [${tagIds}]`;
 }
 
-/** What is wrong with the effect of a bulk: it must have changed all its tickets, deleted ones apart, or none. */
-function tornBulk({ agentId, ticketIds, outcome }: SentBulk, bus: Bus): string[] {
+/** A sentence if a bulk was applied in part: it must have changed all its tickets, deleted ones apart, or none. */
+function partialBulk({ agentId, ticketIds, outcome }: SentBulk, bus: Bus): string[] {
   const changed = bus.ticketsOfAgent.get(agentId) ?? new Set();
   const left = ticketIds.filter((id) => !changed.has(`ticket ${id}`) && !bus.deletedIn.has(`ticket ${id}`));
   const which = `a bulk (${outcome}) on tickets ${ticketIds.join(', ')}, agent ${agentId}`;

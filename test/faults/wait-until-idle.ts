@@ -11,15 +11,15 @@ const deadlineMs = 180_000;
 const reopeningMs = 6_000;
 
 /**
- * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, events are sent
- * and handled, and deleted tickets are erased by all services.
+ * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, events are
+ * sent and handled, and deleted tickets are erased by all services.
  *
  * Errors: throws if that takes more than three minutes, or if there are dead letters.
  */
 export async function waitUntilIdle(environment: Environment, print: Print): Promise<void> {
   const tooLate = new AbortController();
   let last = 'nothing was reported as left';
-  const printAndKeep: Print = (line) => {
+  const printAndRemember: Print = (line) => {
     last = line;
     print(line);
   };
@@ -29,7 +29,7 @@ export async function waitUntilIdle(environment: Environment, print: Print): Pro
     },
     () => undefined,
   );
-  await Promise.race([drain(environment, printAndKeep), deadline]);
+  await Promise.race([drain(environment, printAndRemember), deadline]);
   tooLate.abort();
 }
 

@@ -16,13 +16,13 @@ import { services } from '@ticketing/system/services.ts';
 import type { Plugin } from 'rolldown';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Holds one folder per version of the sources that was built lately, named by the hash of the sources. */
+/** Contains a folder for each recently built version of the sources, named by the hash of the sources. */
 const recentBuilds = join(root, 'node_modules', '.cache', 'services');
 /** How long a build is kept after it was last used: a system may run that long, and restarts its processes from it. */
 const buildKeptMs = 30 * 24 * 3_600_000;
 /**
- * Escapes all characters beyond ASCII in bundles, because a single one makes Node keep the whole file in memory with two
- * bytes per character.
+ * Escapes all characters beyond ASCII in bundles, because a single one makes Node keep the whole file in memory with
+ * two bytes per character.
  */
 const asciiOnly: Plugin = {
   name: 'ascii-only',
@@ -44,8 +44,8 @@ function escaped(unit: string): string {
 const external = ['@fastify/swagger-ui'];
 
 /**
- * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). The code
- * is not minified, so that stack traces can be read.
+ * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). The
+ * code is not minified, so that stack traces can be read.
  *
  * Errors: a module that is missing, or cannot be read.
  */

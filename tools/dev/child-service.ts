@@ -4,10 +4,10 @@ import type { Environment } from '@ticketing/runtime/config-reader.ts';
 
 /** A service in a process of its own. */
 export interface ChildService {
-  /** Rejects if the process ends before `restartFromNowOn` was called. */
+  /** Rejects if the process ends before `enableRestarts` was called. */
   failed: Promise<never>;
   /** Called when the system is ready: from now on the process is restarted whenever it ends. */
-  restartFromNowOn(): void;
+  enableRestarts(): void;
   stop(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ const healthyMs = 30_000;
 const stopTimeoutMs = 15_000;
 
 /**
- * Runs Node with these arguments (flags, then the program of a service) as a child process, and restarts it when it ends.
- * The child stops when this process is gone.
+ * Runs Node with these arguments (flags, then the program of a service) as a child process, and restarts it when it
+ * ends. The child stops when this process is gone.
  */
 export function superviseChild(name: string, program: readonly string[], environment: Environment): ChildService {
   const failure = Promise.withResolvers<never>();
@@ -53,7 +53,7 @@ export function superviseChild(name: string, program: readonly string[], environ
 
   return {
     failed: failure.promise,
-    restartFromNowOn: () => {
+    enableRestarts: () => {
       isRestarted = true;
     },
     async stop() {
@@ -78,7 +78,8 @@ function spawnNode(program: readonly string[], environment: Environment): ChildP
   return spawn(process.execPath, program, {
     env: environment,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // In a process group of its own: Ctrl-C in a terminal must reach only this process, which stops its children in order.
+    // In a process group of its own: Ctrl-C in a terminal must reach only this process, which stops its children in
+    // order.
     detached: true,
   });
 }

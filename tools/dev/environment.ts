@@ -13,9 +13,9 @@ export interface SystemLayout {
 }
 
 /** Matches the variables with addresses and ports, which the development system always sets itself. */
-const isAddress = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
+const addressPattern = /_(HOST|(HTTP|GRPC|INTERNAL)_PORT|URL|TARGET)$/;
 
-/** The variables of all services. A variable that is given wins over a derived one, unless it is an address or a port. */
+/** The variables of all services. A given variable overrides a derived one, unless it is an address or a port. */
 export function systemEnvironment(layout: SystemLayout, given: Environment): Environment {
   const { ports, mongodbUri } = layout;
   const bus: BusAddress = given.KAFKA_BROKERS
@@ -33,7 +33,7 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
   return {
     ...Object.fromEntries(derived),
     ...given,
-    ...Object.fromEntries(derived.filter(([name]) => isAddress.test(name))),
+    ...Object.fromEntries(derived.filter(([name]) => addressPattern.test(name))),
   };
 }
 

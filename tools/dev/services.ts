@@ -12,13 +12,13 @@ export interface RunningServices {
   /** Rejects if a service ends before the system is ready. */
   failed: Promise<never>;
   /** Called when the system is ready: from now on a service that ends is restarted. */
-  restartFromNowOn(): void;
+  enableRestarts(): void;
   /** Stops the services, each before those that it calls. */
   stop(): Promise<void>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
-/** Where Node keeps what it has compiled of the sources. */
+/** The folder in which Node caches compiled sources. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /** Sets up and starts every service in this process. */
@@ -35,7 +35,7 @@ export async function startInOneProcess(environment: Environment): Promise<Runni
     await stop();
     throw error;
   }
-  return { failed: new Promise(() => undefined), restartFromNowOn: () => undefined, stop };
+  return { failed: new Promise(() => undefined), enableRestarts: () => undefined, stop };
 }
 
 /** Loads the modules of all services. Called early too, so that they load while the store is being opened. */
@@ -45,8 +45,8 @@ export function preloadServices(): Promise<Service[]> {
 }
 
 /**
- * Limits of the heap of a service. Parsing bodies of 40 MiB needs the most. Without a limit Node sizes the heap by the memory
- * of the machine, and collects garbage later.
+ * Limits of the heap of a service. Parsing bodies of 40 MiB needs the most. Without a limit Node sizes the heap by the
+ * memory of the machine, and collects garbage later.
  */
 const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
@@ -56,7 +56,9 @@ const processEnvironment = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-/** The arguments of Node that run a service as in production: flags, and the program that was built from its sources. */
+/**
+ * The arguments of Node that run a service as in production: flags, and the program that was built from its sources.
+ */
 export async function serviceProgram(service: string): Promise<string[]> {
   return programOf(await currentBuild(), service);
 }
@@ -83,8 +85,8 @@ export async function startSplit(given: Environment): Promise<RunningServices> {
   }
   return {
     failed: Promise.race(children.map(({ failed }) => failed)),
-    restartFromNowOn: () => {
-      for (const child of children) child.restartFromNowOn();
+    enableRestarts: () => {
+      for (const child of children) child.enableRestarts();
     },
     stop,
   };

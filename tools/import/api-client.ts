@@ -29,8 +29,8 @@ const unreachableServers = new Set([
 ]);
 
 /**
- * A client of the REST API that retries. When the server asks for a pause, all requests wait. A request whose connection
- * broke is sent again, so every request of the import must bear being sent twice.
+ * A client of the REST API that retries. When the server asks for a pause, all requests wait. A request whose
+ * connection broke is sent again, so every request of the import must be safe to send twice.
  */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -46,8 +46,8 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request. Returns the response if it is a success, or an error that concerns this request only (400, 409, 413,
-   * 422, 500).
+   * Sends a request. Returns the response if it is a success, or an error that concerns this request only (400, 409,
+   * 413, 422, 500).
    *
    * Errors: StopError if every other request would fail too; InterruptedError.
    */

@@ -5,8 +5,8 @@ import { rejectColumns } from './map-row.ts';
 import { StopError } from './stop-error.ts';
 
 /**
- * The CSV file of the rejected rows, which can be corrected and imported itself. It is written beside the imported file, or
- * to the current folder if the folder of that file is not writable.
+ * The CSV file of the rejected rows, which can be corrected and imported itself. It is written to the folder of the
+ * imported file, or to the current folder if that one is not writable.
  */
 export class RejectFile {
   readonly #paths: string[];

@@ -126,7 +126,7 @@ describe('a busy server or a broken connection', () => {
 });
 
 describe('rejected rows', () => {
-  test('are written beside the file with line, row, reasons and columns, and can be imported when corrected', async () => {
+  test('are written to a file with line, row, reasons and columns, which can be corrected and imported', async () => {
     writeFileSync(file, 'subject,priority,queue\nok,low,a\n"two\nlines",low,b\nshort,low\nworse,huge,"c,d"\n');
     system.override = ({ body }) => (String(body.subject).startsWith('two') ? badSubject : undefined);
     expect(await run('--concurrency', '1')).toBe(2);

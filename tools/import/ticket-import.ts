@@ -28,8 +28,8 @@ interface PendingTicket {
   tagNames: string[];
 }
 
-/** So many responses with a status of 500 or above in a row end the import. */
-const failuresThatStop = 20;
+/** The import ends after this many responses in a row with a status of 500 or above. */
+const maxFailuresInARow = 20;
 
 /** Imports the rows of one file, each exactly once. */
 export class TicketImport {
@@ -136,8 +136,10 @@ export class TicketImport {
 
   #countFailure(status: number): void {
     this.#failuresInARow = status >= 500 ? this.#failuresInARow + 1 : 0;
-    if (this.#failuresInARow < failuresThatStop) return;
-    throw new StopError(`The server failed on ${failuresThatStop} tickets in a row, last with ${status}; see its log.`);
+    if (this.#failuresInARow < maxFailuresInARow) return;
+    throw new StopError(
+      `The server failed on ${maxFailuresInARow} tickets in a row, last with ${status}; see its log.`,
+    );
   }
 
   #reject(row: CsvRow, reasons: readonly string[]): void {

@@ -28,12 +28,13 @@ const [SECTION_HEADER_BYTES, SYMBOL_BYTES] = [64, 24];
 const VER_FLG_WEAK = 2;
 
 /**
- * Copies the addon and the engine library beside it, and patches the copies so that glibc 2.36 and 2.37 can load them.
+ * Copies the addon and the engine library in the same folder, and patches the copies so that glibc 2.36 and 2.37 can
+ * load them.
  *
  * Shape: the path of the copied addon in `targetDir`. The folder is created completely or not at all, even if several
- * processes do so at once; an existing one is used as it is.
- * The published binaries were linked on glibc 2.38 and therefore require `__isoc23_strtol`, similar functions and a newer
- * `fmod`. The functions of the same name that every glibc has are equivalent.
+ * processes do so at once; an existing one is used as it is. The published binaries were linked on glibc 2.38 and
+ * therefore require `__isoc23_strtol`, similar functions and a newer `fmod`. The functions of the same name that every
+ * glibc has are equivalent.
  */
 export function patchForOlderGlibc(addonPath: string, targetDir: string, arch: string = process.arch): string {
   const patchedAddon = join(targetDir, basename(addonPath));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus/bus.ts';
 
 /** A new topic on a bus, and how to publish and listen to it. */
-interface Bench {
+interface TopicFixture {
   topic: string;
   publish(messages: readonly OutgoingMessage[], by?: Bus): Promise<void>;
   listen(options?: Partial<Subscription> & { by?: Bus }): Promise<Listener>;
@@ -40,19 +40,19 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
   describe(`a bus on ${name}`, { timeout: 60_000 }, () => {
     const opened: Bus[] = [];
     let bus: Bus;
-    const another = async () => {
+    const openAnother = async () => {
       const made = await open();
       opened.push(made);
       return made;
     };
     beforeAll(async () => {
-      bus = await another();
+      bus = await openAnother();
     }, 60_000);
     afterAll(async () => {
       await Promise.all(opened.map((one) => one.close()));
     }, 60_000);
 
-    async function bench(): Promise<Bench> {
+    async function setUpTopic(): Promise<TopicFixture> {
       const topic = `test.${randomUUID()}`;
       await bus.setUp([{ name: topic, partitions, retentionMs: 3_600_000 }]);
       return {
@@ -81,7 +81,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     }
 
     test('delivers every message to a group unchanged, those of a key in order', async () => {
-      const { topic, publish, listen } = await bench();
+      const { topic, publish, listen } = await setUpTopic();
       const keys = Array.from({ length: 20 }, (_, index) => `key ${index} ä`);
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
       await publish([{ key: 'bytes', value: bytes, headers: { ce_id: 'evt_1', traceparent: '00-ab-cd-01', ü: 'ö' } }]);
@@ -105,7 +105,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('delivers what is published later, within a second', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const { got, part } = await listen();
       await publish(numbered('a', 1));
       await until(() => got.length === 1, 'the first message');
@@ -117,7 +117,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('delivers every message to every group', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const [left, right] = [await listen(), await listen()];
       await publish(numbered('a', 30));
       await until(() => left.got.length === 30 && right.got.length === 30, 'both groups');
@@ -125,7 +125,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('delivers unacknowledged messages, and those after them, again in order', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const attempts = new Map<string, number>();
       const got: string[] = [];
       const { errors, part } = await listen({
@@ -148,7 +148,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('a handler that fails in one partition does not delay the others', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
       const got: IncomingMessage[] = [];
       const { part } = await listen({
@@ -166,13 +166,13 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('continues after the last acknowledged message, in another process too', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const first = await listen();
       await publish(numbered('a', 10));
       await until(() => first.got.length === 10, 'the first ten');
       await first.part.stop();
       await publish(numbered('a', 5, 11));
-      const second = await listen({ group: first.group, by: await another() });
+      const second = await listen({ group: first.group, by: await openAnother() });
       await until(() => second.got.length >= 5, 'the rest');
       await setTimeout(300);
       expect(second.got.map(textOf)).toEqual(numbered('a', 5, 11).map(({ value }) => String(value)));
@@ -181,7 +181,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('reports how many messages a group has not acknowledged', async () => {
-      const { topic, publish, listen } = await bench();
+      const { topic, publish, listen } = await setUpTopic();
       await publish([...numbered('a', 10), ...numbered('b', 5)]);
       const group = `group.${randomUUID()}`;
       expect(await bus.lag(group, [topic])).toBe(15);
@@ -196,9 +196,9 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('shares the partitions of a group; when a member stops, the others take over', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const left = await listen();
-      const right = await listen({ group: left.group, by: await another() });
+      const right = await listen({ group: left.group, by: await openAnother() });
       const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
       const all = () => [...left.got, ...right.got];
       let sent = 0;
@@ -220,7 +220,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('handles nothing after it has stopped, and waits for the message that is being handled', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       let handling = 0;
       let handled = 0;
       const { group, part } = await listen({
@@ -250,8 +250,8 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('keeps the order of each publisher if many publish concurrently', async () => {
-      const { publish, listen } = await bench();
-      const publishers = [bus, await another(), await another()];
+      const { publish, listen } = await setUpTopic();
+      const publishers = [bus, await openAnother(), await openAnother()];
       await Promise.all(
         publishers.map(async (by, index) => {
           for (let round = 0; round < 10; round++) await publish(numbered(`p${index}`, 10, round * 10 + 1), by);
@@ -267,7 +267,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('accepts messages of half a megabyte, and thousands at a time', async () => {
-      const { publish, listen } = await bench();
+      const { publish, listen } = await setUpTopic();
       const large = 'x'.repeat(500_000);
       await publish([message('a', `${large}1`), message('a', `${large}2`), message('a', `${large}3`)]);
       await publish(numbered('b', 3000));
@@ -279,7 +279,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     });
 
     test('does not create topics that were not set up, and does not change existing ones', async () => {
-      const { topic, publish, listen } = await bench();
+      const { topic, publish, listen } = await setUpTopic();
       const missing = `missing.${randomUUID()}`;
       for (let attempt = 0; attempt < 2; attempt++) {
         await expect(bus.publish(missing, numbered('a', 1))).rejects.toMatchObject({

@@ -22,8 +22,10 @@ afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
 });
 
-const quickToShare = { durationMs: 9_000, renewMs: 300, waitMs: 50 };
-testBus('the embedded log', async () => embeddedLog({ id: dbName, connection: await connect(), opened }, quickToShare));
+const fastRebalance = { durationMs: 9_000, renewMs: 300, waitMs: 50 };
+testBus('the embedded log', async () =>
+  embeddedLog({ id: dbName, connection: await connect(), opened }, fastRebalance),
+);
 
 test('the partitions of a member that died are taken over when its lease has expired', {
   timeout: 30_000,

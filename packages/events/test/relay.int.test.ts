@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 /** Documents with outboxes, and a bus that records the messages sent to it. */
-async function bench() {
+async function setUpOutbox() {
   const name = `things ${randomUUID()}`;
   const things = store.collection<{ _id: number; version: number; outbox: Event[] }>(name);
   const outbox = openOutbox<Event>(things as never, {
@@ -110,7 +110,7 @@ function expectComplete(versions: readonly number[], count: number): void {
 }
 
 test('sends the events of the outboxes in the order of the versions, and removes them', async () => {
-  const { things, outbox, bus, create, change, versionsOf, drained } = await bench();
+  const { things, outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   for (let id = 1; id <= 20; id++) {
     await create(id);
     for (let count = 1; count < id; count++) await change(id);
@@ -122,7 +122,7 @@ test('sends the events of the outboxes in the order of the versions, and removes
 });
 
 test('sends a long outbox in several rounds', async () => {
-  const { things, outbox, bus, versionsOf, drained } = await bench();
+  const { things, outbox, bus, versionsOf, drained } = await setUpOutbox();
   const events = Array.from({ length: 750 }, (_, index) => ({ version: index + 1 }));
   await things.insertOne({ _id: 1, version: 750, outbox: events, outboxSince: new Date() } as never);
   relay(outbox, bus, await connect('long'));
@@ -131,7 +131,7 @@ test('sends a long outbox in several rounds', async () => {
 });
 
 test('removes the sent events of many documents, and leaves those that were added meanwhile', async () => {
-  const { outbox, things, create, change } = await bench();
+  const { outbox, things, create, change } = await setUpOutbox();
   const ids = Array.from({ length: 300 }, (_, index) => index + 1);
   await Promise.all(ids.map(create));
   const all = Array.from({ length: rangeCount }, (_, range) => range);
@@ -146,7 +146,7 @@ test('removes the sent events of many documents, and leaves those that were adde
 });
 
 test('sends when it is woken, even if it polls rarely', async () => {
-  const { outbox, bus, create, change, published, drained } = await bench();
+  const { outbox, bus, create, change, published, drained } = await setUpOutbox();
   const { wake } = relay(outbox, bus, await connect('woken'), { busy: 60_000, idle: 60_000 });
   await create(1);
   // It looks once when it has claimed its ranges, and each time that it is woken.
@@ -162,7 +162,7 @@ test('sends when it is woken, even if it polls rarely', async () => {
 });
 
 test('finds events that other processes add', async () => {
-  const { outbox, bus, create, change, published, drained } = await bench();
+  const { outbox, bus, create, change, published, drained } = await setUpOutbox();
   relay(outbox, bus, await connect('found'));
   await create(1);
   await drained(5_000);
@@ -171,7 +171,7 @@ test('finds events that other processes add', async () => {
 });
 
 test('while the bus is unavailable, events wait, are measured, and are sent in order afterwards', async () => {
-  const { outbox, bus, create, change, versionsOf, drained } = await bench();
+  const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   let isDown = true;
   const registry = new Registry();
   measureOutboxes([outbox], registry);
@@ -197,7 +197,7 @@ test('while the bus is unavailable, events wait, are measured, and are sent in o
 });
 
 test('a document whose events cannot be sent is reported, is tried again, and does not delay others', async () => {
-  const { things, outbox, bus, create, change, versionsOf } = await bench();
+  const { things, outbox, bus, create, change, versionsOf } = await setUpOutbox();
   for (const id of [1, 2, 3, 4]) await create(id);
   await change(2, { unwritable: true });
   const registry = new Registry();
@@ -229,7 +229,7 @@ test('a document whose events cannot be sent is reported, is tried again, and do
 });
 
 test('an outbox whose events are refused does not delay the others', async () => {
-  const [refused, other] = [await bench(), await bench()];
+  const [refused, other] = [await setUpOutbox(), await setUpOutbox()];
   let attempts = 0;
   const bus: RelayOptions['bus'] = {
     async publish(topic, messages) {
@@ -252,14 +252,14 @@ test('an outbox whose events are refused does not delay the others', async () =>
 });
 
 test('several relays share the ranges, and each sends in order', { timeout: 30_000 }, async () => {
-  const { outbox, bus, create, change, versionsOf, drained } = await bench();
+  const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   const leases = await connect('shared');
   const ranges: (readonly number[])[] = [];
   const watched = {
     ...outbox,
-    pending: (mine: readonly number[], limit: number) => {
-      ranges.push(mine);
-      return outbox.pending(mine, limit);
+    pending: (owned: readonly number[], limit: number) => {
+      ranges.push(owned);
+      return outbox.pending(owned, limit);
     },
   };
   const both = [relay(watched, bus, leases), relay(watched, bus, leases)];
@@ -267,7 +267,7 @@ test('several relays share the ranges, and each sends in order', { timeout: 30_0
   const isShared = async () => {
     // A relay reads an outbox only if it has unsent events.
     await create(other++);
-    return ranges.some((mine) => mine.length === rangeCount / 2);
+    return ranges.some((owned) => owned.length === rangeCount / 2);
   };
   await expect.poll(isShared, { timeout: 15_000 }).toBe(true);
   for (let id = 1; id <= 40; id++) await create(id);
@@ -284,7 +284,7 @@ test('E1, E3, E5: two relays that both own all ranges lose no event and keep the
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 40 }),
       fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 8, maxLength: 8 }),
       async (changes, delays) => {
-        const { outbox, bus, create, change, versionsOf, drained } = await bench();
+        const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
         for (const id of [1, 2, 3, 4]) await create(id);
         let calls = 0;
         // Each step of each relay takes a random time, so that one removes events that the other is still sending.
@@ -316,7 +316,7 @@ test('E1, E2, E3: whichever call fails, before or after its effect, no event is 
   const leases = await connect('failing');
   for (let nth = 1, isOver = false; !isOver; nth++) {
     for (const when of ['before', 'after'] as const) {
-      const { outbox, bus, create, change, versionsOf, drained } = await bench();
+      const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
       let calls = 0;
       const failing = async <Result>(work: () => Promise<Result>) => {
         const fails = ++calls === nth;

@@ -66,7 +66,7 @@ test.each([
   '٢٠٢٤-01-01',
   '0001-01-01T00:00:00+00:01',
   '9999-12-31T23:59:59-00:01',
-])('refuses %j, which is no date that exists', (text) => {
+])('refuses %j, which is not a valid date', (text) => {
   expect(parseDateTime(text)).toBeUndefined();
 });
 

@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 
 /**
- * The `Deprecation` header (RFC 9745) of responses to requests that use something deprecated: since the first version.
+ * The value of the `Deprecation` header (RFC 9745): everything deprecated has been so since the first version.
  */
 export const deprecatedSince = '@1767225600';
 

@@ -135,14 +135,14 @@ describe('schemas of requests', () => {
   const tag = { name: 'Broken meter' };
   const mail = { channel: 'email' };
   it.each<[string, DescMethod, JsonValue, boolean]>([
-    ['the least of a POST', TagService.method.createTag, tag, true],
+    ['a POST with only the required fields', TagService.method.createTag, tag, true],
     ['no required field', TagService.method.createTag, {}, false],
     ['null for a required field', TagService.method.createTag, { name: null }, false],
     ['null for an optional field of a POST', TagService.method.createTag, { ...tag, parent: null, type: null }, true],
     ['an unknown field', TagService.method.createTag, { ...tag, colour: '#fff' }, false],
     ['a field of the response', TagService.method.createTag, { ...tag, id: 3 }, false],
     ['a misspelt enum', TagService.method.createTag, { ...tag, type: 'SKILL' }, false],
-    ['a broken pattern', TagService.method.createTag, { ...tag, color: 'red' }, false],
+    ['a text that does not match its pattern', TagService.method.createTag, { ...tag, color: 'red' }, false],
     ['a number beyond its bounds', TagService.method.createTag, { ...tag, sla: 87601 }, false],
     ['a nested message', TagService.method.createTag, { ...tag, detection: { keywords: ['gas'] } }, true],
     ['a nested unknown field', TagService.method.createTag, { ...tag, detection: { words: [] } }, false],
@@ -152,7 +152,7 @@ describe('schemas of requests', () => {
     ['a date as an object', TicketService.method.createTicket, { ...mail, dueBy: {} }, false],
     ['a free object', TicketService.method.createTicket, { ...mail, rawData: { a: [1, null] } }, true],
     ['items that are not unique', TicketService.method.createTicket, { ...mail, tags: [1, 1] }, false],
-    ['a field that comes later', TicketService.method.createTicket, { ...mail, templateId: 1 }, false],
+    ['a field that is not supported yet', TicketService.method.createTicket, { ...mail, templateId: 1 }, false],
     ['a field of the query', TicketService.method.createTicket, { ...mail, process: 'batch' }, false],
     ['an empty change', TicketService.method.updateTicket, {}, true],
     ['null for a nullable field of a PATCH', TicketService.method.updateTicket, { dueBy: null }, true],

@@ -97,7 +97,7 @@ test.each([
   ['an error', new Error('secret')],
   ['an internal error of RPC', new ConnectError('secret', Code.Internal)],
   ['an unknown error of RPC', new ConnectError('secret', Code.Unknown)],
-  ['another service that is down', new ConnectError('secret', Code.Unavailable)],
+  ['an error that another service is unavailable', new ConnectError('secret', Code.Unavailable)],
   ['a text', 'secret'],
   ['undefined', undefined],
   ['null', null],

@@ -53,7 +53,7 @@ test.each([
   '=',
   'a[constructor][prototype][x]=1',
   'toString=1',
-])('drops no name in silence: %s', (text) => {
+])('drops no name silently: %s', (text) => {
   expect(Object.keys(parseQuery(text)).length).toBeGreaterThan(0);
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });

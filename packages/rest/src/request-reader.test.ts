@@ -162,7 +162,7 @@ test.each([
   [[], ['too_few_items #']],
   [{ tickets: [] }, ['wrong_type #']],
   [Array(501).fill({}), ['too_many_items #']],
-])('refuses a list body that is none: %j', (body, expected) => {
+])('refuses a body that is not a list of changes: %j', (body, expected) => {
   expect(problems(updateTickets, { body })).toEqual(expected);
 });
 

@@ -109,11 +109,11 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
     url: route.url,
     bodyLimit: maxBodyBytesOf(method),
     onRequest: (request, reply) =>
-      guardOwnErrors(async () => {
+      translateErrors(async () => {
         calls.set(request, await options.begin(method, request, reply));
       }),
     handler: (request, reply) =>
-      guardOwnErrors(async () => {
+      translateErrors(async () => {
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
         const message = read(partsOf(request));
@@ -142,8 +142,8 @@ function partsOf(request: FastifyRequest): RequestParts {
   };
 }
 
-/** Translates errors of our own code, because Fastify would use the `statusCode` of an error that has one. */
-async function guardOwnErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Translates every error to a domain error, because Fastify would use the `statusCode` of an error that has one. */
+async function translateErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -98,15 +98,15 @@ test('a client that disconnects ends the work, and one that does not read pauses
     }
   });
   const address = await app.listen({ port: 0 });
-  const leaving = new AbortController();
-  const response = await fetch(address + url, { signal: leaving.signal });
+  const disconnecting = new AbortController();
+  const response = await fetch(address + url, { signal: disconnecting.signal });
   expect(response.status).toBe(200);
   await setTimeout(300);
   const before = made;
   expect(before).toBeLessThan(2_000);
   await setTimeout(200);
   expect(made).toBe(before);
-  leaving.abort();
+  disconnecting.abort();
   await response.arrayBuffer().catch(() => undefined);
   await expect.poll(() => hasEnded).toBe(true);
   expect(made).toBeLessThan(2_000);

@@ -269,7 +269,7 @@ test.each([
   ['a URL of many numbers', { attachments: [{ url: `http://${'1.'.repeat(25_000)}^` }] }],
   ['a URL of many colons', { attachments: [{ url: `http://[${':'.repeat(50_000)}` }] }],
   ['a URL of many slashes', { attachments: [{ url: `a:${'/'.repeat(50_000)} ` }] }],
-])('takes no time over %s', (_, init) => {
+])('checks %s in linear time', (_, init) => {
   const message = create(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, ...init });
   const started = process.cpuUsage();
   expect(messageValidator(UpdateConversationRequestSchema)(message).length).toBeGreaterThan(0);

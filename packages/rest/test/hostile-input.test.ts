@@ -180,8 +180,8 @@ const headers = fc.record(
   { requiredKeys: ['content-type'] },
 );
 
-/** Whether a pointer of a problem document leads to a part of the request. */
-function leads(pointer: string, code: string, url: string, body: Buffer): boolean {
+/** Whether a pointer of a problem document refers to a part of the request. */
+function pointsIntoRequest(pointer: string, code: string, url: string, body: Buffer): boolean {
   if (pointer === '#') return true;
   if (!pointer.startsWith('#/')) return false;
   const steps = pointer
@@ -211,7 +211,7 @@ async function check(options: InjectOptions & { url: string }, body: Buffer): Pr
     expect(problem.code).toMatch(/^[a-z_]+$/);
     for (const { pointer, code, detail } of problem.errors ?? []) {
       expect([pointer, code, detail].every((part) => typeof part === 'string')).toBe(true);
-      expect([pointer, leads(pointer, code, options.url, body)]).toEqual([pointer, true]);
+      expect([pointer, pointsIntoRequest(pointer, code, options.url, body)]).toEqual([pointer, true]);
     }
   }
   return response.statusCode;
@@ -291,7 +291,7 @@ const hostile: [string, string][] = [
   ['a long date', `{"dueBy":"2024-01-01T00:00:00.${repeat('0')}"}`],
   ['a long enum', `{"status":"${repeat('open')}"}`],
   ['a long text', `{"contractId":"${repeat('\\ud83d\\ude00')}"}`],
-  ['halves of pairs', `{"channel":"email","rawData":{"a":[${repeat('"\\ud800",')}1]}}`],
+  ['halves of surrogate pairs', `{"channel":"email","rawData":{"a":[${repeat('"\\ud800",')}1]}}`],
   ['addresses', `{"to":["${repeat('a@')}","${repeat('a.')}@"]}`],
   ['white space', `${repeat(' ')}{}${repeat('\n')}`],
   ['an open string', `"${repeat('\\')}`],

@@ -2,7 +2,7 @@
  * Compiles a function from code that names each property of the objects that it handles. On the lists that this system
  * returns, that is three times as fast as a loop over the names. Only this function makes code from text.
  *
- * The code can use `values` under their keys. It must be made from our contracts and tables, with every name quoted by
+ * The code can use `values` under their keys. It must be made from contracts and constants, with every name quoted by
  * `JSON.stringify`; no part of a request may become part of it.
  */
 export function compileFunction<Compiled>(code: string, values: Readonly<Record<string, unknown>>): Compiled {

@@ -7,8 +7,8 @@ export type WorkFound = 'more' | 'done' | 'nothing';
 /** What a loop does. */
 export interface WakefulLoopOptions {
   /**
-   * How long the loop waits for a wake before it runs anyway: `busy` after a run that found work, then twice as long after
-   * each run that found none, up to `idle`.
+   * How long the loop waits for a wake before it runs anyway: `busy` after a run that found work, then twice as long
+   * after each run that found none, up to `idle`.
    */
   pollMs: { busy: number; idle: number };
   /** Does some of the work; the next run begins at once if there is more. */
@@ -27,7 +27,7 @@ export interface WakefulLoop {
   stop(): Promise<void>;
 }
 
-/** Starts a loop that runs when it is woken, and also by itself after a while. Runs never overlap. */
+/** Starts a loop that runs when it is woken, and otherwise polls. Runs never overlap. */
 export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOptions): WakefulLoop {
   const stopping = new AbortController();
   const wakes = new EventEmitter();

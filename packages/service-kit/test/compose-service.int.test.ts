@@ -26,8 +26,8 @@ const environment = serviceVariables(serviceNamed('reporting'), {
   bus: { kind: 'log', mongodbUri, database: `${database}_events` },
 });
 
-/** A service in the place of reporting, which notes in which order its parts are closed. */
-function recorded(fails = false) {
+/** A replacement of the reporting service that records the order in which its parts are closed. */
+function recordingService(fails = false) {
   const closed: string[] = [];
   const service = composeService<object, { colour: string }>({
     name: 'reporting',
@@ -64,8 +64,8 @@ function recorded(fails = false) {
   return { service, closed };
 }
 
-test('a service closes its parts in the reverse order, and ends what goes on in the background', async () => {
-  const { service, closed } = recorded();
+test('a service ends its background work, then closes its parts in the reverse order', async () => {
+  const { service, closed } = recordingService();
   await service.setUp(environment);
   const running = await service.start(environment);
   const url = `http://127.0.0.1:${running.ports.http}`;
@@ -75,18 +75,18 @@ test('a service closes its parts in the reverse order, and ends what goes on in 
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test('a part that cannot be opened closes those before it', async () => {
-  const { service, closed } = recorded(true);
+test('if a part cannot be opened, those that were opened before it are closed', async () => {
+  const { service, closed } = recordingService(true);
   await expect(service.start(environment)).rejects.toThrow('a part cannot be opened');
   expect(closed).toEqual(['second', 'first']);
 });
 
-test('a port that is taken closes everything', async () => {
+test('if a port is taken, everything that was opened is closed', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  const { service, closed } = recorded();
+  const { service, closed } = recordingService();
   const taken = { ...environment, TICKETING_REPORTING_GRPC_PORT: String(port) };
   await expect(service.start(taken)).rejects.toThrow('EADDRINUSE');
   expect(closed).toEqual(expect.arrayContaining(['loop', 'second', 'first']));
@@ -94,7 +94,7 @@ test('a port that is taken closes everything', async () => {
 });
 
 test('a database of another version is refused in one sentence', async () => {
-  const { service } = recorded();
+  const { service } = recordingService();
   const old = { ...environment, TICKETING_REPORTING_MONGODB_DATABASE: `${database}_old` };
   const mongoose = (await import('mongoose')).default;
   const connection = await mongoose.createConnection(mongodbUri, { dbName: `${database}_old` }).asPromise();

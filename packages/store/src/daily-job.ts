@@ -34,11 +34,11 @@ export function openDailyJob(connection: Connection, name: string, now?: () => n
       const isDue = { _id: name, doneDay: { $not: { $gte: day } } };
       const claimed = await storeCall(() => leases.claim(isDue, { setOnInsert: {} }));
       if (!claimed) return undefined;
-      const mine = { id: name, owner: claimed.lease.owner };
+      const claim = { id: name, owner: claimed.lease.owner };
       return {
-        renew: () => storeCall(() => leases.renew(mine)),
-        finish: async () => void (await storeCall(() => leases.release(mine, { doneDay: day }))),
-        release: async () => void (await storeCall(() => leases.release(mine))),
+        renew: () => storeCall(() => leases.renew(claim)),
+        finish: async () => void (await storeCall(() => leases.release(claim, { doneDay: day }))),
+        release: async () => void (await storeCall(() => leases.release(claim))),
       };
     },
   };

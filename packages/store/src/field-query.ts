@@ -1,6 +1,6 @@
 import type { Condition, FilterKey, FilterValue } from '@ticketing/rest/filter.ts';
 
-/** A MongoDB query. Its operators are written in our code: values that come from a request are never objects. */
+/** A MongoDB query. Its operators are constants of the code: values of a request are never objects. */
 export type Query = Record<string, unknown>;
 
 /** Matches no document, on every server. */
@@ -42,8 +42,8 @@ export function fieldQuery(field: string, condition: Condition, key: FilterKey):
 }
 
 /**
- * The regular expression for a `like` pattern. Each part between two `%` is searched for once, from left to right, by an
- * atomic group, so that no text takes more than linear time.
+ * The regular expression for a `like` pattern. Each part between two `%` is searched for once, from left to right, by
+ * an atomic group, so that no text takes more than linear time.
  */
 export function likePattern(pattern: string): string {
   const parts = pattern.split('%').map(escapePattern);

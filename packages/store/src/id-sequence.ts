@@ -21,8 +21,8 @@ const reservationMs = 100;
 
 /**
  * Opens a sequence. One write reserves ids for all callers that wait, and in advance for as many as were used since the
- * last write if that was a moment ago. Under low load nothing is reserved in advance, so that gaps are few and the ids of
- * all instances rise with time.
+ * last write, if that was at most 200 ms ago. Under low load nothing is reserved in advance, so that gaps are few and
+ * the ids of all instances rise with time.
  */
 export function idSequence(connection: Connection, name: string, now: () => number = Date.now): IdSequence {
   const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
@@ -89,7 +89,7 @@ function reservedIds(now: () => number) {
       ids.push(id);
       lastTaken = 0;
     },
-    /** How many ids are likely to be used in the next moment: as many as since the last call. Starts a new count. */
+    /** An estimate of the ids that are needed soon: as many as since the last call. Starts a new count. */
     expectedUse(): number {
       const expected = now() - countedSince > 2 * reservationMs ? 0 : used;
       countedSince = now();

@@ -37,11 +37,11 @@ export interface IdempotencyStore {
   renew(claim: ClaimedRequest): Promise<boolean>;
   /** Records a number under a name, unless one is recorded already. Returns the recorded number. */
   reserve(claim: ClaimedRequest, name: string, proposed: number): Promise<number>;
-  /** Records the response, if the claim still holds. */
+  /** Records the response, unless another process has claimed the request. */
   complete(claim: ClaimedRequest, response: Uint8Array, subjects: readonly ResponseSubject[]): Promise<void>;
-  /** Forgets a request that has changed nothing, if the claim still holds. */
+  /** Removes a request that has changed nothing, unless another process has claimed it. */
   release(claim: ClaimedRequest): Promise<void>;
-  /** Erases the responses that describe something, also those that are stored within the next day. */
+  /** Erases the responses about a subject, also those that are stored within the next day. */
   eraseAbout(subject: ResponseSubject): Promise<void>;
   removeExpired(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export function openIdempotencyStore(
     leases: openLeases(collection, { connection, durationMs, now }),
     now,
   };
-  const isMine = (claim: ClaimedRequest) => ({ ...records.leases.isHeld(claim), state: 'running' as const });
+  const isOwned = (claim: ClaimedRequest) => ({ ...records.leases.isHeld(claim), state: 'running' as const });
 
   return {
     claim: (id, fingerprint) => storeCall(() => claimRequest(records, id, fingerprint)),
@@ -100,19 +100,19 @@ export function openIdempotencyStore(
     reserve: (claim, name, proposed) =>
       storeCall(async () => {
         const field = `reserved.${name}`;
-        await collection.updateOne({ ...isMine(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
+        await collection.updateOne({ ...isOwned(claim), [field]: { $exists: false } }, { $set: { [field]: proposed } });
         const recorded = (await collection.findOne({ _id: claim.id }))?.reserved[name];
         if (recorded === undefined) throw new Error('another process has claimed the request');
         return recorded;
       }),
     async complete(claim, response, subjects) {
       const done = { state: 'done' as const, response: new mongo.Binary(response), subjects: subjects.map(nameOf) };
-      await storeCall(() => collection.updateOne(isMine(claim), { $set: done }));
+      await storeCall(() => collection.updateOne(isOwned(claim), { $set: done }));
       // An erasure that ran before this response was stored has not found it, but has recorded its subject.
       await storeCall(() => eraseIfErased(records, done.subjects));
     },
     async release(claim) {
-      await storeCall(() => collection.deleteOne(isMine(claim)));
+      await storeCall(() => collection.deleteOne(isOwned(claim)));
     },
     async eraseAbout(subject) {
       const _id = nameOf(subject);

@@ -7,7 +7,7 @@ import type { Query } from './field-query.ts';
 import { openMembership } from './group-membership.ts';
 import { type Lease, type Leased, openLeases } from './lease.ts';
 
-/** The parts that a group shares, and the work on a part. */
+/** The parts that the members of a group divide among themselves, and the work on a part. */
 export interface LeaseGroupOptions<Part extends Leased> {
   /** The collection of the parts. The members are kept in a collection of the same name with the suffix `Groups`. */
   collection: string;
@@ -16,7 +16,7 @@ export interface LeaseGroupOptions<Part extends Leased> {
   /** The fields of a part's document, besides its lease, when it is created. */
   initial: Omit<Part, keyof Leased>;
   /** Works on a part until `signal` aborts, and resolves when nothing of that work is in progress any more. */
-  work(part: string, held: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;
+  work(part: string, document: Part & { lease: Lease }, signal: AbortSignal): Promise<void>;
   onError(error: unknown): void;
   times?: LeaseGroupTimes | undefined;
 }
@@ -25,16 +25,16 @@ export interface LeaseGroupOptions<Part extends Leased> {
 export interface LeaseGroupTimes {
   /** How long a member that does not renew its leases counts as alive. */
   durationMs: number;
-  /** How often a member that holds exactly its share renews its leases. */
+  /** How often a member that has leased exactly its share renews its leases. */
   renewMs: number;
-  /** How often a member tries again to claim parts that others still hold. */
+  /** How often a member tries again to claim the parts of its share that others still own. */
   waitMs: number;
 }
 
 /** A member of a group that claims its share of the parts and works on them. */
 export interface LeaseGroupMember {
-  /** The parts that this member holds. */
-  held(): string[];
+  /** The parts whose leases this member owns. */
+  ownedParts(): string[];
   /** Stops the work, and resolves when all parts are released. */
   stop(): Promise<void>;
 }
@@ -42,9 +42,10 @@ export interface LeaseGroupMember {
 const defaultTimes: LeaseGroupTimes = { durationMs: 9_000, renewMs: 3_000, waitMs: 500 };
 
 /**
- * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which one
- * member claims and renews while it works on it. A member that crashes or stops renewing loses its parts to others. It may
- * not have noticed yet, so what it writes at the end of a part must check its ownership, or be harmless when done twice.
+ * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which
+ * one member claims and renews while it works on it. A member that crashes or stops renewing loses its parts to others.
+ * It may not have noticed yet, so what it writes at the end of a part must check its ownership, or be harmless when
+ * done twice.
  *
  * A member of a group in which nothing changes makes two store operations every 3 seconds.
  */
@@ -55,7 +56,7 @@ export function joinLeaseGroup<Part extends Leased>(
   const owner = randomUUID();
   const stopping = new AbortController();
   const times = options.times ?? defaultTimes;
-  const held = heldParts(connection, owner, { ...options, times });
+  const owned = ownedParts(connection, owner, { ...options, times });
   const groups = `${options.collection}Groups`;
   const membership = openMembership(connection, {
     collection: groups,
@@ -64,28 +65,28 @@ export function joinLeaseGroup<Part extends Leased>(
     durationMs: times.durationMs,
   });
 
-  /** Returns whether this member now holds exactly its share. */
+  /** Returns whether this member now owns exactly its share. */
   async function renew(): Promise<boolean> {
     const { index, count } = await membership.renew();
     const share = new Set(options.parts.filter((_, part) => part % count === index));
-    const renewed = await held.renew();
-    held.stopOthersThan(new Set([...share].filter((part) => renewed.has(part))));
-    for (const part of share) await held.claim(part);
-    const names = held.names();
+    const renewed = await owned.renew();
+    owned.stopAllExcept(new Set([...share].filter((part) => renewed.has(part))));
+    for (const part of share) await owned.claim(part);
+    const names = owned.names();
     return names.length === share.size && names.every((part) => share.has(part));
   }
 
   async function run(): Promise<void> {
     await Promise.race([opened, aborted(stopping.signal)]);
     await renewUntilAborted(stopping.signal, renew, { ...times, onError: options.onError });
-    await held.stop();
+    await owned.stop();
     // If this fails, the membership expires.
     await membership.leave().catch(() => undefined);
   }
 
   const ended = run();
   return {
-    held: held.names,
+    ownedParts: owned.names,
     async stop() {
       stopping.abort();
       await ended;
@@ -93,7 +94,7 @@ export function joinLeaseGroup<Part extends Leased>(
   };
 }
 
-/** Renews at an interval, which is shorter while the member does not hold exactly its share. */
+/** Renews at an interval, which is shorter while the member does not own exactly its share. */
 async function renewUntilAborted(
   signal: AbortSignal,
   renew: () => Promise<boolean>,
@@ -101,28 +102,28 @@ async function renewUntilAborted(
 ): Promise<void> {
   let hasFailed = false;
   while (!signal.aborted) {
-    let holdsShare = false;
+    let ownsShare = false;
     try {
-      holdsShare = await renew();
+      ownsShare = await renew();
       hasFailed = false;
     } catch (error) {
       // A failure that lasts is reported once.
       if (!hasFailed) onError(error);
       hasFailed = true;
     }
-    await setTimeout(holdsShare ? renewMs : waitMs, undefined, { signal }).catch(() => undefined);
+    await setTimeout(ownsShare ? renewMs : waitMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The parts that a member holds, each with the work on it. */
-function heldParts<Part extends Leased>(
+/** The parts that a member owns, each with the work on it. */
+function ownedParts<Part extends Leased>(
   connection: Connection,
   owner: string,
   options: LeaseGroupOptions<Part> & { times: LeaseGroupTimes },
 ) {
   const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
   const leases = openLeases(parts, { connection, durationMs: options.times.durationMs });
-  const held = new Map<string, { stop: AbortController; ended: Promise<void> }>();
+  const owned = new Map<string, { stop: AbortController; ended: Promise<void> }>();
   const idOf = (part: string) => `${options.group}/${part}`;
 
   function begin(part: string, document: Part & { lease: Lease }): void {
@@ -132,36 +133,36 @@ function heldParts<Part extends Leased>(
       .catch(options.onError)
       .then(() => leases.release({ id: idOf(part), owner }))
       .then(() => undefined, options.onError)
-      .finally(() => held.delete(part));
-    held.set(part, { stop, ended });
+      .finally(() => owned.delete(part));
+    owned.set(part, { stop, ended });
   }
 
   return {
-    names: () => [...held.keys()],
-    /** Renews the leases of all held parts, and returns the parts that this member still owns. */
+    names: () => [...owned.keys()],
+    /** Renews the leases of all owned parts, and returns those that this member still owns. */
     async renew(): Promise<Set<string>> {
-      const names = [...held.keys()];
+      const names = [...owned.keys()];
       if (names.length === 0) return new Set();
-      const isMine: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
+      const isOwned: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
       const change: Query = { $set: { lease: leases.begin(owner) } };
-      const { matchedCount } = await parts.updateMany(isMine as never, change as never);
+      const { matchedCount } = await parts.updateMany(isOwned as never, change as never);
       if (matchedCount === names.length) return new Set(names);
-      const found = await parts.find(isMine as never, { projection: { _id: 1 } }).toArray();
+      const found = await parts.find(isOwned as never, { projection: { _id: 1 } }).toArray();
       return new Set(found.map(({ _id }) => String(_id).slice(options.group.length + 1)));
     },
-    /** Claims a part and begins to work on it, unless this or another member holds it. */
+    /** Claims a part and begins to work on it, unless this or another member owns it. */
     async claim(part: string): Promise<void> {
-      if (held.has(part)) return;
+      if (owned.has(part)) return;
       const document = await leases.claim({ _id: idOf(part) }, { owner, setOnInsert: options.initial as Query });
       if (document) begin(part, document);
     },
     /** Stops the work on all parts but these. Each part is released when its work has ended. */
-    stopOthersThan(kept: ReadonlySet<string>): void {
-      for (const [part, { stop }] of held) if (!kept.has(part)) stop.abort();
+    stopAllExcept(kept: ReadonlySet<string>): void {
+      for (const [part, { stop }] of owned) if (!kept.has(part)) stop.abort();
     },
     async stop(): Promise<void> {
-      for (const { stop } of held.values()) stop.abort();
-      await Promise.all([...held.values()].map(({ ended }) => ended));
+      for (const { stop } of owned.values()) stop.abort();
+      await Promise.all([...owned.values()].map(({ ended }) => ended));
     },
   };
 }

@@ -37,22 +37,26 @@ export interface ClaimOptions {
 export interface Leases<Document extends Leased> {
   /** Makes a lease that begins now, for a document that the caller inserts with it. */
   begin(owner?: string): Lease;
-  /** Matches documents that no process holds. */
+  /** Matches documents without a lease, and those whose lease has expired. */
   isFree(): Query;
-  /** Matches a document while its claim holds. */
+  /** Matches a document while its lease has the owner of the claim. */
   isHeld(claimed: Claimed): Query;
-  /** Claims a matching document that no process holds; undefined if there is none. */
+  /** Claims a matching document that can be claimed; undefined if there is none. */
   claim(filter: Query, options?: ClaimOptions): Promise<(Document & { lease: Lease }) | undefined>;
-  /** Renews a claim, and changes the document as `set` says. Returns false if another process has claimed the document. */
+  /**
+   * Renews a claim, and changes the document as `set` says. Returns false if another process has claimed the document.
+   */
   renew(claimed: Claimed, set?: Query): Promise<boolean>;
-  /** Ends a claim, and changes the document as `set` says. Returns false if another process has claimed the document. */
+  /**
+   * Ends a claim, and changes the document as `set` says. Returns false if another process has claimed the document.
+   */
   release(claimed: Claimed, set?: Query): Promise<boolean>;
 }
 
 /**
  * Opens the leases of a collection. A process that has claimed a document must renew the lease within `durationMs`. One
- * that was paused for longer may not have noticed that its lease has expired, so what it writes at the end must be guarded
- * by `isHeld`, or be harmless when done twice.
+ * that was paused for longer may not have noticed that its lease has expired, so what it writes at the end must be
+ * guarded by `isHeld`, or be harmless when done twice.
  */
 export function openLeases<Document extends Leased>(
   collection: mongo.Collection<Document>,
@@ -73,12 +77,8 @@ export function openLeases<Document extends Leased>(
       const change = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
       const options = { returnDocument: 'after' as const, ...(sort ? { sort } : {}) };
       // A member that could not release a document still has its lease, and may go on with it.
-      const isClaimable = given.owner === undefined ? isFree() : { $or: [isFree(), { 'lease.owner': owner }] };
-      const claimed = await collection.findOneAndUpdate(
-        { ...filter, ...isClaimable } as never,
-        change as never,
-        options,
-      );
+      const mayClaim = given.owner === undefined ? isFree() : { $or: [isFree(), { 'lease.owner': owner }] };
+      const claimed = await collection.findOneAndUpdate({ ...filter, ...mayClaim } as never, change as never, options);
       if (claimed || !setOnInsert) return (claimed as (Document & { lease: Lease }) | null) ?? undefined;
       // Not by an upsert: servers report a key that exists already in different ways there.
       const document = { ...setOnInsert, ...increment, ...set, _id: filter._id, lease };
@@ -86,7 +86,7 @@ export function openLeases<Document extends Leased>(
         await collection.insertOne(document as never);
         return document as unknown as Document & { lease: Lease };
       } catch (error) {
-        // The document exists, and another process holds it.
+        // The document exists, and another process has leased it.
         if (isDuplicateKey(error)) return undefined;
         throw error;
       }
@@ -96,7 +96,7 @@ export function openLeases<Document extends Leased>(
   };
 }
 
-/** How long a claim holds without being renewed, and by which clock. */
+/** How long a claim lasts without being renewed, and by which clock. */
 export interface LeaseOptions {
   connection: Connection;
   durationMs: number;

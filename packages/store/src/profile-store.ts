@@ -29,8 +29,8 @@ export interface ProfileStore {
 const maxRemembered = 10_000;
 
 /**
- * Opens the profiles on a connection. `find` may return what another process has changed within the last minute in its old
- * form: a list of tickets that waits for names is held in memory meanwhile.
+ * Opens the profiles on a connection. `find` may miss changes that another process has made within the last minute: it
+ * seldom reads, because a list of tickets stays in memory while it waits for names.
  */
 export function profileStore(connection: Connection, now: () => number = Date.now): ProfileStore {
   const schema = new Schema<ProfileDocument>(

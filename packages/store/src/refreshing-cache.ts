@@ -2,7 +2,7 @@ const freshMs = 5_000;
 const maxAgeMs = 60_000;
 const maxCached = 10_000;
 
-/** The items that this process has read or written lately, by id. */
+/** The items that this process has recently read or written, by id. */
 export interface RefreshingCache<Item> {
   /** Caches an item that is newer than any that was read before. */
   set(item: Item): void;
@@ -10,8 +10,8 @@ export interface RefreshingCache<Item> {
 }
 
 /**
- * Caches the items that `read` returns. An item is used for 5 seconds; an older one is still used, for a minute at most,
- * and read again in the background, so that callers seldom wait.
+ * Caches the items that `read` returns. An item is used for 5 seconds; an older one is still used, for a minute at
+ * most, and read again in the background, so that callers seldom wait.
  */
 export function refreshingCache<Item extends { id: number }>(
   read: (ids: readonly number[]) => Promise<Item[]>,

@@ -11,8 +11,8 @@ const readings = new WeakMap<Connection, Reading>();
 const readEveryMs = 30_000;
 
 /**
- * Reads the clock of the database server of a connection now and every 30 seconds, until the returned function is called.
- * Leases use only this clock, so that hosts whose clocks differ agree on them.
+ * Reads the clock of the database server of a connection now and every 30 seconds, until the returned function is
+ * called. Leases use only this clock, so that hosts whose clocks differ agree on them.
  */
 export async function followServerTime(connection: Connection): Promise<() => void> {
   const read = async () => {
@@ -20,14 +20,14 @@ export async function followServerTime(connection: Connection): Promise<() => vo
     readings.set(connection, { serverTime: time.getTime(), readAt: performance.now() });
   };
   await read();
-  // If the server is unreachable, the last reading is used further.
+  // If the server is unreachable, the last reading stays in use.
   const timer = setInterval(() => void read().catch(() => undefined), readEveryMs).unref();
   return () => clearInterval(timer);
 }
 
 /**
- * The time of the database server, in Unix milliseconds. It is late by the time that the server's response took, and never
- * early, so that no lease is claimed too early. Before the first reading it is the time of this host.
+ * The time of the database server, in Unix milliseconds. It is behind the server by the latency of the response, and
+ * never ahead, so that no lease is claimed too early. Before the first reading it is the time of this host.
  */
 export function serverTime(connection: Connection): number {
   const reading = readings.get(connection);

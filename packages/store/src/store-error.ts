@@ -28,7 +28,9 @@ export async function retryUpsert<Result>(upsert: () => Promise<Result>): Promis
   }
 }
 
-/** Runs a read that has a time limit. If it takes longer, the error is search_too_slow, with `advice` for the caller. */
+/**
+ * Runs a read that has a time limit. If it takes longer, the error is search_too_slow, with `advice` for the caller.
+ */
 export async function translateTimeLimit<Result>(advice: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
@@ -41,7 +43,7 @@ export async function translateTimeLimit<Result>(advice: string, operation: () =
 /** Whether an insert failed because its key exists already. */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof mongo.MongoServerError)) return false;
-  // MongoDB-compatible servers report it by its text alone where an upsert of `findAndModify` meets it.
+  // MongoDB-compatible servers report it without its code if it occurs in an upsert of `findAndModify`.
   return error.code === 11_000 || error.message.startsWith('duplicate key value');
 }
 
@@ -58,7 +60,7 @@ export function duplicatesIn(error: unknown): number[] | undefined {
  * PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange,
  * NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
  */
-const leavingCodes = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
+const unavailableServerCodes = new Set<unknown>([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
 
@@ -71,7 +73,7 @@ export function isUnreachable(error: unknown): boolean {
   // The error of a socket that breaks in the middle of a write is not wrapped by the driver.
   if (error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code)) return true;
   return (
-    (error instanceof mongo.MongoServerError && leavingCodes.has(error.code)) ||
+    (error instanceof mongo.MongoServerError && unavailableServerCodes.has(error.code)) ||
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||

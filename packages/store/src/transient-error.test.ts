@@ -10,8 +10,8 @@ test.each([
   ['an unreachable database', new mongo.MongoNetworkError('connect ECONNREFUSED')],
   ['an unavailable dependency', new DomainError('unavailable', 'dependency_unavailable', 'x')],
   ['a canceled call', new DomainError('canceled', 'canceled', 'x')],
-  ['a service that does not accept our token', refused(Code.Unauthenticated)],
-  ['a service that does not permit our token', refused(Code.PermissionDenied)],
+  ['a service that does not accept the token of this one', refused(Code.Unauthenticated)],
+  ['a service that gives the token of this one no right', refused(Code.PermissionDenied)],
 ])('%s is transient', (_, error) => {
   expect(isTransient(error)).toBe(true);
 });

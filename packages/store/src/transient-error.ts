@@ -3,8 +3,8 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { isUnreachable } from './store-error.ts';
 
 /**
- * Whether work failed because the database, the bus or another service is unavailable for now, so that the same work can
- * succeed later.
+ * Whether work failed because the database, the bus or another service is unavailable for now, so that the same work
+ * can succeed later.
  */
 export function isTransient(error: unknown): boolean {
   if (isUnreachable(error)) return true;
@@ -12,7 +12,10 @@ export function isTransient(error: unknown): boolean {
   return error.code === 'unavailable' || error.code === 'canceled' || isOwnTokenRefused(error.cause);
 }
 
-/** Whether another service refuses the token of this service. It would refuse any call, so the work is not at fault. */
+/**
+ * Whether another service refuses the token of this service. It would refuse any call, so the work itself may succeed
+ * later.
+ */
 function isOwnTokenRefused(cause: unknown): boolean {
   return cause instanceof ConnectError && [Code.Unauthenticated, Code.PermissionDenied].includes(cause.code);
 }

@@ -8,7 +8,7 @@ beforeAll(async () => {
   connection = await testDatabase();
 });
 
-test('a released id is handed out again only if it is the last one and was reserved a moment ago', async () => {
+test('a released id is handed out again only if it is the last one and was reserved less than 100 ms ago', async () => {
   let now = 1_000;
   const ids = idSequence(connection, 'thing', () => now);
   const first = await ids.next();

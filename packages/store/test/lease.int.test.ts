@@ -26,7 +26,7 @@ test('of many concurrent claims of a document that does not exist, one creates i
   expect(claims.filter(Boolean)).toMatchObject([{ _id: 'new', state: 'made', lease: { owner: expect.any(String) } }]);
 });
 
-test('a claim holds while it is renewed; when it has expired, another can claim the document', async () => {
+test('a claim lasts while it is renewed; when it has expired, another can claim the document', async () => {
   const first = await leases.claim({ _id: 'held' }, { setOnInsert: {}, increment: { attempts: 1 } });
   const claimed = { id: 'held', owner: first?.lease.owner ?? '' };
   now += 900;
@@ -47,7 +47,7 @@ test('a released document can be claimed at once', async () => {
   expect(await leases.claim({ _id: 'free' })).toMatchObject({ state: 'done' });
 });
 
-test('free documents are claimed in the given order', async () => {
+test('documents without a lease are claimed in the given order', async () => {
   for (const [index, _id] of ['b', 'c', 'a'].entries())
     await jobs.insertOne({ _id, state: 'waiting', attempts: index });
   const order = [];

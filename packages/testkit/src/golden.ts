@@ -4,8 +4,8 @@ const dateTime = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 const recentMs = 600_000;
 
 /**
- * Compares a body with the one that is stored as `golden/<name>.json` beside the test, including the order of its keys.
- * Times within 10 minutes of now, and trace ids, are replaced by placeholders.
+ * Compares a body with the one that is stored as `golden/<name>.json` in the folder of the test, including the order of
+ * its keys. Times within 10 minutes of now, and trace ids, are replaced by placeholders.
  */
 export async function golden(name: string, body: unknown): Promise<void> {
   const now = Date.now();

@@ -12,7 +12,7 @@ export interface KafkaAdmin {
   /** Makes the topics that are missing. */
   setUp(topics: readonly Topic[]): Promise<void>;
   /** How many messages a group has not acknowledged yet, in the given partitions or in all. */
-  lag(group: string, topics: readonly string[], among?: Assignment): Promise<number>;
+  lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number>;
   /** Rejects if no broker responds. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
     });
   }
 
-  async function lag(group: string, topics: readonly string[], among?: Assignment): Promise<number> {
+  async function lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number> {
     await connection.open();
     const committed = await admin.fetchOffsets({
       groupId: prefix + group,
@@ -54,7 +54,7 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
     const lags = await Promise.all(
       committed.map(async ({ topic, partitions }) => {
         const bounds = await admin.fetchTopicOffsets(topic);
-        const counted = bounds.filter(({ partition }) => !among || among[topic]?.includes(partition));
+        const counted = bounds.filter(({ partition }) => !assigned || assigned[topic]?.includes(partition));
         return counted.map(({ partition, low, high }) => {
           const offset = Number(partitions.find((one) => one.partition === partition)?.offset ?? -1);
           // A negative offset: the group has acknowledged nothing in this partition yet.

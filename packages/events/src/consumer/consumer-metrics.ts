@@ -31,7 +31,7 @@ export function measureConsumers(consumers: readonly Consumer[], deadLetters: De
     async collect() {
       for (const { group } of consumers) {
         // If the store is unavailable, nothing is reported.
-        const count = await deadLetters.countKeys(group).catch(() => undefined);
+        const count = await deadLetters.countBlockedKeys(group).catch(() => undefined);
         if (count !== undefined) this.set({ group }, count);
       }
     },

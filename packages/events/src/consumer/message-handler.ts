@@ -38,7 +38,7 @@ export function messageHandler(
   async function handleAll(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<void> {
     const topic = messages[0]?.topic ?? '';
     const byKey = Map.groupBy(messages, ({ key }) => key);
-    const blockedKeys = await deadLetters.keys(group, topic, [...byKey.keys()]);
+    const blockedKeys = await deadLetters.blockedKeys(group, topic, [...byKey.keys()]);
     const {
       neverLate = [],
       lateBefore = [],

@@ -19,14 +19,14 @@ export interface DeadLetters {
   /** Stores messages as dead letters. A message that is stored already is not changed. */
   add(group: string, messages: readonly IncomingMessage[], reason: string): Promise<void>;
   /** Which of the given keys are blocked. */
-  keys(group: string, topic: string, among: readonly string[]): Promise<Set<string>>;
+  blockedKeys(group: string, topic: string, candidates: readonly string[]): Promise<Set<string>>;
   /** The oldest dead letter of a key. */
   next(group: string, topic: string, key: string): Promise<DeadLetter | undefined>;
   remove(id: string): Promise<void>;
   /** The dead letters of all groups, sorted by group, topic, key and offset. */
   list(limit: number): Promise<DeadLetter[]>;
   /** How many keys of a group are blocked. */
-  countKeys(group: string): Promise<number>;
+  countBlockedKeys(group: string): Promise<number>;
 }
 
 interface DeadLetterDocument {
@@ -62,8 +62,10 @@ export function openDeadLetters(connection: Connection): DeadLetters {
         }));
         await documents().bulkWrite(writes, { ordered: false });
       }),
-    keys: (group, topic, among) =>
-      storeCall(async () => new Set(await documents().distinct('key', { group, topic, key: { $in: [...among] } }))),
+    blockedKeys: (group, topic, candidates) =>
+      storeCall(
+        async () => new Set(await documents().distinct('key', { group, topic, key: { $in: [...candidates] } })),
+      ),
     next: (group, topic, key) =>
       storeCall(async () => {
         const document = await documents().findOne({ group, topic, key }, { sort: { offset: 1 } });
@@ -77,7 +79,7 @@ export function openDeadLetters(connection: Connection): DeadLetters {
           .toArray();
         return found.map(messageOf);
       }),
-    countKeys: (group) => storeCall(async () => (await documents().distinct('key', { group })).length),
+    countBlockedKeys: (group) => storeCall(async () => (await documents().distinct('key', { group })).length),
   };
 }
 

@@ -42,7 +42,7 @@ export const outboxIndex = {
 export interface Pending {
   id: number;
   messages: readonly OutgoingMessage[];
-  /** The error if no messages can be made of the events. */
+  /** The error if the events cannot be turned into messages. */
   unwritable: Error | undefined;
   lastVersion: number;
   unsent: Unsent | undefined;
@@ -75,7 +75,7 @@ export interface OutboxState {
 }
 
 /** Whether any outbox of a database has unsent events, found by one operation on the database. */
-export async function isAnyWaiting([first, ...others]: readonly Outbox[]): Promise<boolean> {
+export async function anyHasUnsentEvents([first, ...others]: readonly Outbox[]): Promise<boolean> {
   if (!first) return false;
   const oneWaiting = [{ $match: { outboxSince: { $exists: true } } }, { $limit: 1 }, { $project: { _id: 1 } }];
   const unions = others.map(({ collection }) => ({ $unionWith: { coll: collection.name, pipeline: oneWaiting } }));

@@ -6,7 +6,7 @@ import type { Leased } from '@ticketing/store/lease.ts';
 import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
-import { isAnyWaiting, type Outbox, type Pending, rangeCount } from './outbox.ts';
+import { anyHasUnsentEvents, type Outbox, type Pending, rangeCount } from './outbox.ts';
 
 /** What a relay needs. */
 export interface RelayOptions {
@@ -16,7 +16,7 @@ export interface RelayOptions {
   bus: Pick<Bus, 'publish'>;
   log: Logger;
   /**
-   * The pause between two looks for events of other processes: after a look that found some, and after one that did
+   * The pause between two polls for events of other processes: after a poll that found some, and after one that did
    * not.
    */
   pollMs?: { busy: number; idle: number };
@@ -53,14 +53,14 @@ export function startRelay(options: RelayOptions): Relay {
   const owned = new Set<number>();
   const rounds = new Map<Outbox, Promise<number>>();
   const failing = new Map<Outbox, { failures: number; until: number }>();
-  const pauseOf = (outbox: Outbox) => (failing.get(outbox)?.until ?? 0) - performance.now();
+  const remainingPauseMs = (outbox: Outbox) => (failing.get(outbox)?.until ?? 0) - performance.now();
 
   const member = joinLeaseGroup<Leased>(database, {
     collection: 'relayLeases',
     group: 'relay',
     parts: Array.from({ length: rangeCount }, (_, range) => String(range)),
     initial: {},
-    async work(range, _held, signal) {
+    async work(range, _document, signal) {
       owned.add(Number(range));
       wake();
       await aborted(signal);
@@ -74,12 +74,12 @@ export function startRelay(options: RelayOptions): Relay {
 
   /** Sends a round from every outbox that is not paused after a failure, if any has something to send. */
   async function sendAll(signal: AbortSignal): Promise<WorkFound> {
-    const ready = outboxes.filter((outbox) => pauseOf(outbox) <= 0);
+    const ready = outboxes.filter((outbox) => remainingPauseMs(outbox) <= 0);
     if (ready.length === 0) {
-      await setTimeout(Math.min(...outboxes.map(pauseOf)), undefined, { signal }).catch(() => undefined);
+      await setTimeout(Math.min(...outboxes.map(remainingPauseMs)), undefined, { signal }).catch(() => undefined);
       return 'more';
     }
-    if (owned.size === 0 || !(await isAnyWaiting(ready))) return 'nothing';
+    if (owned.size === 0 || !(await anyHasUnsentEvents(ready))) return 'nothing';
     for (const outbox of ready) rounds.set(outbox, tryRound(outbox));
     const counts = await Promise.all(ready.map((outbox) => rounds.get(outbox) ?? 0));
     if (counts.includes(maxDocuments)) return 'more';

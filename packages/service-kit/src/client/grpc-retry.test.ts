@@ -20,23 +20,23 @@ interface Killable {
 }
 
 /** A server that never responds. */
-const holding = (onCallHeld: () => void): Promise<Killable> => {
-  const hold = (_: unknown, { signal }: HandlerContext) => {
-    onCallHeld();
+const unresponsive = (onCall: () => void): Promise<Killable> => {
+  const neverRespond = (_: unknown, { signal }: HandlerContext) => {
+    onCall();
     return untilAborted(signal);
   };
-  return serveTags({ getTag: hold, createTag: hold });
+  return serveTags({ getTag: neverRespond, createTag: neverRespond });
 };
 
 /** A server that sends the headers of its responses and nothing more. */
-async function holdingAfterHeaders(onCallHeld: () => void): Promise<Killable> {
+async function silentAfterHeaders(onCall: () => void): Promise<Killable> {
   const server = createServer();
   const sockets = socketsOf(server);
   server.on('stream', (stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' });
     // The reply to a ping arrives after the client has read the headers.
-    stream.session?.ping(onCallHeld);
+    stream.session?.ping(onCall);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -50,15 +50,15 @@ async function holdingAfterHeaders(onCallHeld: () => void): Promise<Killable> {
   };
 }
 
-/** Makes calls to two servers until the first, which completes none, holds five of them; then kills that server. */
+/** Makes calls to two servers until five are in flight on the first, which completes none; then kills that server. */
 async function killWhile(
-  serveHolding: (onCallHeld: () => void) => Promise<Killable>,
+  serveFirst: (onCall: () => void) => Promise<Killable>,
   call: (tags: Client<typeof TagService>) => Promise<unknown>,
 ) {
-  let held = 0;
+  let inFlight = 0;
   let served = 0;
-  const lost = await serveHolding(() => {
-    held += 1;
+  const lost = await serveFirst(() => {
+    inFlight += 1;
   });
   const serveCall = () => {
     served += 1;
@@ -67,41 +67,38 @@ async function killWhile(
   const kept = await serveTags({ getTag: serveCall, createTag: serveCall });
   const tags = createClient(TagService, connect([lost, kept]));
   const outcomes: Promise<Code | 'ok'>[] = [];
-  /** Makes one more call. Returns whether five are held. */
+  /** Makes one more call. Returns whether five are in flight on the first server. */
   const makeCall = () => {
     const outcome = call(tags).then(
       () => 'ok' as const,
       (error: unknown) => ConnectError.from(error).code,
     );
     outcomes.push(outcome);
-    return held >= 5;
+    return inFlight >= 5;
   };
   await expect.poll(makeCall, pollOptions).toBe(true);
   await lost.kill();
-  return { outcomes: await Promise.all(outcomes), held, served };
+  return { outcomes: await Promise.all(outcomes), inFlight, served };
 }
 
 test.each([
-  ['before it responds', holding],
-  ['after it has sent headers', holdingAfterHeaders],
-])('no call of a method without side effects is lost when one of two servers is killed %s', async (_, serveHolding) => {
-  const { outcomes, served } = await killWhile(serveHolding, (tags) => tags.getTag({ id: 2 }));
+  ['before it responds', unresponsive],
+  ['after it has sent headers', silentAfterHeaders],
+])('no call of a method without side effects is lost when one of two servers is killed %s', async (_, serveFirst) => {
+  const { outcomes, served } = await killWhile(serveFirst, (tags) => tags.getTag({ id: 2 }));
   expect(new Set(outcomes)).toEqual(new Set(['ok']));
   expect(served).toBe(outcomes.length);
 });
 
 test.each([
-  ['before it responds', holding],
-  ['after it has sent headers', holdingAfterHeaders],
-])(
-  'a call that may have had an effect is not repeated when one of two servers is killed %s',
-  async (_, serveHolding) => {
-    const { outcomes, held, served } = await killWhile(serveHolding, (tags) => tags.createTag({}));
-    const lost = outcomes.filter((outcome) => outcome === Code.Unavailable).length;
-    expect(lost).toBeGreaterThanOrEqual(held);
-    expect(served + lost).toBe(outcomes.length);
-  },
-);
+  ['before it responds', unresponsive],
+  ['after it has sent headers', silentAfterHeaders],
+])('a call that may have had an effect is not repeated when one of two servers is killed %s', async (_, serveFirst) => {
+  const { outcomes, inFlight, served } = await killWhile(serveFirst, (tags) => tags.createTag({}));
+  const lost = outcomes.filter((outcome) => outcome === Code.Unavailable).length;
+  expect(lost).toBeGreaterThanOrEqual(inFlight);
+  expect(served + lost).toBe(outcomes.length);
+});
 
 test('a call whose response is "unavailable" is repeated once, if its method allows that', async () => {
   let calls = 0;

@@ -52,8 +52,8 @@ export interface RunningService {
 }
 
 /**
- * Composes a service from its definition and its entry. Its parts are opened in one order and closed in the reverse order,
- * also when one of them cannot be opened.
+ * Composes a service from its definition and its entry. Its parts are opened in one order and closed in the reverse
+ * order, also when one of them cannot be opened.
  */
 export function composeService<Own = unknown, Settings = unknown>(
   definition: ServiceDefinition<Own, Settings>,
@@ -81,7 +81,7 @@ export function composeService<Own = unknown, Settings = unknown>(
       if (web) opened.defer(() => web.close());
       checkComposition(entry, composition);
       relay = await startBackground(entry, kit, composition, opened);
-      // Before the background work is waited for, so that what takes long breaks off.
+      // Runs before `opened` waits for the background work, so that long runs end early.
       opened.defer(() => stopping.abort());
       const server = await openServers(entry, kit, composition);
       opened.defer(() => server.close(config.drainMs));

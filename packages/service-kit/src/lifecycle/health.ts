@@ -12,7 +12,7 @@ export interface Readiness {
 export interface Health extends Readiness {
   /** Checks all dependencies now. This is the body of `/readyz`. */
   report(): Promise<HealthReport>;
-  /** Makes the service not ready for good, even if all its dependencies are up. */
+  /** Makes the service permanently not ready, even if all its dependencies are up. */
   startStopping(): void;
   close(): void;
 }

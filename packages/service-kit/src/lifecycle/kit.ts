@@ -14,7 +14,7 @@ import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { type Health, watchHealth } from './health.ts';
 
-/** What the parts of a service are made from. The kit is closed when the service stops. */
+/** The resources from which a service makes its parts. The kit is closed when the service stops. */
 export interface Kit<Own, Settings> {
   config: ServiceConfig & Own;
   log: Logger;
@@ -39,8 +39,8 @@ export interface Kit<Own, Settings> {
     options: ClientOptions,
   ): (call?: OnBehalfOf) => Client<Service>;
   /**
-   * Erases the stored responses about a deleted ticket, and confirms to the tickets service that this service has erased
-   * all its data of the ticket. Errors: store_unavailable; those of the tickets service, as ConnectError.
+   * Erases the stored responses about a deleted ticket, and confirms to the tickets service that this service has
+   * erased all its data of the ticket. Errors: store_unavailable; those of the tickets service, as ConnectError.
    */
   confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
   /** Wakes the relay of this process, if it has one, so that new events are sent at once. */
@@ -63,7 +63,7 @@ export interface KitOverrides<Settings> {
   settings?: () => Promise<Settings>;
 }
 
-/** What a kit is made from. */
+/** The inputs from which a kit is made. */
 export interface KitOptions<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 /** The metrics of one service. */
 export interface Metrics {
   registry: Registry;
-  /** Records a request that has ended. `api` says which way it came in; `proxy` is the gateway. */
+  /** Records a request that has ended. `api` is the API that received it; `proxy` is the gateway. */
   observeRequest(request: { api: 'rest' | 'rpc' | 'proxy'; route: string; status: string; seconds: number }): void;
 }
 

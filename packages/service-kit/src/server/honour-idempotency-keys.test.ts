@@ -51,7 +51,7 @@ class FakeService {
     reserve: (claim, name, proposed) =>
       this.step(() => {
         const record = this.#claimedRecord(claim);
-        if (!record) throw new Error('the claim does not hold');
+        if (!record) throw new Error('another process has claimed the request');
         record.reserved[name] ??= proposed;
         return record.reserved[name] as number;
       }),
@@ -157,7 +157,7 @@ describe('a request with an idempotency key', () => {
     expect(await second).toBe('idempotency_key_running');
   });
 
-  test('frees its key if it is refused, but not if it may have changed something', async () => {
+  test('releases its key if it is refused, but not if it may have changed something', async () => {
     const service = new FakeService();
     const failing = (code: 'not_found' | 'unavailable') =>
       createTag(service, 'a', 'a', serviceCaller('x'), () => {
@@ -170,10 +170,10 @@ describe('a request with an idempotency key', () => {
   });
 
   test('makes its change once if the process crashes before or after any step and the request is repeated', async () => {
-    const whole = new FakeService();
-    await createTag(whole, 'a');
-    expect(whole.steps).toBe(5);
-    for (let step = 1; step <= whole.steps; step++) {
+    const withoutCrash = new FakeService();
+    await createTag(withoutCrash, 'a');
+    expect(withoutCrash.steps).toBe(5);
+    for (let step = 1; step <= withoutCrash.steps; step++) {
       for (const when of ['before', 'after'] as const) {
         const service = new FakeService();
         service.crashAt = { step, when };

@@ -12,8 +12,8 @@ import type { IdempotentRequest } from './idempotent-request.ts';
 /**
  * Makes the handlers of every POST and PATCH that writes honour `Idempotency-Key`, for REST and RPC.
  *
- * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that is
- * refused has changed nothing, and frees its key.
+ * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that
+ * is refused has changed nothing, and releases its key.
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
  * Source: docs/reference/api.md, Idempotency keys.
  */

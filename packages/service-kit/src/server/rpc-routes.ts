@@ -39,7 +39,9 @@ function authorisedCall(method: DescMethod, context: HandlerContext): Call {
   return call;
 }
 
-/** The messages of a stream. It runs after the interceptor has returned, and so validates and reports by itself. */
+/**
+ * The messages of a stream. The interceptor has returned before they are read, so this validates and reports itself.
+ */
 async function* streamMessages(
   method: DescMethod,
   request: Message,

@@ -11,8 +11,8 @@ export interface AppendNotices {
   wait(partition: string, counted: number, maxMs: number, signal: AbortSignal): Promise<void>;
   /** The partitions with a waiting reader. */
   awaited(): string[];
-  /** Returns false if another watcher of this process has looked for appends within the given time. */
-  claimLook(watcher: object, withinMs: number): boolean;
+  /** Lets one watcher of this process poll for appends: false if another has polled within the given time. */
+  claimPoll(watcher: object, withinMs: number): boolean;
 }
 
 const noticesOfLog = new Map<string, AppendNotices>();
@@ -29,7 +29,7 @@ export function appendNotices(log: string): AppendNotices {
 function makeNotices(): AppendNotices {
   const events = new EventEmitter().setMaxListeners(0);
   const counts = new Map<string, number>();
-  let lastLook: { watcher: object | undefined; at: number } = { watcher: undefined, at: Number.NEGATIVE_INFINITY };
+  let lastPoll: { watcher: object | undefined; at: number } = { watcher: undefined, at: Number.NEGATIVE_INFINITY };
   return {
     count: (partition) => counts.get(partition) ?? 0,
     notify(partition) {
@@ -46,10 +46,10 @@ function makeNotices(): AppendNotices {
       await Promise.allSettled(waits);
     },
     awaited: () => events.eventNames().map(String),
-    claimLook(watcher, withinMs) {
+    claimPoll(watcher, withinMs) {
       const now = performance.now();
-      if (watcher !== lastLook.watcher && now - lastLook.at < withinMs) return false;
-      lastLook = { watcher, at: now };
+      if (watcher !== lastPoll.watcher && now - lastPoll.at < withinMs) return false;
+      lastPoll = { watcher, at: now };
       return true;
     },
   };

@@ -36,7 +36,7 @@ const messagesPerChunk = 1000;
 const maxChunk = { bytes: 4 * 1024 * 1024, messages: messagesPerChunk };
 const maxAttempts = 100;
 const chunksAtATime = 20;
-const maxLookedAt = 1000;
+const maxIdsRead = 1000;
 /** How long a process relies on the number of the last chunk that it appended. Much shorter than any retention. */
 const rememberedMs = 5_000;
 
@@ -121,7 +121,7 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
       });
       // The index contains the ids, so no document is read.
       const found = await chunks
-        .find({ $or: ranges }, { projection: { _id: 1 }, sort: { _id: 1 }, limit: maxLookedAt })
+        .find({ $or: ranges }, { projection: { _id: 1 }, sort: { _id: 1 }, limit: maxIdsRead })
         .toArray();
       return new Map(found.map(({ _id }) => parseChunkId(_id)).map(({ partition, sequence }) => [partition, sequence]));
     },

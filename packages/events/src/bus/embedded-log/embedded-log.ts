@@ -75,8 +75,8 @@ export function embeddedLog(
       initial: { offset: 0 },
       work(partition, { _id, offset, lease }, signal) {
         const commit = async (next: number) => {
-          const isMine = { _id, 'lease.owner': lease.owner };
-          return (await offsets.updateOne(isMine, { $set: { offset: next } })).matchedCount === 1;
+          const isOwned = { _id, 'lease.owner': lease.owner };
+          return (await offsets.updateOne(isOwned, { $set: { offset: next } })).matchedCount === 1;
         };
         return readPartition({ subscription, partition, offset, chunks, notices, commit }, signal);
       },
@@ -126,11 +126,11 @@ export function embeddedLog(
   }
 
   /** The lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read again. */
-  function memberLag(group: string, member: Pick<LeaseGroupMember, 'held'>): () => Promise<number> {
+  function memberLag(group: string, member: Pick<LeaseGroupMember, 'ownedParts'>): () => Promise<number> {
     const handledAt = new Map<string, number>();
     return async () => {
       const lags = await Promise.all(
-        member.held().map(async (name) => {
+        member.ownedParts().map(async (name) => {
           const counted = notices.count(name);
           if (handledAt.get(name) === counted) return 0;
           const count = await lagOf(group, name);

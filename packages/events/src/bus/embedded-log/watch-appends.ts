@@ -4,21 +4,21 @@ import { parsePartitionName } from './chunk-id.ts';
 import type { ChunkStore } from './chunk-store.ts';
 
 /**
- * The pause between two looks for appends of other processes: after one that found some, and after one that did not.
+ * The pause between two polls for appends of other processes: after one that found some, and after one that did not.
  */
 const pollMs = { busy: 100, idle: 1_500 };
 
 /**
- * Looks for appends of other processes, by one small read for all partitions with a waiting reader, and notifies the
- * readers. If a process has several watchers of a log, only one of them looks.
+ * Polls for appends of other processes, by one small read for all partitions with a waiting reader, and notifies the
+ * readers. If a process has several watchers of a log, only one of them polls.
  */
 export function watchAppends(chunks: ChunkStore, notices: AppendNotices): WakefulLoop {
   /** The number of the last known chunk of each partition. */
   const seen = new Map<string, number>();
 
-  async function look(): Promise<boolean> {
+  async function poll(): Promise<boolean> {
     const awaited = notices.awaited();
-    if (awaited.length === 0 || !notices.claimLook(seen, 2 * pollMs.idle)) return false;
+    if (awaited.length === 0 || !notices.claimPoll(seen, 2 * pollMs.idle)) return false;
     for (const name of awaited.filter((one) => !seen.has(one))) {
       const { topic, partition } = parsePartitionName(name);
       seen.set(name, await chunks.lastSequence(topic, partition));
@@ -34,7 +34,7 @@ export function watchAppends(chunks: ChunkStore, notices: AppendNotices): Wakefu
 
   return startWakefulLoop({
     pollMs,
-    run: async () => ((await look()) ? 'done' : 'nothing'),
+    run: async () => ((await poll()) ? 'done' : 'nothing'),
     // The readers report errors of the store.
     onError: () => pollMs.idle,
   });
