@@ -1,27 +1,23 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { callerLimits, rateLimited } from '@ticketing/service-kit/admission/caller-limits.ts';
+import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts';
+import { windowCounter } from '@ticketing/service-kit/admission/window-counter.ts';
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
-import { type Caller, isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
-import { concurrencyLimiter } from './concurrency-limiter.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { requestContextOf } from './request-context.ts';
 import { requireSameOrigin } from './same-origin.ts';
-import { type WindowCount, windowCounter } from './window-counter.ts';
 
 /** The rules and limits by which requests are admitted. */
 export interface AdmissionRules {
   verify: VerifyToken;
   sessionCookie: string;
   publicOrigin: string | undefined;
-  rateLimits: Readonly<Record<ProfileKind, number>>;
+  rateLimits: RateLimits;
   failedTokensPerMinute: number;
   now: () => number;
 }
-
-/** How many requests of one caller may be in flight, so that one that sends slowly does not use all connections. */
-const maxInFlightOfPeople = 32;
-const maxInFlightOfMachines = 512;
 
 /**
  * Makes the hook for every request except those of public pages: it checks the credential, the rate limit, the
@@ -31,36 +27,22 @@ const maxInFlightOfMachines = 512;
  * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Cookies; docs/reference/api.md, Limits of use.
  */
 export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const used = windowCounter(rules.now);
-  const inFlight = concurrencyLimiter();
+  const limits = callerLimits(rules.rateLimits, rules.now);
   const verify = rateLimitedVerifier(rules);
   return async (request, reply) => {
     const context = requestContextOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
     const { caller, expiresAt } = await verify(credential, request.ip);
     context.admission = { ...credential, caller, expiresAt };
-    const key = callerKey(caller);
-    const limit = caller.kind === 'service' ? 0 : rules.rateLimits[caller.kind];
-    const count = used.count(key, limit);
-    reply.headers({
-      'ratelimit-limit': count.limit,
-      'ratelimit-remaining': count.remaining,
-      'ratelimit-reset': count.resetSeconds,
-    });
-    if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
-    const end = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
-    if (!end) throw tooManyAtOnce();
-    reply.raw.once('close', end);
+    reply.raw.once(
+      'close',
+      limits.begin(caller, (name, value) => reply.header(name, value)),
+    );
     if (credential.source === 'cookie') {
       const { method: verb, url, headers } = request;
       requireSameOrigin({ verb, url, headers, route: context.route }, rules.publicOrigin);
     }
   };
-}
-
-/** The key under which the requests of a caller are counted. */
-function callerKey({ kind, profileId }: Caller): string {
-  return `${kind} ${profileId}`;
 }
 
 /** Verifies tokens, but none from an address that has sent too many invalid ones in the current minute. */
@@ -82,13 +64,4 @@ function rateLimitedVerifier(
       throw error;
     }
   };
-}
-
-function tooManyAtOnce(): DomainError {
-  const detail = 'This caller has too many requests in flight.';
-  return new DomainError('resource_exhausted', 'too_many_at_once', detail, { retryAfterSeconds: 1 });
-}
-
-function rateLimited(detail: string, { resetSeconds }: WindowCount): DomainError {
-  return new DomainError('resource_exhausted', 'rate_limited', detail, { retryAfterSeconds: resetSeconds });
 }

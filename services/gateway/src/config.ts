@@ -1,13 +1,10 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { upstreams } from './upstreams.ts';
 
 /** The configuration of the gateway, beyond that of every service. */
 export interface GatewayConfig {
   /** The base URL of each service's REST API, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;
-  /** Requests per caller and minute, by the kind of caller. */
-  rateLimits: Readonly<Record<ProfileKind, number>>;
   /** Invalid tokens per client address and minute; 0 for no limit. */
   failedTokensPerMinute: number;
   sessionCookie: string;
@@ -21,7 +18,6 @@ export interface GatewayConfig {
 export function readGatewayConfig(from: ConfigReader): GatewayConfig {
   return {
     upstreamUrls: new Map(upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
-    rateLimits: readRateLimits(from),
     failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
       default: 'ticketing_session',
@@ -42,31 +38,4 @@ function readOrigin(from: ConfigReader, name: string): string {
     from.refuse(`${name} must have no path, query or credentials`);
   }
   return url;
-}
-
-const people = 600;
-const machines = 60_000;
-const defaultRateLimits: Record<ProfileKind, number> = {
-  user: people,
-  vendor: people,
-  vendorPartner: people,
-  serviceWorker: machines,
-  codeExecutor: machines,
-  system: machines,
-};
-
-function readRateLimits(from: ConfigReader): Record<ProfileKind, number> {
-  const limits = { ...defaultRateLimits };
-  for (const part of from.optionalText('RATE_LIMITS')?.split(',') ?? []) {
-    const [name, amount = '', ...rest] = part.split('=').map((text) => text.trim());
-    const kind = profileKinds.find((candidate) => candidate === name);
-    if (kind === undefined || rest.length > 0 || !/^[1-9]\d{0,8}$/.test(amount)) {
-      from.refuse(
-        `RATE_LIMITS must be like user=600,serviceWorker=60000 with ${profileKinds.join(', ')}; not "${part}"`,
-      );
-    } else {
-      limits[kind] = Number(amount);
-    }
-  }
-  return limits;
 }

@@ -1,5 +1,6 @@
 import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
@@ -22,7 +23,7 @@ import { upstreams } from './upstreams.ts';
 
 /** The parts that the public server of the gateway is made of. */
 export interface PublicServerParts {
-  config: GatewayConfig;
+  config: GatewayConfig & Pick<ServiceConfig, 'rateLimits'>;
   log: Logger;
   metrics: Metrics;
   health: Health;

@@ -2,6 +2,7 @@ import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.
 import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 import { type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
+import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
 
 /** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
 export interface ServiceConfig {
@@ -17,6 +18,8 @@ export interface ServiceConfig {
   signingKeyFile: string;
   /** The file of the public JWKs of all services; undefined for a service that accepts no internal tokens. */
   internalJwksFile: string | undefined;
+  /** For callers with access tokens of the issuer: of the gateway, or of the RPC API of another service. */
+  rateLimits: RateLimits;
   roles: readonly Role[];
   /** Undefined for a service without a database. */
   store: StoreConfig | undefined;
@@ -67,6 +70,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     issuer: readIssuerConfig(from),
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
+    rateLimits: readRateLimits(from),
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
     bus: publishes.length + consumes.length > 0 ? readBusConfig(from) : undefined,
