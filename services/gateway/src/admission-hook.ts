@@ -31,7 +31,7 @@ const maxInFlightOfMachines = 512;
  * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Cookies; docs/reference/api.md, Limits of use.
  */
 export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const used = windowCounter(rules.now);
+  const requestCounts = windowCounter(rules.now);
   const inFlight = concurrencyLimiter();
   const verify = rateLimitedVerifier(rules);
   return async (request, reply) => {
@@ -41,16 +41,16 @@ export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, 
     context.admission = { ...credential, caller, expiresAt };
     const key = callerKey(caller);
     const limit = caller.kind === 'service' ? 0 : rules.rateLimits[caller.kind];
-    const count = used.count(key, limit);
+    const count = requestCounts.count(key, limit);
     reply.headers({
       'ratelimit-limit': count.limit,
       'ratelimit-remaining': count.remaining,
       'ratelimit-reset': count.resetSeconds,
     });
     if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
-    const end = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
-    if (!end) throw tooManyAtOnce();
-    reply.raw.once('close', end);
+    const release = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
+    if (!release) throw tooManyAtOnce();
+    reply.raw.once('close', release);
     if (credential.source === 'cookie') {
       const { method: verb, url, headers } = request;
       requireSameOrigin({ verb, url, headers, route: context.route }, rules.publicOrigin);
@@ -68,17 +68,17 @@ function rateLimitedVerifier(
   rules: AdmissionRules,
 ): (credential: Credential, address: string) => Promise<VerifiedToken> {
   const { failedTokensPerMinute: limit } = rules;
-  const failed = windowCounter(rules.now);
+  const failedTokens = windowCounter(rules.now);
   return async ({ token }, address) => {
     const key = addressKey(address);
-    const count = failed.peek(key, limit);
+    const count = failedTokens.peek(key, limit);
     if (limit > 0 && count.remaining === 0) {
       throw rateLimited('This address has sent too many invalid tokens.', count);
     }
     try {
       return await rules.verify(token);
     } catch (error) {
-      if (error instanceof DomainError && error.reason === 'invalid_token') failed.count(key, limit);
+      if (error instanceof DomainError && error.reason === 'invalid_token') failedTokens.count(key, limit);
       throw error;
     }
   };

@@ -44,15 +44,15 @@ function readOrigin(from: ConfigReader, name: string): string {
   return url;
 }
 
-const people = 600;
-const machines = 60_000;
+const humanRateLimit = 600;
+const machineRateLimit = 60_000;
 const defaultRateLimits: Record<ProfileKind, number> = {
-  user: people,
-  vendor: people,
-  vendorPartner: people,
-  serviceWorker: machines,
-  codeExecutor: machines,
-  system: machines,
+  user: humanRateLimit,
+  vendor: humanRateLimit,
+  vendorPartner: humanRateLimit,
+  serviceWorker: machineRateLimit,
+  codeExecutor: machineRateLimit,
+  system: machineRateLimit,
 };
 
 function readRateLimits(from: ConfigReader): Record<ProfileKind, number> {
