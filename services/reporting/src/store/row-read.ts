@@ -20,7 +20,7 @@ export interface RowRequest {
   maxTimeMs: number | undefined;
 }
 
-/** What decides which rows match. */
+/** The part of a request that decides which rows match. */
 export type RowFilter = Pick<RowRequest, 'queries' | 'now' | 'maxTimeMs'>;
 
 const pageSize = 200;
@@ -64,7 +64,7 @@ export async function* readPages(
     left -= count;
     if (count > 0) offset = 0;
     else if (offset > 0) {
-      // The offset lies behind this range: the next range continues with what is left of it.
+      // The offset skips this whole range; the next range skips the rest of it.
       const passed = await translateTimeLimit(tooSlowDetail, () => countOf(collection, stages, request));
       offset = Math.max(0, offset - passed);
     }
