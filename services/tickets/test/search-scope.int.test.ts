@@ -12,7 +12,7 @@ let spamDetectionTagId: number | null = null;
 const tags: NaiveTag[] = [];
 
 /** The tickets have tags from 1 to 8, of which 7 and 8 do not exist. */
-const tagForms = [
+const tagFields = [
   { type: 'skill', routingRelevant: true },
   { type: 'skill', routingRelevant: true },
   { type: 'skill', routingRelevant: false },
@@ -23,10 +23,10 @@ const tagForms = [
 
 beforeAll(async () => {
   tickets = await startSearch({ settings: async () => ({ ...defaultSettings, spamDetectionTagId }) });
-  for (const [index, form] of tagForms.entries()) {
-    const body = { name: `tag ${index}`, ...form };
+  for (const [index, fields] of tagFields.entries()) {
+    const body = { name: `tag ${index}`, ...fields };
     const { json } = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body });
-    tags.push({ id: json.id, ...form });
+    tags.push({ id: json.id, ...fields });
   }
   expect(tags.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
 });

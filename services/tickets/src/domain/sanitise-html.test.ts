@@ -81,7 +81,7 @@ describe('sanitiseHtml', () => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
-  it.each(VECTORS())('disarms %j', (vector) => {
+  it.each(VECTORS())('makes %j harmless', (vector) => {
     for (const body of [vector, `<p>before</p>${vector}`, `<div>${vector}</div>`, `text ${vector}<br>`]) {
       expectHarmless(sanitiseHtml(body));
     }

@@ -20,7 +20,7 @@ const RAW_TEXT = new Set(words('iframe noembed noframes noscript plaintext scrip
 
 const IMPLIED_END = impliedEnds();
 const SCOPE = new Set(words('table td th'));
-const SCOPED = new Set(TABLE_PART);
+const TABLE_PART_SET = new Set(TABLE_PART);
 
 const STANDALONE = [...BLOCK, ...TABLE_PART, ...words('html head body br img li dd dt')].join('|');
 const KNOWN = [...ALLOWED, ...RAW_TEXT]
@@ -113,14 +113,14 @@ class MarkupWriter {
   close(name: string): void {
     if (name === 'br') this.open('br', new Map());
     if (!this.#openCount.get(name)) return;
-    const inTable = SCOPED.has(name);
+    const isTablePart = TABLE_PART_SET.has(name);
     for (let index = this.#stack.length - 1; index >= 0; index -= 1) {
       const candidate = this.#stack[index] ?? '';
       if (candidate === name) {
         while (this.#stack.length > index) this.#pop();
         return;
       }
-      if (inTable ? candidate === 'table' : SCOPE.has(candidate)) return;
+      if (isTablePart ? candidate === 'table' : SCOPE.has(candidate)) return;
     }
   }
 

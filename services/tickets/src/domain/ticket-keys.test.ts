@@ -63,10 +63,14 @@ describe('a filter', () => {
       { comparator: 'in', values: [1, null] },
       { operator: 'in', values: [1], orUnset: true },
     ],
-    ['in without does not', { comparator: 'in', values: [1, 2] }, { operator: 'in', values: [1, 2], orUnset: false }],
+    [
+      'in without null does not match unset',
+      { comparator: 'in', values: [1, 2] },
+      { operator: 'in', values: [1, 2], orUnset: false },
+    ],
     ['not in matches unset', { comparator: 'not in', values: [1] }, { operator: 'notIn', values: [1], orUnset: true }],
     [
-      'not in with null does not',
+      'not in with null does not match unset',
       { comparator: 'not in', values: [null, 1] },
       { operator: 'notIn', values: [1], orUnset: false },
     ],
@@ -79,14 +83,19 @@ describe('a filter', () => {
     ['<=', 86_399],
     ['>', 86_399],
     ['>=', 0],
-  ])('%s reads a date without time as its second %i, one with a time as it is', (comparator, plus) => {
-    const day = Date.UTC(2026, 1, 28) / 1000;
-    const key = 't.dueBy';
-    expect(check({ key, comparator, value: '2026-02-28' })).toEqual([{ key, operator: comparator, value: day + plus }]);
-    for (const value of ['2026-02-28 00:00:00', '2026-02-28T01:00:00+01:00', '2026-02-28T00:00:00.999Z', day]) {
-      expect(check({ key, comparator, value })).toEqual([{ key, operator: comparator, value: day }]);
-    }
-  });
+  ])(
+    '%s compares with second %i of a date without a time, and with the exact time of other dates',
+    (comparator, plus) => {
+      const day = Date.UTC(2026, 1, 28) / 1000;
+      const key = 't.dueBy';
+      expect(check({ key, comparator, value: '2026-02-28' })).toEqual([
+        { key, operator: comparator, value: day + plus },
+      ]);
+      for (const value of ['2026-02-28 00:00:00', '2026-02-28T01:00:00+01:00', '2026-02-28T00:00:00.999Z', day]) {
+        expect(check({ key, comparator, value })).toEqual([{ key, operator: comparator, value: day }]);
+      }
+    },
+  );
 
   test('between treats a date as the whole day, = and in treat it as its first second', () => {
     const day = Date.UTC(2026, 1, 28) / 1000;

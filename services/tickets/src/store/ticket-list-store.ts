@@ -22,7 +22,7 @@ export interface PageRequest {
   now: number;
   limit: number;
   offset: number;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after: Position | undefined;
   withRawData: boolean;
 }
@@ -33,9 +33,8 @@ export interface Page {
   /** Where it ends; undefined if no ticket follows. */
   end: Position | undefined;
   /**
-   * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of
-   * the bytes from the server, and if they are kept during an await, garbage collection takes as long as the rest of the
-   * search.
+   * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of the bytes from the
+   * server, and if they are kept during an await, garbage collection takes as long as the rest of the search.
    */
   tickets(): StoredTicket[];
 }

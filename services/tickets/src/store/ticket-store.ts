@@ -28,7 +28,7 @@ export interface TicketStore {
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
-  /** The versions of all tickets with a higher id, in the order of their ids; with deleted ones. */
+  /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones. */
   versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
   /** Finds pending tickets whose `dueBy` has passed. */
   dueIds(now: Date, limit: number): Promise<number[]>;
