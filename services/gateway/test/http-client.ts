@@ -17,7 +17,7 @@ export interface HttpResponse {
   status: number;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   json: any;
 }
 

@@ -170,14 +170,14 @@ describe('a request', () => {
     expect(await problemOf(query)).toEqual([400, violation]);
   });
 
-  test('with all cannot have limit or offset', async () => {
+  test('with all=true cannot have limit or offset', async () => {
     const headers = { prefer: 'respond-async' };
     expect(await problemOf('all=true&limit=5&offset=1', headers)).toEqual([
       ...[400, '#/query/limit not_allowed', '#/query/offset not_allowed'],
     ]);
   });
 
-  test('with HEAD makes no export', async () => {
+  test('with HEAD creates no export', async () => {
     const before = await reporting.database.collection('exports').countDocuments();
     const response = await reporting.request(`${path}?all=true`, {
       method: 'HEAD',

@@ -16,7 +16,7 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 const pointers = (response: { json: { errors: { pointer: string; code: string }[] } }) =>
   response.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
 
-test('creates a ticket from a channel alone, with every default', async () => {
+test('creates a ticket from only a channel, with all defaults', async () => {
   const created = await post({ channel: 'email' });
   expect(created.status).toBe(200);
   expect(created.headers.get('etag')).toBe('"1"');
@@ -187,7 +187,7 @@ test('stores exactly one event with the change, and no text in it', async () => 
   expect(JSON.stringify(document?.outbox)).not.toMatch(/geheim/i);
 });
 
-test('responds with 404 for a ticket that does not exist, and 400 for an id that is not possible', async () => {
+test('responds with 404 for a ticket that does not exist, and with 400 for an invalid id', async () => {
   const missing = await tickets.request('GET', '/ticket/2000000000');
   expect(missing.status).toBe(404);
   await golden('problem-404', missing.json);

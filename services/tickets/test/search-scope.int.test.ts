@@ -131,11 +131,11 @@ describe('an agent who is not restricted', () => {
 });
 
 describe('the tag that marks spam at run time', () => {
-  test('takes a ticket out of the scope skills, though it is assigned to the agent and marked clean', async () => {
+  test('excludes a ticket from the scope skills, though it is assigned to the agent and marked clean', async () => {
     spamDetectionTagId = note;
     expect(await isInScope({ tagIds: [note], agentId: 7, spamStatus: 'manual_clean' })).toBe(false);
   });
-  test('does not take a ticket out of a filtered search or of the scope all', async () => {
+  test('does not exclude a ticket from a filtered search or from the scope all', async () => {
     spamDetectionTagId = note;
     await isInScope({ tagIds: [note] });
     const clean = { key: 't.spamStatus', comparator: 'in', values: [null, 'auto_clean', 'manual_clean'] };

@@ -48,7 +48,7 @@ export async function project(context: ProjectionContext, ids: readonly number[]
 }
 
 /**
- * Erases all that this service keeps of a deleted ticket. May be repeated.
+ * Erases all data that this service keeps of a deleted ticket. May be repeated.
  *
  * Source: docs/reference/api.md, Deletion.
  */

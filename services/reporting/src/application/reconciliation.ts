@@ -98,7 +98,7 @@ async function findSuspects(context: ProjectionContext, generation: number, page
   return suspects;
 }
 
-/** The suspects that still differ after the time that events may take to arrive. */
+/** The suspects that still differ after the grace time. */
 async function confirmSuspects(
   context: ProjectionContext,
   suspects: readonly Suspect[],

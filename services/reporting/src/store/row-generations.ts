@@ -13,7 +13,7 @@ export interface GenerationStore {
   generations(): Promise<Generations>;
   /** Creates the generation of a rebuild, or returns the one that an interrupted rebuild has created. */
   startBuilding(): Promise<number>;
-  /** Makes the generation that was built the active one, and drops the previous one. */
+  /** Activates the generation that was built, and drops the previous one. */
   finishBuilding(generation: number): Promise<void>;
   /** Drops generations that are neither active nor being built; a crash or a late write may have left them. */
   dropOldGenerations(): Promise<void>;

@@ -33,7 +33,7 @@ export function countRows(collection: mongo.Collection<RowDocument>, filter: Row
   return translateTimeLimit(tooSlowDetail, () => countOf(collection, matchStages(filter), filter));
 }
 
-/** Reads rows in order, in pages of some hundred. Errors: search_too_slow. */
+/** Reads rows in order, in pages of at most 200. Errors: search_too_slow. */
 export async function* readPages(
   collection: mongo.Collection<RowDocument>,
   request: RowRequest,
@@ -80,7 +80,7 @@ async function* pagesOfCursor(cursor: mongo.AggregationCursor<RowDocument>): Asy
   }
 }
 
-/** The next batch from the server: some hundred rows, or fewer if they are large. */
+/** The next batch from the server. It has fewer than 200 rows if they are large. */
 async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
   return storeCall(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }

@@ -24,11 +24,11 @@ export interface RowStore extends GenerationStore {
   remove(id: number, version: number): Promise<void>;
   /** The ids above `afterId`, in order, of the rows that show the name of a tag. */
   idsWithTag(tagId: number, afterId: number, limit: number): Promise<number[]>;
-  /** Those of the given ids whose rows were erased. */
+  /** The given ids whose rows were erased. */
   erasedAmong(ids: readonly number[]): Promise<Set<number>>;
   /** Counts the rows that match. Errors: search_too_slow. */
   count(filter: RowFilter): Promise<number>;
-  /** Reads rows in pages of some hundred. Errors: search_too_slow. */
+  /** Reads rows in pages of at most 200. Errors: search_too_slow. */
   pages(request: RowRequest): AsyncIterable<RowDocument[]>;
   /** The versions of the rows of a generation with ids above `afterId`, up to and including `upToId`. */
   versions(generation: number, afterId: number, upToId: number): Promise<RowVersion[]>;

@@ -80,7 +80,7 @@ export function enumRank<Value extends number>(schema: GenEnum<number>, initial:
   return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
 }
 
-/** An object of any shape. It is stored as JSON text, because it may have any keys and no query looks into it. */
+/** An object of any shape. It is stored as JSON text, because it may have any keys and no query reads it. */
 export function json(): Field<string | null> {
   return {
     ...plain<string | null>(String, null, false),

@@ -51,7 +51,7 @@ export function decidePatch(
 }
 
 /**
- * A PATCH that contains a status makes a new version even if no value differs; any other then changes nothing.
+ * A PATCH that contains a status makes a new version even if no value differs; any other PATCH then changes nothing.
  *
  * Source: docs/reference/api.md, Updating a ticket; docs/reference/api.md, Status and closing.
  */

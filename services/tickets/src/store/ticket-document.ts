@@ -32,7 +32,7 @@ export const stateOf: (document: TicketDocument) => TicketState = compileObject<
   ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: fieldOf(name).load }]),
 ]);
 
-/** The fields that the full text search looks into. */
+/** The fields that the full text search covers. */
 const searched: readonly TicketFieldName[] = [
   'subject',
   'summary',
