@@ -237,7 +237,7 @@ describe('the query', () => {
       '#/query/proces unknown_field',
     ]);
   });
-  test('includeRawData shows the raw data of POST and GET, and only then', async () => {
+  test('responses to POST and GET contain the raw data only with includeRawData=true', async () => {
     const rawData = { subject: null, 'a.b': { $set: [1.5, true, {}] }, '': '' };
     const shown = await post({ channel: 'chat', rawData }, '?includeRawData=true');
     expect(shown.json.rawData).toEqual(rawData);

@@ -128,7 +128,7 @@ describe('PATCH /tag/{id}', () => {
     expect(await tagDocument(id)).toEqual(before);
   });
 
-  test('needs the right manageTags, and a tag', async () => {
+  test('requires the right manageTags and an existing tag', async () => {
     const id = await post({ name: 'Recht' });
     for (const [method, body] of [['PATCH', { name: 'x' }], ['DELETE']] as const) {
       const options = body ? { body } : {};

@@ -15,7 +15,7 @@ describe('isHtml', () => {
     '<font color=red>x',
     '<script>alert(1)</script>',
     '<td\n>x',
-  ])('takes %j for HTML', (body) => {
+  ])('recognises %j as HTML', (body) => {
     expect(isHtml(body)).toBe(true);
   });
 
@@ -34,7 +34,7 @@ describe('isHtml', () => {
     'order <order number> is late',
     '<!-- note -->',
     '<p',
-  ])('takes %j for text', (body) => {
+  ])('recognises %j as text', (body) => {
     expect(isHtml(body)).toBe(false);
   });
 });
