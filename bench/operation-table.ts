@@ -26,7 +26,7 @@ const rightAligned = header.flatMap((_, column) => (textColumns.has(column) ? []
 const noRatios = ['', '', '', ''];
 
 const legend = `/ bare, / one trip: the system's requests/s as a share of those of the bare route that does the same work, and of the
-bare route with one round trip to the store. For search and create, one row is both of them.
+bare route with one round trip to the store. Search and create have one row for both.
 CPU ms: CPU time per request, of all processes together, then of each. service: those other than the gateway, or the bare routes.
 trips: round trips to the store per request, with 1 and with 16 connections; commands: the same by command, with 16.
 p50, p95, p99: the latency at the same fixed rate for all rows of an operation; loop ms: the p99 of event-loop delay.`;

@@ -107,7 +107,7 @@ describe('openApiDocument', () => {
         {
           name: 'limit',
           in: 'query',
-          description: 'The most tags to return.',
+          description: 'The maximum number of tags.',
           required: false,
           schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 1000, default: 100 },
         },

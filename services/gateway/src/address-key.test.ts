@@ -8,6 +8,6 @@ it.each([
   ['2001:db8::1', '2001:db8:0:0'],
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
-])('counts %s as %s', (address, key) => {
+])('the key of %s is %s', (address, key) => {
   expect(addressKey(address)).toBe(key);
 });

@@ -50,17 +50,17 @@ function rateLimitedVerifier(
   rules: AdmissionRules,
 ): (credential: Credential, address: string) => Promise<VerifiedToken> {
   const { failedTokensPerMinute: limit } = rules;
-  const failed = windowCounter(rules.now);
+  const failedTokens = windowCounter(rules.now);
   return async ({ token }, address) => {
     const key = addressKey(address);
-    const count = failed.peek(key, limit);
+    const count = failedTokens.peek(key, limit);
     if (limit > 0 && count.remaining === 0) {
       throw rateLimited('This address has sent too many invalid tokens.', count);
     }
     try {
       return await rules.verify(token);
     } catch (error) {
-      if (error instanceof DomainError && error.reason === 'invalid_token') failed.count(key, limit);
+      if (error instanceof DomainError && error.reason === 'invalid_token') failedTokens.count(key, limit);
       throw error;
     }
   };

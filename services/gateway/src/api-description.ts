@@ -4,7 +4,7 @@ import type { UpstreamAgent } from './upstream-agent.ts';
 
 /** The OpenAPI document of the whole API, merged from the documents of the services. */
 export interface ApiDescription {
-  /** The document, merged from what was fetched last. */
+  /** The document, merged from the parts that were fetched last. */
   latest(): OpenApiDocument;
   /**
    * Fetches the documents of the services again if they are older than a minute, or than 5 seconds if one could not be

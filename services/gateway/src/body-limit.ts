@@ -15,10 +15,10 @@ export function requireBodyFits(request: FastifyRequest): void {
  * exceeds the limit; for any other body, Node enforces the announced length.
  */
 export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableStream): NodeJS.ReadableStream {
-  return request.headers['content-length'] === undefined ? body.pipe(counted(request, body)) : body;
+  return request.headers['content-length'] === undefined ? body.pipe(byteLimiter(request, body)) : body;
 }
 
-function counted(request: FastifyRequest, body: NodeJS.ReadableStream): Transform {
+function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Transform {
   const limit = limitOf(request);
   let seen = 0;
   const counter = new Transform({

@@ -1,7 +1,7 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { upstreams } from './upstreams.ts';
 
-/** The configuration of the gateway, beyond that of every service. */
+/** The configuration that only the gateway has. */
 export interface GatewayConfig {
   /** The base URL of each service's REST API, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;

@@ -11,7 +11,7 @@ import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';
 
-/** A service behind the gateway, and what is needed to call it. */
+/** The service that requests are forwarded to, and what the calls need. */
 export interface ProxyOptions extends ProblemContext {
   /** The name of the service, which is the audience of its tokens. */
   name: string;

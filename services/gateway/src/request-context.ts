@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Credential } from './credential.ts';
 import type { ContractRoute } from './route-table.ts';
 
-/** What the gateway knows about a request, collected while it is handled. */
+/** The state of a request in the gateway. */
 export interface RequestContext {
   trace: Trace;
   /** The route of the contracts; undefined if none matches. */

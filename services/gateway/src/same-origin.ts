@@ -29,11 +29,11 @@ export function requireSameOrigin(request: CookieRequest, publicOrigin: string |
 function needsSameOrigin({ verb, url, route }: CookieRequest): boolean {
   if (verb === 'OPTIONS') return false;
   if (verb !== 'GET' && verb !== 'HEAD') return true;
-  return route?.isSameOriginOnly === true || asksForRefresh(url);
+  return route?.isSameOriginOnly === true || requestsRefresh(url);
 }
 
 // Matches more than the services accept as `refresh=true`, because they also parse nested names such as `refresh[]`.
-function asksForRefresh(url: string): boolean {
+function requestsRefresh(url: string): boolean {
   const queryStart = url.indexOf('?');
   if (queryStart < 0) return false;
   const parameters = [...new URLSearchParams(url.slice(queryStart + 1))];
@@ -46,6 +46,6 @@ function isSameOrigin({ headers }: CookieRequest, publicOrigin: string | undefin
   const { origin, host } = headers;
   if (origin === undefined) return false;
   if (publicOrigin !== undefined) return origin === publicOrigin;
-  // A proxy in front may have terminated TLS, so both schemes are accepted.
+  // A reverse proxy may have terminated TLS, so both schemes are accepted.
   return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
 }

@@ -15,7 +15,7 @@ export function upstreamError(service: string, thrown: unknown): DomainError {
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
   if (cause instanceof DomainError) return cause;
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
-  if (unreachable.has(code) || syscall === 'connect' || isAllRefused(cause)) {
+  if (unreachable.has(code) || syscall === 'connect' || isEveryAddressUnreachable(cause)) {
     return new DomainError('unavailable', 'upstream_unavailable', `The ${service} service is unavailable.`, {
       retryAfterSeconds: 1,
       cause,
@@ -33,6 +33,6 @@ export function deadlineExceeded(cause?: unknown): DomainError {
 }
 
 // A host name with several addresses fails with one error for each address.
-function isAllRefused(error: unknown): boolean {
+function isEveryAddressUnreachable(error: unknown): boolean {
   return error instanceof AggregateError && error.errors.every(({ syscall }) => syscall === 'connect');
 }

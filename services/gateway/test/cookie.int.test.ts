@@ -60,7 +60,7 @@ describe('a cookie request', () => {
     }
   });
 
-  it('needs no origin if it has a bearer token too', async () => {
+  it('is not checked for its origin if it has a bearer token too', async () => {
     expect(
       (await harness.call('POST', '/ticket', { headers: { cookie, 'sec-fetch-site': 'cross-site' } })).status,
     ).toBe(200);

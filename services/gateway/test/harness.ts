@@ -11,7 +11,7 @@ import { upstreams } from '../src/upstreams.ts';
 import { type HttpRequest, type HttpResponse, send } from './http-client.ts';
 import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
-/** A running gateway, with a stub of the tickets service behind it. */
+/** A running gateway that forwards requests to a stub of the tickets service. */
 export interface GatewayHarness {
   gateway: RunningService;
   identity: TestIdentity;

@@ -3,7 +3,7 @@ import { type Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 
-/** A request, beyond its method and path. Headers are sent exactly as they are given. */
+/** The parts of a request besides its method and path. Headers are sent exactly as given. */
 export interface HttpRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
@@ -17,7 +17,7 @@ export interface HttpResponse {
   status: number;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   json: any;
 }
 

@@ -20,7 +20,7 @@ export interface StubService {
   received: ReceivedRequest[];
   /** Handles the next request with this function instead; it is not recorded and its body is not read. */
   next(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
-  /** Sets the response of `/openapi.json`; undefined, as at first, is 404. */
+  /** Sets the response of `/openapi.json`; undefined, the default, is 404. */
   setDescription(document: object | undefined): void;
   close(): Promise<void>;
 }

@@ -23,9 +23,9 @@ describe('a service', () => {
     expect(response.headers['retry-after']).toBe('1');
     expect((await other.callBare('GET', '/readyz')).status).toBe(200);
     expect((await other.call('POST', '/auth/session')).status).toBe(200);
-    const back = await startStub(port);
+    const restarted = await startStub(port);
     expect((await other.call('GET', '/ticket/1')).status).toBe(200);
-    await back.close();
+    await restarted.close();
     await other.stop();
   });
 
@@ -59,7 +59,7 @@ describe('a service', () => {
     await harness.call('GET', '/ticket');
   });
 
-  it('that does not speak HTTP leads to 502', async () => {
+  it('that does not respond with HTTP leads to 502', async () => {
     const notHttp = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
     notHttp.listen(0, '127.0.0.1');
     await once(notHttp, 'listening');

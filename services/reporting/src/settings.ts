@@ -8,7 +8,7 @@ export interface ReportingSettings {
   defaultDateExportFormat: ExportFormat;
 }
 
-/** Their defaults. Source: docs/reference/api.md, Settings. */
+/** The default settings. Source: docs/reference/api.md, Settings. */
 export const defaultSettings: ReportingSettings = {
   reportingPrivacyLevel: 'none',
   defaultDateExportFormat: ExportFormat.XLSX,

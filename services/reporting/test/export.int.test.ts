@@ -171,14 +171,14 @@ describe('a request', () => {
     expect(await problemOf(query)).toEqual([400, violation]);
   });
 
-  test('with all cannot have limit or offset', async () => {
+  test('with all=true cannot have limit or offset', async () => {
     const headers = { prefer: 'respond-async' };
     expect(await problemOf('all=true&limit=5&offset=1', headers)).toEqual([
       ...[400, '#/query/limit not_allowed', '#/query/offset not_allowed'],
     ]);
   });
 
-  test('with HEAD makes no export', async () => {
+  test('with HEAD creates no export', async () => {
     const before = await reporting.database.collection('exports').countDocuments();
     const response = await reporting.request(`${path}?all=true`, {
       method: 'HEAD',
@@ -241,7 +241,7 @@ describe('an export that is made in the background', () => {
     expect(withoutAge(file.json)).toEqual(withoutAge(json));
   });
 
-  test('honours limit and offset, and cannot be seen by another caller', async () => {
+  test('applies limit and offset, and cannot be seen by another caller', async () => {
     const { json } = await exportInBackground('format=csv&limit=2&offset=1');
     await waitUntilFinished(`${path}/${json.id}`);
     const file = await reporting.request(`${path}/${json.id}/file`);
@@ -255,7 +255,7 @@ describe('an export that is made in the background', () => {
     expect((await reporting.request(`${path}/nonsense`)).status).toBe(400);
   });
 
-  test('is made again by another process after its own has died, and outlives a restart', async () => {
+  test('is made again by another process if its process dies, and can be read after a restart', async () => {
     const { json } = await exportInBackground('format=json&all=true');
     const location = `${path}/${json.id}`;
     await waitUntilFinished(location);
@@ -285,13 +285,13 @@ describe('an export that is made in the background', () => {
 
   test('is refused if the caller has five unfinished exports', async () => {
     const exports = reporting.database.collection('exports');
-    const made = {
+    const unfinished = {
       requestedBy: 'user 9',
       status: 2,
       lease: { owner: 'other', expiresAt: new Date(Date.now() + 60_000) },
       createdAt: new Date(),
     };
-    await exports.insertMany(Array.from({ length: 5 }, () => ({ ...made, _id: randomUUID() as never })));
+    await exports.insertMany(Array.from({ length: 5 }, () => ({ ...unfinished, _id: randomUUID() as never })));
     const response = await reporting.request(`${path}?all=true`, {
       caller: { permissions: ['exportReporting'], profileId: 9 },
       headers: { prefer: 'respond-async' },
@@ -316,7 +316,7 @@ describe('an export that is made in the background', () => {
     expect((await reporting.request(`${path}/${other.json.id}/file`)).text).not.toContain('ada@example.org');
   });
 
-  test('has all matching rows in its x-total-count, whatever its limit', async () => {
+  test('counts all matching rows in x-total-count, whatever its limit', async () => {
     const { json } = await exportInBackground('format=json&limit=2');
     await waitUntilFinished(`${path}/${json.id}`);
     const file = await reporting.request(`${path}/${json.id}/file`);
@@ -358,14 +358,14 @@ describe('an export that is made in the background', () => {
 
   test('is withdrawn when a ticket in it is deleted; other exports stay', async () => {
     await reporting.put(50, { subject: 'Geheimnis' });
-    const holding = (await exportInBackground('format=json&all=true')).json.id;
+    const withTicket = (await exportInBackground('format=json&all=true')).json.id;
     const other = (await exportInBackground(`format=json&${filter(0, 'id', '<', '5')}`)).json.id;
-    await waitUntilFinished(`${path}/${holding}`);
+    await waitUntilFinished(`${path}/${withTicket}`);
     await waitUntilFinished(`${path}/${other}`);
     await reporting.remove(50);
-    const response = await reporting.request(`${path}/${holding}/file`);
+    const response = await reporting.request(`${path}/${withTicket}/file`);
     expect([response.status, response.json.code]).toEqual([404, 'export_withdrawn']);
-    expect((await reporting.request(`${path}/${holding}`)).json).toMatchObject({ status: 'withdrawn', url: null });
+    expect((await reporting.request(`${path}/${withTicket}`)).json).toMatchObject({ status: 'withdrawn', url: null });
     expect((await reporting.request(`${path}/${other}/file`)).json).toHaveLength(4);
     expect(await everythingIn(reporting)).not.toContain('Geheimnis');
   });

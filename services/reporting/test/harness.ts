@@ -25,7 +25,7 @@ export interface ReportingHarness extends Omit<ServiceHarness, 'request'> {
   /** Creates or changes a tag, and publishes the event. */
   putTag(...tag: Parameters<TicketModel['putTag']>): Promise<void>;
   /** Exports rows as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read rows of every shape
   rows(query?: string): Promise<any[]>;
 }
 

@@ -80,7 +80,7 @@ async function openProjection(delays: readonly number[] = [0]) {
   return { connection, model, context, rows };
 }
 
-/** The rows that the model must lead to: current tickets with current tag names, and only the version of deleted ones. */
+/** The rows that are expected for a model: current tickets with current tag names, and only the version of deleted ones. */
 function expectedRows(model: TicketModel) {
   return [...model.tickets]
     .sort(([left], [right]) => left - right)
@@ -298,7 +298,7 @@ test('a change that arrives during the grace time is not counted as drift', asyn
   expect(await rows()).toEqual(expectedRows(model));
 });
 
-test('a rebuild builds all rows again beside those that are read, includes changes made meanwhile, and leaves no trace of deleted tickets', async () => {
+test('a rebuild builds all rows again while the old ones are read, includes changes made meanwhile, and leaves no trace of deleted tickets', async () => {
   const { connection, model, context, rows } = await openProjection([3]);
   for (let id = 1; id <= 12; id++) {
     model.put(id, { subject: `Text ${id}` });

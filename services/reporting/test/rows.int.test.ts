@@ -110,7 +110,7 @@ test('a renamed or moved tag shows in the rows of all tickets with this tag or a
   expect(JSON.parse((await rows())[1].rawData).tagIds).toEqual([12]);
 });
 
-test('the skill tag with the lowest id gives the topic; tags of other types give none', async () => {
+test('the topic is that of the skill tag with the lowest id; tags of other types have none', async () => {
   await reporting.putTag(21, 'Produkt', undefined, TagType.PRODUCT);
   await reporting.putTag(22, 'Zweite');
   await reporting.putTag(23, 'Dritte');

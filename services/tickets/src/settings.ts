@@ -10,7 +10,7 @@ export interface TicketSettings {
   routingOrder: RoutingOrder;
 }
 
-/** Their defaults. Source: docs/reference/api.md, Settings. */
+/** The default settings. Source: docs/reference/api.md, Settings. */
 export const defaultSettings: TicketSettings = {
   lastAgentRouting: false,
   spamDetectionTagId: null,

@@ -14,7 +14,7 @@ afterAll(() => tickets.stop());
 const create = async (caller: Partial<Caller>, body = {}) =>
   (await tickets.request('POST', '/ticket', { caller, body: { channel: 'phone', ...body } })).json;
 
-describe('Assignment', () => {
+describe('the assignment of a new ticket', () => {
   test('uses the agentId of the request', async () => {
     expect((await create({ kind: 'user' }, { agentId: 41 })).agentId).toBe(41);
   });

@@ -21,7 +21,7 @@ afterAll(() => tickets.stop());
 
 const post = async (body: object = {}): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat', ...body } })).json.id;
-const some = (count: number, body: object = {}) => Promise.all(Array.from({ length: count }, () => post(body)));
+const postMany = (count: number, body: object = {}) => Promise.all(Array.from({ length: count }, () => post(body)));
 const bulk = (elements: unknown, query = '', url?: string): Promise<TestResponse> =>
   tickets.request('PATCH', `/ticket${query}`, { body: elements, ...(url ? { url } : {}) });
 const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
@@ -30,7 +30,7 @@ const versionsOf = (ids: readonly number[]) =>
 
 describe('PATCH /ticket', () => {
   test('writes every field that the API names', async () => {
-    const [first = 0, second = 0] = await some(2, { tags: [tags[0]] });
+    const [first = 0, second = 0] = await postMany(2, { tags: [tags[0]] });
     const change = {
       contractId: 'V-1',
       status: 'pending',
@@ -78,8 +78,8 @@ describe('PATCH /ticket', () => {
     expect((await tickets.documentOf(id)).worklog).toEqual([]);
   });
 
-  test('includeInWorklog=false keeps it out of the worklog', async () => {
-    const [first = 0, second = 0] = await some(2);
+  test('with includeInWorklog=false is not recorded in the worklog', async () => {
+    const [first = 0, second = 0] = await postMany(2);
     await bulk([{ id: first, priority: 'high' }], '?includeInWorklog=false');
     await bulk([{ id: second, priority: 'high' }]);
     expect((await tickets.documentOf(first)).manualWorkEntries).toBe(0);
@@ -96,9 +96,9 @@ describe('PATCH /ticket', () => {
   });
 });
 
-describe('Tag handling', () => {
-  test('tagIds replaces all tags; addTagIds and removeTagIds modify the tags that are there', async () => {
-    const ids = await some(3, { tags: [tags[0], tags[1]] });
+describe('the tags of an element', () => {
+  test('tagIds replaces all tags; addTagIds and removeTagIds change the existing ones', async () => {
+    const ids = await postMany(3, { tags: [tags[0], tags[1]] });
     await bulk([
       { id: ids[0], tagIds: [tags[2]] },
       { id: ids[1], addTagIds: [tags[2], tags[0]] },
@@ -109,7 +109,7 @@ describe('Tag handling', () => {
   });
 
   test('tagIds cannot be combined with addTagIds or removeTagIds, nor can a tag be both added and removed', async () => {
-    const ids = await some(3);
+    const ids = await postMany(3);
     const refused = await bulk([
       { id: ids[0], tagIds: [tags[0]], addTagIds: [tags[1]] },
       { id: ids[1], tagIds: [], removeTagIds: [tags[1]] },
@@ -130,8 +130,8 @@ describe('Tag handling', () => {
   });
 });
 
-describe('spamStatus rules', () => {
-  test('2. manual_spam and manual_clean can be set through the API; other values cannot', async () => {
+describe('spamStatus', () => {
+  test('manual_spam and manual_clean can be set through the API; other values cannot', async () => {
     const id = await post();
     for (const spamStatus of ['manual_spam', 'manual_clean']) {
       expect((await bulk([{ id, spamStatus }])).status).toBe(200);
@@ -145,7 +145,7 @@ describe('spamStatus rules', () => {
   });
 });
 
-describe('Flags', () => {
+describe('refresh flags', () => {
   test.each([
     [{ refreshMode: 'full' }, 'full'],
     [{ refreshMode: 'summaryAndText' }, 'summaryAndText'],
@@ -181,8 +181,8 @@ describe('Flags', () => {
     expect(await get(id)).toMatchObject({ priority: 'urgent', version: 2 });
   });
 
-  test('concern their element only', async () => {
-    const [first = 0, second = 0] = await some(2);
+  test('apply to their element only', async () => {
+    const [first = 0, second = 0] = await postMany(2);
     await bulk([
       { id: first, refreshMode: 'full', priority: 'high' },
       { id: second, priority: 'high' },
@@ -193,7 +193,7 @@ describe('Flags', () => {
 
 describe('all or none', () => {
   test('if an element is invalid or its ticket unknown, none is applied, and each error is reported', async () => {
-    const ids = await some(3);
+    const ids = await postMany(3);
     const refused = await bulk([
       { id: ids[0], priority: 'high' },
       { id: ids[0], priority: 'low' },
@@ -212,18 +212,18 @@ describe('all or none', () => {
   });
 
   test('accepts 1 to 500 elements', async () => {
-    const ids = await some(2);
+    const ids = await postMany(2);
     expect(violationsOf(await bulk([]))).toEqual(['# too_few_items']);
     const many = Array.from({ length: 501 }, (_, index) => ({ id: index + 1, priority: 'high' }));
     expect(violationsOf(await bulk(many))).toEqual(['# too_many_items']);
     expect((await bulk({ id: ids[0] })).status).toBe(400);
-    const fits = await some(500);
+    const fits = await postMany(500);
     expect((await bulk(fits.map((id) => ({ id, priority: 'high' })))).status).toBe(200);
     expect(new Set(await versionsOf(fits))).toEqual(new Set([2]));
   });
 
   test('with versions, of which one is no longer current: 412, nothing is applied and nothing stays reserved', async () => {
-    const ids = await some(4);
+    const ids = await postMany(4);
     await bulk([{ id: ids[2], priority: 'high' }]);
     const refused = await bulk([
       { id: ids[3], priority: 'urgent', version: 1 },
@@ -237,7 +237,7 @@ describe('all or none', () => {
   });
 
   test('of many bulks for the same versions exactly one is applied, to all its tickets', async () => {
-    const ids = await some(5);
+    const ids = await postMany(5);
     const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         bulk((index % 2 ? ids : [...ids].reverse()).map((id) => ({ id, contractId: `V${index}`, version: 1 }))),
@@ -258,7 +258,7 @@ test(`${bulks} overlapping bulks on two instances: each version rises by the num
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
-    const ids = await some(20);
+    const ids = await postMany(20);
     const expected = new Map(ids.map((id) => [id, 1]));
     const responses = await Promise.all(
       Array.from({ length: bulks }, (_, index) => {
@@ -284,7 +284,7 @@ test(`${bulks} overlapping bulks on two instances: each version rises by the num
   }
 });
 
-test('a ticket that a dead process has left reserved can be changed, and the bulk is abandoned', async () => {
+test('a ticket that a dead process has left reserved can be changed, and its bulk is cancelled', async () => {
   const id = await post();
   await tickets.database.collection<{ _id: string }>('bulks').insertOne({
     _id: 'dead',

@@ -152,7 +152,7 @@ describe('a limit', () => {
     ['body', 'ä'.repeat(2.5 * mebi), `${'ä'.repeat(2.5 * mebi)}x`],
     ['rawData', json(mebi), json(mebi + 1)],
     ['workitem', json(mebi), json(mebi + 1)],
-  ])('of %s is held: the most that fits is kept, one more is too_long', async (field, fits, exceeds) => {
+  ])('of %s: a value at the limit is stored, a longer one is too_long', async (field, fits, exceeds) => {
     const { status, json: ticket } = await post({ channel: 'letter', [field]: fits }, '?includeRawData=true');
     expect(status).toBe(200);
     expect(ticket[field]).toEqual(fits);
@@ -190,7 +190,7 @@ describe('a limit', () => {
     expect(await refusal(`{"channel":"chat","rawData":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`)).toHaveLength(1);
   });
 
-  test('of all fields together fits into one document of the database', { timeout: 60_000 }, async () => {
+  test('of every field at once: the ticket fits into one document of the database', { timeout: 60_000 }, async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => `${'𝒳'.repeat(310)}${index}`);
     const words = Array.from({ length: 2500 }, (_, index) => String.fromCodePoint(0x4e00 + index).repeat(64)).join(' ');
     const body = words.repeat(20).slice(0, 1_700_000);
@@ -231,13 +231,13 @@ describe('the query', () => {
   test.each(['true', 'REALTIME', 'Batch', '', '0'])('process=%s is refused', async (process) => {
     expect(await refusal({ channel: 'chat' }, `?process=${process}`)).toEqual(['#/query/process not_allowed']);
   });
-  test('accepts no unknown parameter, and no other value for a flag than true or false', async () => {
+  test('accepts no unknown parameter, and only true or false for a flag', async () => {
     expect(await refusal({ channel: 'chat' }, '?includeRawData=1&proces=batch')).toEqual([
       '#/query/includeRawData wrong_type',
       '#/query/proces unknown_field',
     ]);
   });
-  test('includeRawData shows the raw data of POST and GET, and only then', async () => {
+  test('responses to POST and GET contain the raw data only with includeRawData=true', async () => {
     const rawData = { subject: null, 'a.b': { $set: [1.5, true, {}] }, '': '' };
     const shown = await post({ channel: 'chat', rawData }, '?includeRawData=true');
     expect(shown.json.rawData).toEqual(rawData);

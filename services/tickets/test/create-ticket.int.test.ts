@@ -16,7 +16,7 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 const pointers = (response: { json: { errors: { pointer: string; code: string }[] } }) =>
   response.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
 
-test('creates a ticket from a channel alone, with every default', async () => {
+test('creates a ticket from only a channel, with all defaults', async () => {
   const created = await post({ channel: 'email' });
   expect(created.status).toBe(200);
   expect(created.headers.get('etag')).toBe('"1"');
@@ -131,24 +131,24 @@ test('refuses a tag that does not exist and creates nothing', async () => {
   expect(await tickets.database.collection('tickets').countDocuments()).toBe(before);
 });
 
-describe('addresses', () => {
-  test('are e-mail addresses on the channels email and portal', async () => {
+describe('the addresses', () => {
+  test('must be e-mail addresses on the channels email and portal', async () => {
     expect(pointers(await post({ channel: 'email', from: 'kim', to: ['+49 30 1'] }))).toEqual([
       '#/from invalid_format',
       '#/to/0 invalid_format',
     ]);
     expect((await post({ channel: 'phone', from: '+49 30 1' })).status).toBe(200);
   });
-  test('have no sender on channel system', async () => {
+  test('of the sender are removed on channel system', async () => {
     expect((await post({ channel: 'system', from: 'cron' })).json).toMatchObject({ from: null, replyRecipients: null });
   });
-  test('are blind copies for outgoing e-mail only', async () => {
+  test('of blind copies are allowed for outgoing e-mail only', async () => {
     expect(pointers(await post({ channel: 'email', bcc: ['kim@example.com'] }))).toEqual(['#/bcc not_allowed']);
   });
 });
 
-describe('times of messages', () => {
-  test('count a creation with a body as a message', async () => {
+describe('the times of a new ticket', () => {
+  test('are set by a creation with a body', async () => {
     const { json } = await post({ channel: 'email', body: 'Hi', createdAt: '2026-03-01' });
     expect(json).toMatchObject({
       createdAt: '2026-03-01 00:00:00',
@@ -156,13 +156,13 @@ describe('times of messages', () => {
       lastCustomerMessageAt: '2026-03-01 00:00:00',
     });
   });
-  test('are null without a body, and that of the customer is set for incoming tickets only', async () => {
+  test('are null without a body; that of the customer is set for incoming tickets only', async () => {
     expect((await post({ channel: 'email' })).json).toMatchObject({ lastMessageAt: null, lastCustomerMessageAt: null });
     const { json } = await post({ channel: 'email', direction: 'out', body: 'Hi' });
     expect(json.lastMessageAt).not.toBeNull();
     expect(json.lastCustomerMessageAt).toBeNull();
   });
-  test('set closedAt of a ticket that is created closed', async () => {
+  test('include closedAt if the ticket is created closed', async () => {
     const { json } = await post({ channel: 'email', status: 'closed' });
     expect(json.closedAt).toBe(json.modifiedAt);
   });
@@ -187,7 +187,7 @@ test('stores exactly one event with the change, and no text in it', async () => 
   expect(JSON.stringify(document?.outbox)).not.toMatch(/geheim/i);
 });
 
-test('responds with 404 for a ticket that does not exist, and 400 for an id that is not possible', async () => {
+test('responds with 404 for a ticket that does not exist, and with 400 for an invalid id', async () => {
   const missing = await tickets.request('GET', '/ticket/2000000000');
   expect(missing.status).toBe(404);
   await golden('problem-404', missing.json);

@@ -17,7 +17,7 @@ const remove = (id: number, headers: Record<string, string> = {}) =>
 const search = async (body: object = {}) => (await tickets.request('POST', '/ticket/search', { body })).json;
 
 describe('DELETE /ticket/{ticketId}', () => {
-  test('needs the right deleteTicket, which role 1 has', async () => {
+  test('requires the right deleteTicket, which role 1 has', async () => {
     const { id } = await post();
     expect((await tickets.request('DELETE', `/ticket/${id}`)).status).toBe(403);
     const caller = { permissions: ['deleteTicket'] };

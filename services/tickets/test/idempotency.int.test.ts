@@ -82,7 +82,7 @@ describe('Idempotency-Key', () => {
     expect((await post('refused')).status).toBe(200);
   });
 
-  test('is forgotten after 24 hours', async () => {
+  test('expires after 24 hours', async () => {
     const first = await post('old');
     await records.updateMany({}, { $set: { expiresAt: new Date(0) } });
     const second = await post('old');
@@ -90,7 +90,7 @@ describe('Idempotency-Key', () => {
     expect(second.json.id).not.toBe(first.json.id);
   });
 
-  test('is forgotten after 24 hours for changes too: the request is then applied again, although the ticket still records it', async () => {
+  test('expires after 24 hours for changes too: the request is then applied again, although the ticket still records it', async () => {
     const { json } = await post('for-changes');
     const patches = [{ priority: 'high' }, { status: 'closed' }];
     for (const [index, patch] of patches.entries()) {

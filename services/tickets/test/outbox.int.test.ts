@@ -111,7 +111,7 @@ test(`after any writes, no event contains a text, and versions have no gaps (TIC
       status: fc.constantFrom('open', 'pending', 'closed'),
       priority: fc.constantFrom('low', 'high'),
       channel: fc.constantFrom('phone', 'letter', 'system'),
-      tags: fc.constantFrom(...[[0], [1, 2], [2]]).map((places) => places.map((place) => tagIds[place])),
+      tags: fc.constantFrom(...[[0], [1, 2], [2]]).map((indexes) => indexes.map((index) => tagIds[index])),
     },
     { requiredKeys: ['channel'] },
   );

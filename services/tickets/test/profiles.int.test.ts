@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const profiles = () => connection.collection<{ _id: number; firstName: string }>('profiles');
 
-/** Two stores, like those of two processes: they share only the collection. */
+/** A store like that of another process: it shares only the collection. */
 function replica(clock: { now: number }) {
   connection.deleteModel(/Profile/);
   return profileStore(connection, () => clock.now);

@@ -54,13 +54,13 @@ const anyQueued = fc.record({
   dueBy: fc.option(times),
 });
 
-async function fill(forms: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
+async function replaceTickets(given: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
   await tickets.database.collection('tickets').deleteMany({});
   const created: Queued[] = [];
-  for (const { spamStatus, dueBy, ...form } of forms) {
-    const id = await post({ ...form, ...(dueBy === null ? {} : { dueBy }) });
+  for (const { spamStatus, dueBy, ...fields } of given) {
+    const id = await post({ ...fields, ...(dueBy === null ? {} : { dueBy }) });
     if (spamStatus !== null) await tickets.request('PATCH', '/ticket', { body: [{ id, spamStatus }] });
-    created.push({ id, spamStatus, dueBy, ...form });
+    created.push({ id, spamStatus, dueBy, ...fields });
   }
   return created;
 }
@@ -68,8 +68,8 @@ async function fill(forms: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
 describe('the queue', () => {
   test(`read forwards and backwards equals the sorted list, for random tickets and every order (TICKETING_TEST_SEED=${seed})`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (forms) => {
-        const all = await fill(forms);
+      fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (given) => {
+        const all = await replaceTickets(given);
         for (const order of routingOrders) {
           settings.routingOrder = order;
           const queue = all

@@ -8,7 +8,7 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let bus: Bus;
-const got: IncomingMessage[] = [];
+const received: IncomingMessage[] = [];
 const admin = { roleId: 1 };
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
     onError: (error) => expect.unreachable(String(error)),
     async handle(messages, { acknowledge }) {
       for (const message of messages) {
-        got.push(message);
+        received.push(message);
         acknowledge(message);
       }
     },
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const messagesOf = (topic: string, id: number) =>
-  got.filter((message) => message.topic === topic && message.key === String(id));
+  received.filter((message) => message.topic === topic && message.key === String(id));
 
 test('every change of a ticket is published on the bus, in order, with the trace of its request', async () => {
   const traceparent = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;

@@ -54,7 +54,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     expect(sizes.filter((size) => size > 0 && size < all.length).length).toBeGreaterThan(sizes.length / 10);
   });
 
-  test('by a range of a list finds tickets with a value inside it, not those with values on both sides of it', async () => {
+  test('by a range of a list key finds tickets with a value inside the range, not those with values only below and above it', async () => {
     for (const [from, to] of [
       [4, 5],
       [5, 4],
@@ -83,7 +83,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
 });
 
 describe('spam filters', () => {
-  test('a spam filter is a list of the spam statuses, a not-spam filter one of null and the clean ones', async () => {
+  test('every ticket matches either a filter of the spam statuses or one of null and the clean statuses', async () => {
     const spam = ['auto_spam', 'auto_programmatic', 'manual_spam'];
     const isSpam = await expectAgreement([{ key: 't.spamStatus', comparator: 'in', values: spam }]);
     const clean = [null, 'auto_clean', 'manual_clean'];

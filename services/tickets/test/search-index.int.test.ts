@@ -21,12 +21,12 @@ beforeAll(async () => {
   tickets = await startSearch({ settings: async () => settings });
   // Building the indexes after the inserts is faster than maintaining them meanwhile.
   await tickets.database.collection('tickets').dropIndexes();
-  const [like] = randomTickets(1, 1);
-  if (!like) throw new Error('no ticket was drawn');
+  const [template] = randomTickets(1, 1);
+  if (!template) throw new Error('no ticket was drawn');
   for (let first = 1; first <= count; first += 2000) {
     await insertTickets(
       tickets,
-      Array.from({ length: 2000 }, (_, index) => generated(first + index, like)),
+      Array.from({ length: 2000 }, (_, index) => generated(first + index, template)),
     );
   }
   await service.setUp(tickets.environment);
@@ -37,12 +37,12 @@ afterEach(() => {
 afterAll(() => tickets?.stop());
 
 /** A ticket, the same in every run: a tenth of all are open, a third have no times; agents and customers have many each. */
-function generated(id: number, like: NaiveTicket): NaiveTicket {
+function generated(id: number, template: NaiveTicket): NaiveTicket {
   const spread = (salt: number, below: number) => ((id * 7919 + salt * 104_729) % 1_000_003) % below;
   const orNull = <Value>(salt: number, value: Value) => (spread(salt, 3) === 0 ? null : value);
   const time = (salt: number) => 1_700_000_000 + spread(salt, 1_000_000);
   return {
-    ...like,
+    ...template,
     id,
     channel: spellings.channel[spread(1, 7)] ?? 'email',
     status: spread(2, 10) === 0 ? 'open' : spread(2, 10) === 1 ? 'pending' : 'closed',
@@ -253,7 +253,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     ]);
   });
 
-  test('exists, and every index that exists has its list', () => {
+  test('exists, and there is no index without a list', () => {
     const used = new Set([
       ...lists.map(([, , , index]) => index),
       ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),

@@ -12,7 +12,7 @@ let spamDetectionTagId: number | null = null;
 const tags: NaiveTag[] = [];
 
 /** The tickets have tags from 1 to 8, of which 7 and 8 do not exist. */
-const tagForms = [
+const tagFields = [
   { type: 'skill', routingRelevant: true },
   { type: 'skill', routingRelevant: true },
   { type: 'skill', routingRelevant: false },
@@ -23,10 +23,10 @@ const tagForms = [
 
 beforeAll(async () => {
   tickets = await startSearch({ settings: async () => ({ ...defaultSettings, spamDetectionTagId }) });
-  for (const [index, form] of tagForms.entries()) {
-    const body = { name: `tag ${index}`, ...form };
+  for (const [index, fields] of tagFields.entries()) {
+    const body = { name: `tag ${index}`, ...fields };
     const { json } = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body });
-    tags.push({ id: json.id, ...form });
+    tags.push({ id: json.id, ...fields });
   }
   expect(tags.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
 });
@@ -131,11 +131,11 @@ describe('an agent who is not restricted', () => {
 });
 
 describe('the tag that marks spam at run time', () => {
-  test('takes a ticket out of the scope skills, though it is assigned to the agent and marked clean', async () => {
+  test('excludes a ticket from the scope skills, though it is assigned to the agent and marked clean', async () => {
     spamDetectionTagId = note;
     expect(await isInScope({ tagIds: [note], agentId: 7, spamStatus: 'manual_clean' })).toBe(false);
   });
-  test('does not take a ticket out of a filtered search or of the scope all', async () => {
+  test('does not exclude a ticket from a filtered search or from the scope all', async () => {
     spamDetectionTagId = note;
     await isInScope({ tagIds: [note] });
     const clean = { key: 't.spamStatus', comparator: 'in', values: [null, 'auto_clean', 'manual_clean'] };

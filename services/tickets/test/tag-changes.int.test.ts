@@ -128,7 +128,7 @@ describe('PATCH /tag/{id}', () => {
     expect(await tagDocument(id)).toEqual(before);
   });
 
-  test('needs the right manageTags, and a tag', async () => {
+  test('requires the right manageTags and an existing tag', async () => {
     const id = await post({ name: 'Recht' });
     for (const [method, body] of [['PATCH', { name: 'x' }], ['DELETE']] as const) {
       const options = body ? { body } : {};
@@ -152,7 +152,7 @@ describe('PATCH /tag/{id}', () => {
   });
 });
 
-describe('concurrent moves', () => {
+describe('concurrent changes', () => {
   const parentsOf = async (url: string): Promise<Map<number, number | null>> => {
     const { json } = await tickets.request('GET', '/tag?limit=1000&includeDisabled=true', { url });
     return new Map(json.tags.map((tag: { id: number; parent: number | null }) => [tag.id, tag.parent]));
@@ -167,7 +167,7 @@ describe('concurrent moves', () => {
     }
   };
 
-  test('of two tags, each below the other: one fails', async () => {
+  test('of two moves that put each tag below the other, one fails', async () => {
     const [left, right] = [await post({ name: 'Links' }), await post({ name: 'Rechts' })];
     for (let round = 0; round < 20; round++) {
       const responses = await Promise.all([
@@ -183,8 +183,8 @@ describe('concurrent moves', () => {
   test(`no cycle is ever read (TICKETING_TEST_SEED=${seed})`, async () => {
     const ids: number[] = [];
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) ids.push(await post({ name: `Knoten ${name}` }));
-    const place = fc.nat(ids.length - 1);
-    const move = fc.record({ tag: place, parent: fc.option(place, { freq: 8 }), instance: fc.nat(1) });
+    const tagIndex = fc.nat(ids.length - 1);
+    const move = fc.record({ tag: tagIndex, parent: fc.option(tagIndex, { freq: 8 }), instance: fc.nat(1) });
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), async (moves) => {
         let isMoving = true;
@@ -217,7 +217,7 @@ describe('concurrent moves', () => {
     }
   });
 
-  test('of many tags on two instances are all applied, although the log has only the last ones', async () => {
+  test('many creations on two instances are all applied, although the log has only the last changes', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `Viele ${index}`);
     const created = await Promise.all(
       names.map((name, index) =>

@@ -54,7 +54,7 @@ test('lists by part of the name, by type and by page, without disabled tags unle
   expect(await list('includeDisabled=true&limit=1&offset=2')).toMatchObject({ total: 3, tags: [{ name: 'Liste C' }] });
 });
 
-test('needs the right manageTags, and responds with 404 for a tag that does not exist', async () => {
+test('requires the right manageTags, and responds with 404 for a tag that does not exist', async () => {
   const refused = await tickets.request('POST', '/tag', { body: { name: 'X' } });
   expect(refused.status).toBe(403);
   await golden('problem-403', refused.json);

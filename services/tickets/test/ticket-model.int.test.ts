@@ -17,7 +17,7 @@ afterAll(() => tickets.stop());
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
-/** A ticket in the words of docs/reference/api.md, by its number in the order of creation. */
+/** A ticket as docs/reference/api.md describes it. */
 interface ModelTicket {
   id: number;
   status: string;
@@ -26,7 +26,7 @@ interface ModelTicket {
   tagIds: number[];
   version: number;
   isClosed: boolean;
-  entries: number;
+  worklogEntries: number;
   isDeleted: boolean;
 }
 
@@ -42,7 +42,12 @@ interface Change {
 }
 
 /** What a PATCH does, written directly from docs/reference/api.md, Updating a ticket. */
-function applied(ticket: ModelTicket, change: Change, chosen: readonly number[] | undefined, counts: boolean): void {
+function applyChange(
+  ticket: ModelTicket,
+  change: Change,
+  chosen: readonly number[] | undefined,
+  inWorklog: boolean,
+): void {
   const { status, priority, contractId } = change;
   const after = { ...ticket };
   if (status !== undefined) after.status = status;
@@ -53,7 +58,7 @@ function applied(ticket: ModelTicket, change: Change, chosen: readonly number[] 
   Object.assign(ticket, after, { isClosed: after.status === 'closed' });
   if (!isChanged && status === undefined) return;
   ticket.version += 1;
-  if (counts) ticket.entries += 1;
+  if (inWorklog) ticket.worklogEntries += 1;
 }
 
 const pick = (model: Model, index: number): ModelTicket | undefined => model[index % Math.max(1, model.length)];
@@ -70,7 +75,7 @@ function create(initial: string, tags: number[]): Command {
       const body = { channel: 'chat', status: initial, tags: chosenTags(tags) };
       const { status, json } = await real.request('POST', '/ticket', { body });
       expect(status).toBe(200);
-      const fresh = { priority: 'low', contractId: null, version: 1, entries: 0, isDeleted: false };
+      const fresh = { priority: 'low', contractId: null, version: 1, worklogEntries: 0, isDeleted: false };
       model.push({
         id: json.id,
         status: initial,
@@ -83,16 +88,16 @@ function create(initial: string, tags: number[]): Command {
   };
 }
 
-function patch(index: number, change: Change, counts: boolean): Command {
+function patch(index: number, change: Change, inWorklog: boolean): Command {
   return {
     check: (model: Readonly<Model>) => model.length > 0,
     async run(model: Model, real: Real) {
       const ticket = pick(model, index) as ModelTicket;
-      const path = `/ticket/${ticket.id}?includeInWorklog=${counts}`;
+      const path = `/ticket/${ticket.id}?includeInWorklog=${inWorklog}`;
       const { status, json } = await real.request('PATCH', path, { body: bodyOf(change) });
       expect(status).toBe(ticket.isDeleted ? 404 : 200);
       if (ticket.isDeleted) return;
-      applied(ticket, change, chosenTags(change.tags), counts);
+      applyChange(ticket, change, chosenTags(change.tags), inWorklog);
       expect(json.ticket).toMatchObject({ id: ticket.id, version: ticket.version, tagIds: ticket.tagIds });
     },
     toString: () => `patch ${index} ${JSON.stringify(change)}`,
@@ -134,7 +139,7 @@ function bulk(
         },
       ] of chosen) {
         const added = (chosenTags(add) ?? []).filter((id) => !ticket.tagIds.includes(id));
-        applied(ticket, change, add.length > 0 ? [...ticket.tagIds, ...added] : undefined, true);
+        applyChange(ticket, change, add.length > 0 ? [...ticket.tagIds, ...added] : undefined, true);
       }
     },
     toString: () => `bulk ${JSON.stringify(elements)}`,
@@ -212,7 +217,7 @@ test(`after any sequence of requests, tickets are as a simple model predicts (TI
         const { id, priority, contractId, version } = ticket;
         expect(json).toMatchObject({ id, status: ticket.status, priority, contractId, version, tagIds: ticket.tagIds });
         expect(json.closedAt !== null).toBe(ticket.isClosed);
-        expect(document.manualWorkEntries).toBe(ticket.entries);
+        expect(document.manualWorkEntries).toBe(ticket.worklogEntries);
       }
     }),
     { seed, numRuns: runs(25, 400), endOnFailure: true },

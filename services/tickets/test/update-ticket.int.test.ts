@@ -91,7 +91,7 @@ describe('PATCH /ticket/{ticketId}', () => {
   });
 });
 
-describe('States and transitions', () => {
+describe('a change of the status', () => {
   const statuses = ['open', 'pending', 'closed'];
   test.each(statuses.flatMap((from) => statuses.map((to) => [from, to] as const)))(
     'from %s to %s is saved and published, even if the status stays the same',
@@ -112,7 +112,7 @@ describe('States and transitions', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  test('closedAt is set on entering closed, kept while closed, cleared on leaving', async () => {
+  test('to closed sets closedAt once; a change to another status clears it', async () => {
     const id = await post();
     const { closedAt } = (await patch(id, { status: 'closed' })).json.ticket;
     expect(closedAt).toMatch(/^\d{4}-/);

@@ -1,6 +1,6 @@
 /** Limits how many requests with the same key are in flight. */
 export interface ConcurrencyLimiter {
-  /** Counts one more request of a key. Returns the function that ends it, or undefined if the key is at its limit. */
+  /** Counts one more request of a key. Returns the function to call at its end, or undefined if the key is at its limit. */
   acquire(key: string, limit: number): (() => void) | undefined;
 }
 

@@ -4,15 +4,15 @@ import { type ProfileKind, profileKinds } from '../identity/caller.ts';
 /** Requests per caller and minute, by the kind of caller. */
 export type RateLimits = Readonly<Record<ProfileKind, number>>;
 
-const people = 600;
-const machines = 60_000;
+const humanRateLimit = 600;
+const machineRateLimit = 60_000;
 const defaultRateLimits: RateLimits = {
-  user: people,
-  vendor: people,
-  vendorPartner: people,
-  serviceWorker: machines,
-  codeExecutor: machines,
-  system: machines,
+  user: humanRateLimit,
+  vendor: humanRateLimit,
+  vendorPartner: humanRateLimit,
+  serviceWorker: machineRateLimit,
+  codeExecutor: machineRateLimit,
+  system: machineRateLimit,
 };
 
 /** Reads `RATE_LIMITS`, for example `user=600,serviceWorker=60000`. Kinds that it does not name keep their defaults. */

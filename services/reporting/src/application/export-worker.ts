@@ -47,8 +47,8 @@ async function makeExport(context: Context, job: ExportJob, stopping: AbortSigna
   const progress = { rows: 0 };
   let isFinished = false;
   const recordProgress = async () => {
-    const isHeld = await context.exports.recordProgress(job, { rows: progress.rows });
-    if (!isHeld) lost.abort(new ExportLost('the lease of the export was lost'));
+    const isOwner = await context.exports.recordProgress(job, { rows: progress.rows });
+    if (!isOwner) lost.abort(new ExportLost('the lease of the export was lost'));
   };
   const recording = setInterval(() => void recordProgress().catch(() => undefined), progressEveryMs);
   try {

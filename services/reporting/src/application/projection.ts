@@ -23,7 +23,7 @@ const tagPageSize = 100;
 
 /**
  * Updates the rows of tickets to the current state of the tickets. In whatever order and however often this runs, a row
- * ends with the newest state of its ticket and the newest names of its tags.
+ * ends up with the newest state of its ticket and the newest names of its tags.
  *
  * Errors: concurrent_change, if tickets and tags change faster than they can be read.
  */
@@ -48,7 +48,7 @@ export async function project(context: ProjectionContext, ids: readonly number[]
 }
 
 /**
- * Erases all that this service keeps of a deleted ticket. May be repeated.
+ * Erases all data that this service keeps of a deleted ticket. May be repeated.
  *
  * Source: docs/reference/api.md, Deletion.
  */

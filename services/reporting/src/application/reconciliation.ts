@@ -73,7 +73,7 @@ async function repair(context: ProjectionContext, differing: readonly Suspect[],
   }
 }
 
-/** Tickets of consecutive ids, behind `afterId` and up to `upToId`. */
+/** All tickets with an id above `afterId`, up to `upToId`. */
 interface TicketPage {
   tickets: readonly { ticketId: number; version: number; deleted: boolean }[];
   afterId: number;
@@ -98,7 +98,7 @@ async function findSuspects(context: ProjectionContext, generation: number, page
   return suspects;
 }
 
-/** The suspects that still differ after the time that events may take to arrive. */
+/** The suspects that still differ after the grace time. */
 async function confirmSuspects(
   context: ProjectionContext,
   suspects: readonly Suspect[],
@@ -126,8 +126,8 @@ async function ticketExists(context: ProjectionContext, id: number): Promise<boo
 }
 
 /**
- * Builds all rows again from the tickets, in a new generation beside the active one, and then makes the new generation
- * the active one. Continues a rebuild that was interrupted. Returns the number of tickets.
+ * Builds all rows again from the tickets, in a new generation, and then makes it the active one. Continues a rebuild
+ * that was interrupted. Returns the number of tickets.
  */
 export async function rebuild(
   context: ProjectionContext,

@@ -10,7 +10,7 @@ import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 export interface TicketsClient {
   /** The current state of tickets. Tickets that do not exist are left out. */
   snapshots(ids: readonly number[], call: OnBehalfOf): Promise<Snapshots>;
-  /** The versions of the tickets with the next ids behind `afterId`, deleted ones included. Empty at the end. */
+  /** The versions of the next tickets with ids above `afterId`, including deleted ones. Empty if there are no more. */
   versions(afterId: number): Promise<{ ticketId: number; version: number; deleted: boolean }[]>;
   confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
 }

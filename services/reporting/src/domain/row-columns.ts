@@ -4,7 +4,7 @@ import { enumKey, rankKey } from '@ticketing/rest/enum-key.ts';
 import type { FilterKey } from '@ticketing/rest/filter.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 
-/** A column of the rows, with the name and the type that the contract gives it. */
+/** A column of the rows, with its name and type from the contract. */
 export interface RowColumn {
   name: string;
   type: 'text' | 'integer' | 'dateTime';

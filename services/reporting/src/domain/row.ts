@@ -69,7 +69,7 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
   };
 }
 
-/** The skill tag with the lowest id gives `topic`, its top-level ancestor, and `subTopic`, itself unless it is top-level. */
+/** `topic` is the top-level ancestor of the skill tag with the lowest id, `subTopic` this tag unless it is top-level. */
 function topicsOf(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
   const ids = ticket.tagIds.toSorted((left, right) => left - right);
   const names = ids.flatMap((id) => tags.get(id)?.name ?? []);

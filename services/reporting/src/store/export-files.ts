@@ -1,6 +1,6 @@
 import { type Connection, mongo } from 'mongoose';
 
-/** The files of exports, kept in GridFS, and which tickets are in them. */
+/** The files of exports, stored in GridFS, and the ids of the tickets in them. */
 export interface ExportFiles {
   openWrite(fileId: string, name: string): NodeJS.WritableStream;
   openRead(fileId: string): NodeJS.ReadableStream;
@@ -8,7 +8,7 @@ export interface ExportFiles {
   addTickets(file: ExportFile, ticketIds: readonly number[]): Promise<void>;
   /** The files that contain a ticket. */
   withTicket(ticketId: number): Promise<ExportFile[]>;
-  /** Removes a file, finished or not, and what is recorded about it. */
+  /** Removes a file, finished or not, and the records of its tickets. */
   remove(fileId: string): Promise<void>;
   /** The ids of all files, finished or not. */
   ids(): Promise<Set<string>>;
@@ -20,7 +20,7 @@ export interface ExportFile {
   fileId: string;
 }
 
-/** Some of the tickets in a file: those of one page of rows. */
+/** The tickets of one page of rows in a file. */
 interface ExportTicketsDocument extends ExportFile {
   _id: string;
   ids: number[];

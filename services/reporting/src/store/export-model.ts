@@ -2,7 +2,7 @@ import type { ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/
 import type { Leased } from '@ticketing/store/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 
-/** An export that is made in the background, by the process that holds its lease. */
+/** An export that is made in the background, by the owner of its lease. */
 export interface ExportJob {
   id: string;
   /** The kind and the profile of the caller who requested it. */
@@ -26,7 +26,7 @@ export interface ExportJob {
   isPersonal: boolean;
   /** How often a process has claimed it. */
   attempts: number;
-  /** The holder of the lease. */
+  /** The owner of the lease. */
   owner: string | null;
 }
 

@@ -14,15 +14,15 @@ export interface ExportStore {
     maxUnfinished: number,
   ): Promise<ExportJob | undefined>;
   find(id: string): Promise<ExportJob | undefined>;
-  /** Claims the oldest unfinished export that no process holds, and removes what an earlier attempt has written. */
+  /** Claims the oldest unfinished export whose lease is free, and removes the file of an earlier attempt. */
   claim(): Promise<ExportJob | undefined>;
-  /** Records the progress and renews the lease. Returns false if the export is not held by this owner any more. */
+  /** Records the progress and renews the lease. Returns false if this process has lost the lease. */
   recordProgress(job: ExportJob, progress: ExportProgress): Promise<boolean>;
   /** Records that the file contains tickets. To be called before their rows are written. */
   addTickets(job: ExportJob, ticketIds: readonly number[]): Promise<void>;
   /** Opens the file for writing. It can be read after `finish`. */
   openFile(job: ExportJob): NodeJS.WritableStream;
-  /** Marks an export as finished. Returns false if it is not held by this owner any more. */
+  /** Marks an export as finished. Returns false if this process has lost the lease. */
   finish(job: ExportJob, rows: number, fileBytes: number): Promise<boolean>;
   /** Marks an export as failed. */
   fail(job: ExportJob): Promise<void>;
@@ -31,7 +31,7 @@ export interface ExportStore {
   /** Releases an export; another process makes it from the start. */
   release(job: ExportJob): Promise<void>;
   readFile(job: ExportJob): NodeJS.ReadableStream;
-  /** Removes the files that contain a ticket. Their exports are withdrawn if finished, and else made from the start. */
+  /** Removes the files that contain a ticket. Finished exports are withdrawn, others are made again. */
   withdrawFilesWith(ticketId: number): Promise<void>;
   /** Removes the exports that were requested before a time, with their files, and all files that belong to no export. */
   removeOlderThan(time: Date): Promise<void>;
@@ -67,8 +67,8 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
     if (!claimed) return undefined;
     await removeFile(claimed.fileId);
     const fileId = randomUUID();
-    const isHeld = await update(isRunning(jobOf(claimed)), { fileId });
-    return isHeld ? jobOf({ ...claimed, fileId }) : undefined;
+    const isOwner = await update(isRunning(jobOf(claimed)), { fileId });
+    return isOwner ? jobOf({ ...claimed, fileId }) : undefined;
   }
 
   async function withdrawFilesWith(ticketId: number): Promise<void> {
@@ -77,7 +77,7 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
       await jobs.updateOne(isUnfinished, { $set: { status: ExportStatus.WAITING, lease: null, fileId: null } });
       const isFinished = { _id: exportId, fileId, status: ExportStatus.FINISHED };
       await jobs.updateOne(isFinished, { $set: { status: ExportStatus.WITHDRAWN, fileId: null } });
-      // A process that is still writing the file removes what it writes after this, when it cannot finish.
+      // A process that is still writing the file removes the rest, because its `finish` returns false.
       await removeFile(fileId);
     }
   }

@@ -11,9 +11,9 @@ export interface Generations {
 /** The generations of the rows, and how a rebuild replaces them. Errors of every operation: store_unavailable. */
 export interface GenerationStore {
   generations(): Promise<Generations>;
-  /** Creates a new generation beside the active one, or returns the one that an interrupted rebuild has created. */
+  /** Creates the generation of a rebuild, or returns the one that an interrupted rebuild has created. */
   startBuilding(): Promise<number>;
-  /** Makes the generation that was built the active one, and drops the previous one. */
+  /** Activates the generation that was built, and drops the previous one. */
   finishBuilding(generation: number): Promise<void>;
   /** Drops generations that are neither active nor being built; a crash or a late write may have left them. */
   dropOldGenerations(): Promise<void>;
@@ -22,10 +22,10 @@ export interface GenerationStore {
 /** The generations, and the collections of rows that follow from them. */
 export interface RowGenerations {
   store: GenerationStore;
-  /** The collection to read from. */
-  active(): Promise<mongo.Collection<RowDocument>>;
+  /** The collection to read from: that of the active generation. */
+  readCollection(): Promise<mongo.Collection<RowDocument>>;
   /** The collections to write to: that of the active generation, and that of the one being built. */
-  written(): Promise<mongo.Collection<RowDocument>[]>;
+  writeCollections(): Promise<mongo.Collection<RowDocument>[]>;
 }
 
 interface GenerationsDocument extends Generations {
@@ -78,8 +78,8 @@ export function openRowGenerations(connection: Connection): RowGenerations {
       finishBuilding: (generation) => storeCall(() => finishBuilding(generation)),
       dropOldGenerations: () => storeCall(dropOld),
     },
-    active: async () => rowCollection(connection, (await generations()).active),
-    async written() {
+    readCollection: async () => rowCollection(connection, (await generations()).active),
+    async writeCollections() {
       const { active, building } = await generations();
       const all = building === null ? [active] : [active, building];
       return all.map((generation) => rowCollection(connection, generation));

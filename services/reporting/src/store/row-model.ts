@@ -2,7 +2,7 @@ import type { Connection, mongo } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { rowColumns } from '../domain/row-columns.ts';
 
-/** A stored row: times are dates, ranks are numbers. An erased row has only `erasedAt` beside the required fields. */
+/** A stored row: times are dates, ranks are numbers. An erased row has only the required fields and `erasedAt`. */
 export interface RowDocument extends Record<string, unknown> {
   _id: number;
   version: number;

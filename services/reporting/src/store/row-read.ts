@@ -20,7 +20,7 @@ export interface RowRequest {
   maxTimeMs: number | undefined;
 }
 
-/** What decides which rows match. */
+/** The part of a request that decides which rows match. */
 export type RowFilter = Pick<RowRequest, 'queries' | 'now' | 'maxTimeMs'>;
 
 const pageSize = 200;
@@ -33,7 +33,7 @@ export function countRows(collection: mongo.Collection<RowDocument>, filter: Row
   return translateTimeLimit(tooSlowDetail, () => countOf(collection, matchStages(filter), filter));
 }
 
-/** Reads rows in order, in pages of some hundred. Errors: search_too_slow. */
+/** Reads rows in order, in pages of at most 200. Errors: search_too_slow. */
 export async function* readPages(
   collection: mongo.Collection<RowDocument>,
   request: RowRequest,
@@ -64,7 +64,7 @@ export async function* readPages(
     left -= count;
     if (count > 0) offset = 0;
     else if (offset > 0) {
-      // The offset lies behind this range: the next range continues with what is left of it.
+      // The offset skips this whole range; the next range skips the rest of it.
       const passed = await translateTimeLimit(tooSlowDetail, () => countOf(collection, stages, request));
       offset = Math.max(0, offset - passed);
     }
@@ -80,7 +80,7 @@ async function* pagesOfCursor(cursor: mongo.AggregationCursor<RowDocument>): Asy
   }
 }
 
-/** The next batch from the server: some hundred rows, or fewer if they are large. */
+/** The next batch from the server. It has fewer than 200 rows if they are large. */
 async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
   return storeCall(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }

@@ -19,19 +19,19 @@ export interface RowStore extends GenerationStore {
    * again, because the stored row has a newer version but older tag names, or the other way round.
    */
   put(rows: readonly Row[], tagRevision: number): Promise<number[]>;
-  /** Erases the row of a ticket, and prevents that a row of this version or an older one is written later. */
+  /** Erases the row of a ticket, so that no row of this version or an older one can be written later. */
   erase(id: number, version: number): Promise<void>;
   /** Removes a row whose ticket does not exist, unless the row has a newer version by now. */
   remove(id: number, version: number): Promise<void>;
-  /** The ids of the rows that show the name of a tag, in order, beginning behind `afterId`. */
+  /** The ids above `afterId`, in order, of the rows that show the name of a tag. */
   idsWithTag(tagId: number, afterId: number, limit: number): Promise<number[]>;
-  /** Those of the given ids whose rows were erased. */
+  /** The given ids whose rows were erased. */
   erasedAmong(ids: readonly number[]): Promise<Set<number>>;
   /** Counts the rows that match. Errors: search_too_slow. */
   count(filter: RowFilter): Promise<number>;
-  /** Reads rows in pages of some hundred. Errors: search_too_slow. */
+  /** Reads rows in pages of at most 200. Errors: search_too_slow. */
   pages(request: RowRequest): AsyncIterable<RowDocument[]>;
-  /** The versions of the rows of a generation with ids behind `afterId`, up to and including `upToId`. */
+  /** The versions of the rows of a generation with ids above `afterId`, up to and including `upToId`. */
   versions(generation: number, afterId: number, upToId: number): Promise<RowVersion[]>;
 }
 
@@ -50,7 +50,7 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
     put: (rows, tagRevision) =>
       storeCall(async () => {
         const toReadAgain = new Set<number>();
-        for (const collection of await generations.written()) {
+        for (const collection of await generations.writeCollections()) {
           for (const id of await putRows(collection, rows, tagRevision)) toReadAgain.add(id);
         }
         return [...toReadAgain];
@@ -58,17 +58,17 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
     erase: (id, version) =>
       storeCall(async () => {
         const erased = { id, version, erasedAt: new Date(now()) };
-        for (const collection of await generations.written()) await eraseRow(collection, erased);
+        for (const collection of await generations.writeCollections()) await eraseRow(collection, erased);
       }),
     remove: (id, version) =>
       storeCall(async () => {
         const filter = { _id: id, version: { $lte: version } };
-        for (const collection of await generations.written()) await collection.deleteOne(filter);
+        for (const collection of await generations.writeCollections()) await collection.deleteOne(filter);
       }),
     idsWithTag: (tagId, afterId, limit) =>
       storeCall(async () => {
         const ids = new Set<number>();
-        for (const collection of await generations.written()) {
+        for (const collection of await generations.writeCollections()) {
           const query = { tagPathIds: tagId, _id: { $gt: afterId } };
           const found = await collection.find(query, { projection: { _id: 1 }, sort: { _id: 1 }, limit }).toArray();
           for (const { _id } of found) ids.add(_id);
@@ -78,13 +78,13 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
     erasedAmong: (ids) =>
       storeCall(async () => {
         const query = { _id: { $in: [...ids] }, erasedAt: { $exists: true } };
-        const collection = await generations.active();
+        const collection = await generations.readCollection();
         const found = await collection.find(query, { projection: { _id: 1 } }).toArray();
         return new Set(found.map(({ _id }) => _id));
       }),
-    count: (filter) => storeCall(async () => countRows(await generations.active(), filter)),
+    count: (filter) => storeCall(async () => countRows(await generations.readCollection(), filter)),
     async *pages(request) {
-      yield* readPages(await storeCall(generations.active), request);
+      yield* readPages(await storeCall(generations.readCollection), request);
     },
     versions: (generation, afterId, upToId) =>
       storeCall(async () => {

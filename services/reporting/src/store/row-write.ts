@@ -59,7 +59,7 @@ async function idsToReadAgain(
     .map(({ _id }) => _id);
 }
 
-/** Replaces a row by the mark that it was erased, also if there is none yet. A row of a newer version stays. */
+/** Replaces a row by the mark of an erased one, or inserts the mark if there is no row. A newer version stays. */
 export async function eraseRow(
   collection: mongo.Collection<RowDocument>,
   { id, version, erasedAt }: { id: number; version: number; erasedAt: Date },

@@ -5,7 +5,7 @@ import type { Connection, mongo } from 'mongoose';
 /** A tag whose new name or new parent does not show in all rows yet. */
 export interface TagRefresh {
   tagId: number;
-  /** Names the change of the tag; every change has another. */
+  /** The id of the change of the tag: a new one for every change. */
   change: string;
   /** The rows up to this id are refreshed. */
   doneUpTo: number;
@@ -41,7 +41,7 @@ export function tagRefreshStore(connection: Connection, { randomUUID }: Pick<Run
   return {
     add: (tagIds) =>
       storeCall(async () => {
-        // Counted before the rows are refreshed: a row that is written later with old names is read again for this count.
+        // Incremented before the rows are refreshed: a process that writes old names later sees it and reads the row again.
         await counts.updateOne({ _id: countId }, { $inc: { count: 1 } }, { upsert: true });
         const writes = [...new Set(tagIds)].map((_id) => ({
           updateOne: { filter: { _id }, update: { $set: { change: randomUUID(), doneUpTo: 0 } }, upsert: true },

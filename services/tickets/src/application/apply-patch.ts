@@ -11,7 +11,7 @@ export interface PatchRequest {
   traceparent: string;
   now: number;
   includeInWorklog: boolean;
-  /** Throws if the ticket may not be changed in its version. */
+  /** Throws if `If-Match` does not allow the version of the ticket. */
   requireVersion?: (version: number) => void;
 }
 

@@ -19,7 +19,7 @@ const waitMs = 20;
 const renewEveryMs = 2000;
 const concurrency = 8;
 
-/** Makes the bulks of a context from its other parts. */
+/** Creates the `bulks` of a context from the rest of the context. */
 export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   const bulks: Bulks = { run, resolveReservation, finishAbandoned };
   const fullContext: Context = { ...context, bulks };
@@ -60,7 +60,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       for (;;) {
         const outcome = await context.reservations.reserve(id, version, bulk.id);
         if (outcome === 'reserved') break;
-        if (outcome === 'moved_on') {
+        if (outcome === 'stale') {
           await cancel(bulk);
           throw staleVersion(`Ticket ${id} does not have the expected version; nothing was changed.`);
         }
@@ -118,7 +118,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
 
   async function resolveReservation(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
-    // The bulk was cancelled or applied, so a reservation that it has left can be released.
+    // The bulk was cancelled or applied, so its reservation is left over and can be released.
     if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);
     else await finishIfAbandoned(id);
   }

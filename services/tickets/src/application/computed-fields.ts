@@ -22,7 +22,7 @@ export interface RenderContext {
 
 const activeWithinSeconds = 300;
 
-/** The fields of a ticket's message that are not just a stored field. Undefined leaves a field out. */
+/** The fields of a ticket's message that are not copied from a stored field. An undefined field is left out. */
 export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext) {
   const { tree, profiles, now } = context;
   const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, profiles);

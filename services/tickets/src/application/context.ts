@@ -12,7 +12,7 @@ import type { BulkStore } from '../store/bulk-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
 
-/** The stores and settings that the handlers of this service use, and what they share in this process. */
+/** The stores, settings and process-wide state that the handlers of this service use. */
 export interface Context extends TicketStores {
   tags: TagStore;
   profiles: ProfileStore;
@@ -38,7 +38,7 @@ export const ticketSubject = (id: number): ResponseSubject => ({ kind: 'Ticket',
 /** The caller and the trace of the request for a bulk. */
 export type BulkCall = Pick<Call, 'caller' | 'trace'>;
 
-/** Carries out bulks, also those of processes that have died. */
+/** Applies bulks, including those of processes that have died. */
 export interface Bulks {
   /**
    * Records a validated bulk, reserves its tickets if it expects versions, and applies it. An id that is already recorded

@@ -2,7 +2,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { ErasureStore, PendingErasures } from '../store/erasure-store.ts';
 
-/** Measures, whenever metrics are read, how many deleted tickets each service still has to erase its data of. */
+/** Registers metrics of the deleted tickets whose data a service has not erased yet. Each scrape reads the store. */
 export function measureErasures(
   store: Pick<ErasureStore, 'pendingByService'>,
   registry: Registry,

@@ -13,7 +13,7 @@ import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
 
-/** How tickets become messages. */
+/** The options for rendering tickets as messages. */
 export interface RenderOptions {
   caller: Caller;
   withRawData: boolean;

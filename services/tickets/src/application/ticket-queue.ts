@@ -46,7 +46,7 @@ export function openQueue(
   };
 }
 
-/** The groups of the queue to look into, by their numbers. The groups replace the conditions on the status. */
+/** The numbers of the queue groups to search. They replace the conditions on the status. */
 function wantedGroups(statusConditions: readonly Condition[], includesSpam: boolean): number[] {
   return queueGroups.flatMap(({ status, isSpam }, group) => {
     const spelling = String(ticketFields.status.store(status));

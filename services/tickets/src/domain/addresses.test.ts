@@ -65,8 +65,8 @@ test.each([
   [Channel.SYSTEM, false],
   [Channel.CHAT, false],
   [Channel.WALK_IN, false],
-])('channel %i demands e-mail addresses: %s', (channel, demanded) => {
-  expect(found({ channel, from: '+49 30 1', to: ['+49 30 2'] })).toHaveLength(demanded ? 2 : 0);
+])('channel %i requires e-mail addresses: %s', (channel, isRequired) => {
+  expect(found({ channel, from: '+49 30 1', to: ['+49 30 2'] })).toHaveLength(isRequired ? 2 : 0);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-/** Who creates or changes a ticket, as far as the rules depend on it. */
+/** The creator or editor of a ticket, with the properties that the rules depend on. */
 export interface Author {
   /** Null for a service. */
   profileId: number | null;

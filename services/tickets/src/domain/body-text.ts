@@ -13,7 +13,7 @@ const MAX_CLEAN_CHARS = 262_144;
 /** A longer line is never taken for the heading of a quote or the start of a signature. */
 const MAX_MARK_CHARS = 300;
 
-/** How many lines with text a signature may have. A longer end of a mail belongs to the message. */
+/** How many lines with text a signature may have. A longer ending belongs to the message. */
 const MAX_SIGNATURE_LINES = 25;
 
 /**
@@ -33,12 +33,12 @@ export function plainBody(body: string): string {
  * Converts a body to plain text without quoted replies, signatures and footers, for models to read.
  *
  * Shape: quotes that the mail program has marked in the HTML are removed first, then the lines after a reply heading or
- * a mail header block, `>` lines, device lines, then the signature from `-- ` or a closing phrase on, if it is at most
+ * a mail header block, `>` lines, lines such as "Sent from my iPhone", then the signature from `-- ` or a closing phrase on, if it is at most
  * 25 lines long; a postscript in it stays. What follows a "Forwarded message" line stays. If nothing is left, the
  * result is the plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
  * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,
- * and lookahead is limited. The rules are our own, because the patterns of email-reply-parser take seconds for 4 KB of
- * hostile text.
+ * and lookahead is limited. email-reply-parser is not used, because its patterns take seconds for 4 KB of hostile
+ * text.
  * Source: docs/reference/api.md, Ticket fields.
  */
 export function cleanBody(body: string): string {
@@ -179,7 +179,7 @@ function tableRow(text: string): string {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are to be removed
-const UNSEEN = /[\0-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ufffe]|\u034f/g;
+const INVISIBLE = /[\0-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ufffe]|\u034f/g;
 const LINE_BREAK = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const BLANK = /^(?:[\s\u200c\u200e\u200f]|\u200d)*$/;
 
@@ -187,7 +187,7 @@ function tidy(text: string): string {
   const lines: string[] = [];
   for (const raw of text
     .replace(LINE_BREAK, '\n')
-    .replace(UNSEEN, '')
+    .replace(INVISIBLE, '')
     .replace(/[\u00a0\u202f]/g, ' ')
     .split('\n')) {
     const kept = BLANK.test(raw) ? '' : raw.trimEnd();

@@ -61,7 +61,7 @@ export function time(): Field<number | null> {
   };
 }
 
-/** An enum whose document holds the spelling of the API. */
+/** An enum that is stored in the spelling of the API. */
 export function enumText<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = spellingsOf(schema);
   const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));
@@ -74,13 +74,13 @@ export function enumText<Value extends number | null>(schema: GenEnum<number>, i
   };
 }
 
-/** An enum that sorts by rank, so its document holds the number. */
+/** An enum that is stored as its number, because it is sorted by rank. */
 export function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = spellingsOf(schema);
   return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
 }
 
-/** An object of any shape. It is stored as JSON text, because it may have any keys and no query looks into it. */
+/** An object of any shape. It is stored as JSON text, because it may have any keys and no query reads it. */
 export function json(): Field<string | null> {
   return {
     ...plain<string | null>(String, null, false),

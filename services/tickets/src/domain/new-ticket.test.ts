@@ -32,11 +32,11 @@ describe('a new ticket', () => {
     });
   });
 
-  test('keeps a given time of creation, and was modified now', () => {
+  test('keeps a given createdAt; modifiedAt is the current time', () => {
     expect(created({ createdAt: 1000 })).toMatchObject({ createdAt: 1000, modifiedAt: now });
   });
 
-  test('has closedAt now if its status is closed', () => {
+  test('has the current time as closedAt if its status is closed', () => {
     expect(created({ status: TicketStatus.CLOSED, createdAt: 1000 }).closedAt).toBe(now);
     expect(created({ status: TicketStatus.PENDING }).closedAt).toBeNull();
   });
@@ -45,7 +45,7 @@ describe('a new ticket', () => {
     [Direction.IN, 1000, 1000],
     [Direction.OUT, 1000, null],
     [Direction.INTERNAL, 1000, null],
-  ])('with a body in direction %i has its last message at %s, of the customer at %s', (direction, last, customer) => {
+  ])('with a body, in direction %i, has lastMessageAt %s and lastCustomerMessageAt %s', (direction, last, customer) => {
     const ticket = created({ direction, body: 'Hi', createdAt: 1000 });
     expect([ticket.lastMessageAt, ticket.lastCustomerMessageAt]).toEqual([last, customer]);
   });

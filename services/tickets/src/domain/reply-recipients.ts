@@ -8,7 +8,7 @@ export interface Recipients {
 }
 
 /** The fields of a ticket that the recommendation depends on. */
-export interface Addressed {
+export interface AddressedTicket {
   channel: Channel;
   direction: Direction;
   from: string | null;
@@ -23,7 +23,7 @@ export interface Addressed {
  *
  * Source: docs/reference/api.md, Ticket fields.
  */
-export function replyRecipients(ticket: Addressed): Recipients | null {
+export function replyRecipients(ticket: AddressedTicket): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;
   if (ticket.direction !== Direction.IN) return { to: [...ticket.to], cc: [...ticket.cc], bcc: [...ticket.bcc] };
   return { to: ticket.from === null ? [] : [ticket.from], cc: [...ticket.cc], bcc: [] };

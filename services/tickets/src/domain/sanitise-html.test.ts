@@ -15,7 +15,7 @@ describe('isHtml', () => {
     '<font color=red>x',
     '<script>alert(1)</script>',
     '<td\n>x',
-  ])('takes %j for HTML', (body) => {
+  ])('recognises %j as HTML', (body) => {
     expect(isHtml(body)).toBe(true);
   });
 
@@ -34,7 +34,7 @@ describe('isHtml', () => {
     'order <order number> is late',
     '<!-- note -->',
     '<p',
-  ])('takes %j for text', (body) => {
+  ])('recognises %j as text', (body) => {
     expect(isHtml(body)).toBe(false);
   });
 });
@@ -81,7 +81,7 @@ describe('sanitiseHtml', () => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
-  it.each(VECTORS())('disarms %j', (vector) => {
+  it.each(VECTORS())('makes %j harmless', (vector) => {
     for (const body of [vector, `<p>before</p>${vector}`, `<div>${vector}</div>`, `text ${vector}<br>`]) {
       expectHarmless(sanitiseHtml(body));
     }

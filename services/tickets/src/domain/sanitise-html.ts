@@ -1,9 +1,9 @@
 import sanitizeHtml from 'sanitize-html';
 
-/** How many elements may be open at the same time. Further tags are dropped, and their text stays. */
+/** How many elements may be open at the same time. Further tags are dropped, their text is kept. */
 const MAX_DEPTH = 256;
 
-/** How many tags one body may have. Later ones are dropped, and their text stays. */
+/** How many tags one body may have. Later ones are dropped, their text is kept. */
 const MAX_TAGS = 50_000;
 
 /** How many characters an attribute other than an image source may have. A longer one is dropped. */
@@ -20,7 +20,7 @@ const RAW_TEXT = new Set(words('iframe noembed noframes noscript plaintext scrip
 
 const IMPLIED_END = impliedEnds();
 const SCOPE = new Set(words('table td th'));
-const SCOPED = new Set(TABLE_PART);
+const TABLE_PART_SET = new Set(TABLE_PART);
 
 const STANDALONE = [...BLOCK, ...TABLE_PART, ...words('html head body br img li dd dt')].join('|');
 const KNOWN = [...ALLOWED, ...RAW_TEXT]
@@ -43,12 +43,12 @@ export function isHtml(body: string): boolean {
 }
 
 /**
- * Makes a body that a client may put into `innerHTML` from the stored original.
+ * Converts a stored body into one that a client may put into `innerHTML`.
  *
  * Shape: HTML is reduced to an allow-list of elements, attributes, styles and URL schemes. A body without a real tag is
  * text and is returned unchanged, except that a `<` which a browser would read as the start of a tag becomes `&lt;`.
  * Stable: a second pass changes nothing. Time is linear in the input: beyond 256 open elements or 50,000 tags a tag is
- * dropped and its text stays.
+ * dropped and its text kept.
  * Source: docs/reference/api.md, Ticket fields; docs/reference/guarantees.md, Untrusted input.
  */
 export function sanitiseHtml(body: string): string {
@@ -65,7 +65,7 @@ export const LITERAL_LESS_THAN = '\uFFFE';
  * Rewrites HTML into balanced markup of known elements, so that the parsers of the libraries, which are quadratic in
  * the depth, see at most 256 open elements and 50,000 tags.
  *
- * Shape: comments, scripts, styles and unknown elements are dropped (the text of the latter stays), a `<` that starts
+ * Shape: comments, scripts, styles and unknown elements are dropped (the text of the latter is kept), a `<` that starts
  * no tag becomes `LITERAL_LESS_THAN`, and only the given attributes remain. It does not make HTML safe: values are not
  * checked.
  */
@@ -113,14 +113,14 @@ class MarkupWriter {
   close(name: string): void {
     if (name === 'br') this.open('br', new Map());
     if (!this.#openCount.get(name)) return;
-    const inTable = SCOPED.has(name);
+    const isTablePart = TABLE_PART_SET.has(name);
     for (let index = this.#stack.length - 1; index >= 0; index -= 1) {
       const candidate = this.#stack[index] ?? '';
       if (candidate === name) {
         while (this.#stack.length > index) this.#pop();
         return;
       }
-      if (inTable ? candidate === 'table' : SCOPE.has(candidate)) return;
+      if (isTablePart ? candidate === 'table' : SCOPE.has(candidate)) return;
     }
   }
 

@@ -1,6 +1,6 @@
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 
-/** The statuses that take a ticket out of routing. Source: docs/reference/api.md, Spam. */
+/** The statuses that exclude a ticket from routing. Source: docs/reference/api.md, Spam. */
 export const spamStatuses: readonly SpamStatus[] = [
   SpamStatus.AUTO_SPAM,
   SpamStatus.AUTO_PROGRAMMATIC,

@@ -2,7 +2,7 @@ import type { TagEvent } from './tag-event.ts';
 import type { TagState } from './tag-tree.ts';
 import type { EventActor } from './ticket-event.ts';
 
-/** What is stored of a deleted tag. Units: `cleanUpUntil` in Unix seconds. */
+/** The stored fields of a deleted tag. Units: `cleanUpUntil` in Unix seconds. */
 export interface DeletedTag {
   id: number;
   version: number;
@@ -16,7 +16,7 @@ export interface DeletedTag {
   deletedBy: EventActor;
 }
 
-/** A change of one tag: what it is afterwards, and the event. */
+/** A change of one tag: its state afterwards, and the event. */
 export interface TagChange {
   tag: TagState | DeletedTag;
   event: TagEvent;

@@ -14,7 +14,7 @@ test('the full name of a tag whose parent is unknown begins with the tag', () =>
   expect(tagTree([tag(3, 99)]).fullName(tag(3, 99))).toBe('Tag 3');
 });
 
-test('the full name ends in spite of a cycle of parents', () => {
+test('the full name is finite even if the parents form a cycle', () => {
   const tree = tagTree([tag(1, 2), tag(2, 1)]);
   expect(tree.fullName(tag(1, 2)).split(' / ')).toHaveLength(100);
 });

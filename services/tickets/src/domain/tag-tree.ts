@@ -22,7 +22,7 @@ export interface TagState {
 
 /** All tags, with their relations in the tree. */
 export interface TagTree {
-  /** How often changes of tags had been committed before. */
+  /** How many times changes of tags have been committed. */
   revision: number;
   get(id: number): TagState | undefined;
   all(): Iterable<TagState>;
@@ -36,7 +36,7 @@ export interface TagTree {
   fullName(tag: TagState): string;
   /** Whether a tag counts when tickets are matched to agents. */
   isRoutingSkill(id: number): boolean;
-  /** The ids of all these tags. */
+  /** The ids of all routing skills. */
   routingSkillIds: readonly number[];
 }
 

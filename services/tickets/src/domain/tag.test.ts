@@ -23,7 +23,7 @@ function thrown(check: () => void): string[] {
   }
 }
 
-const place = (id: number, parent: number | null, name = 'Neu') =>
+const violationsOf = (id: number, parent: number | null, name = 'Neu') =>
   thrown(() => requireValidNameAndParent(tree, { id, parent, name }));
 
 describe('the name and the parent of a tag', () => {
@@ -33,7 +33,7 @@ describe('the name and the parent of a tag', () => {
     [1, 3],
     [2, 3],
   ])('tag %i cannot be below tag %i, which is itself or a descendant', (id, parent) => {
-    expect(place(id, parent)).toEqual(['#/parent tag_cycle']);
+    expect(violationsOf(id, parent)).toEqual(['#/parent tag_cycle']);
   });
 
   test.each([
@@ -43,23 +43,23 @@ describe('the name and the parent of a tag', () => {
     [1, 4],
     [0, 3],
   ])('tag %i may be below tag %s', (id, parent) => {
-    expect(place(id, parent)).toEqual([]);
+    expect(violationsOf(id, parent)).toEqual([]);
   });
 
   test('the parent must exist', () => {
-    expect(place(2, 9)).toEqual(['#/parent unknown_tag']);
+    expect(violationsOf(2, 9)).toEqual(['#/parent unknown_tag']);
   });
 
-  test('a parent has only one tag of a name, in any case and Unicode form', () => {
-    expect(place(0, 1, 'ABSCHLAG')).toEqual(['duplicate_tag']);
-    expect(place(0, 2, 'gro\u0308ße')).toEqual(['duplicate_tag']);
-    expect(place(4, 1, 'Abschlag')).toEqual(['duplicate_tag']);
-    expect(place(2, 1, 'abschlag')).toEqual([]);
-    expect(place(0, 4, 'Abschlag')).toEqual([]);
+  test('a parent has only one child of a name, in any case and Unicode form', () => {
+    expect(violationsOf(0, 1, 'ABSCHLAG')).toEqual(['duplicate_tag']);
+    expect(violationsOf(0, 2, 'gro\u0308ße')).toEqual(['duplicate_tag']);
+    expect(violationsOf(4, 1, 'Abschlag')).toEqual(['duplicate_tag']);
+    expect(violationsOf(2, 1, 'abschlag')).toEqual([]);
+    expect(violationsOf(0, 4, 'Abschlag')).toEqual([]);
   });
 
   test('a blank name is refused; all violations are thrown at once', () => {
-    expect(place(1, 3, '')).toEqual(['#/name too_short', '#/parent tag_cycle']);
+    expect(violationsOf(1, 3, '')).toEqual(['#/name too_short', '#/parent tag_cycle']);
   });
 
   test('the tree is at most 100 levels deep, including the descendants of the tag', () => {

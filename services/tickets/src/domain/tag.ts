@@ -35,7 +35,7 @@ export function requireChildless(tree: TagTree, id: number): void {
   throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
 }
 
-/** The ids that no tag has. `pointer` is that of the list in the request. */
+/** A violation for each id that no tag has. `pointer` is that of the list in the request. */
 export function unknownTags(tree: TagTree, ids: readonly number[], pointer: string): Violation[] {
   return ids.flatMap((id, index) => (tree.get(id) ? [] : [unknownTag(id, `${pointer}/${index}`)]));
 }

@@ -36,7 +36,7 @@ describe('a change', () => {
     expect(changeFields(before, { tagIds: [3] }, now)).toMatchObject({ after: { tagIds: [3] }, changed: ['tagIds'] });
   });
 
-  test('sets closedAt on entering closed, keeps it while closed, and clears it on leaving', () => {
+  test('to the status closed sets closedAt once; a change to another status clears it', () => {
     const closed = changeFields(before, { status: TicketStatus.CLOSED }, 2000).after;
     expect(closed.closedAt).toBe(2000);
     expect(changeFields(closed, { subject: 'c', status: TicketStatus.CLOSED }, 3000).after.closedAt).toBe(2000);

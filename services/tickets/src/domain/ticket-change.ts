@@ -30,7 +30,7 @@ export function setFields(before: TicketState, input: TicketInput, now: number):
   return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
 }
 
-/** A ticket is closed since it was last given the status closed; any other status clears the time. */
+/** The time since which the ticket has the status closed; null with any other status. */
 function closedAt(before: TicketState, status: TicketStatus, now: number): number | null {
   if (status !== TicketStatus.CLOSED) return null;
   return before.status === TicketStatus.CLOSED ? before.closedAt : now;

@@ -85,7 +85,7 @@ export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
 /** The names of all stored fields. */
 export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
 
-/** A field whose type of value is not known, for code that goes through all fields. */
+/** A field without its type of value, for code that handles all fields alike. */
 export function fieldOf(name: TicketFieldName): Field<unknown> {
   return ticketFields[name] as unknown as Field<unknown>;
 }

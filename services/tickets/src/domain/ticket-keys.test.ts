@@ -43,7 +43,7 @@ function problems(...filters: Partial<FilterInput>[]): string[] {
 }
 
 describe('a filter', () => {
-  test('whose key has no prefix is one for a field of the ticket', () => {
+  test('whose key has no prefix is about a field of the ticket', () => {
     expect(check({ key: 'agentId', value: 7 })).toEqual(check({ key: 't.agentId', value: 7 }));
     expect(problems({ key: 'tagId', value: 7 })).toEqual(['#/filters/0/key unknown_filter_key']);
   });
@@ -63,10 +63,14 @@ describe('a filter', () => {
       { comparator: 'in', values: [1, null] },
       { operator: 'in', values: [1], orUnset: true },
     ],
-    ['in without does not', { comparator: 'in', values: [1, 2] }, { operator: 'in', values: [1, 2], orUnset: false }],
+    [
+      'in without null does not match unset',
+      { comparator: 'in', values: [1, 2] },
+      { operator: 'in', values: [1, 2], orUnset: false },
+    ],
     ['not in matches unset', { comparator: 'not in', values: [1] }, { operator: 'notIn', values: [1], orUnset: true }],
     [
-      'not in with null does not',
+      'not in with null does not match unset',
       { comparator: 'not in', values: [null, 1] },
       { operator: 'notIn', values: [1], orUnset: false },
     ],
@@ -79,14 +83,19 @@ describe('a filter', () => {
     ['<=', 86_399],
     ['>', 86_399],
     ['>=', 0],
-  ])('%s reads a date without time as its second %i, one with a time as it is', (comparator, plus) => {
-    const day = Date.UTC(2026, 1, 28) / 1000;
-    const key = 't.dueBy';
-    expect(check({ key, comparator, value: '2026-02-28' })).toEqual([{ key, operator: comparator, value: day + plus }]);
-    for (const value of ['2026-02-28 00:00:00', '2026-02-28T01:00:00+01:00', '2026-02-28T00:00:00.999Z', day]) {
-      expect(check({ key, comparator, value })).toEqual([{ key, operator: comparator, value: day }]);
-    }
-  });
+  ])(
+    '%s compares with second %i of a date without a time, and with the exact time of other dates',
+    (comparator, plus) => {
+      const day = Date.UTC(2026, 1, 28) / 1000;
+      const key = 't.dueBy';
+      expect(check({ key, comparator, value: '2026-02-28' })).toEqual([
+        { key, operator: comparator, value: day + plus },
+      ]);
+      for (const value of ['2026-02-28 00:00:00', '2026-02-28T01:00:00+01:00', '2026-02-28T00:00:00.999Z', day]) {
+        expect(check({ key, comparator, value })).toEqual([{ key, operator: comparator, value: day }]);
+      }
+    },
+  );
 
   test('between treats a date as the whole day, = and in treat it as its first second', () => {
     const day = Date.UTC(2026, 1, 28) / 1000;
@@ -113,7 +122,7 @@ describe('a filter', () => {
   });
 
   test.each([1.5, '1.5', '1e3', '', ' 1', '0x1', true, [1], { $gt: 0 }, 1e16, '1'.repeat(16)])(
-    'does not take %j as an integer',
+    'refuses %j as an integer',
     (value) => expect(problems({ value })).toEqual(['#/filters/0/value invalid_filter_value']),
   );
 
@@ -129,11 +138,11 @@ describe('a filter', () => {
     -1e12,
     true,
     [],
-  ])('does not take %j as a time', (value) =>
+  ])('refuses %j as a time', (value) =>
     expect(problems({ key: 'dueBy', value })).toEqual(['#/filters/0/value invalid_filter_value']),
   );
 
-  test('accepts 512 characters of any number of bytes, but not 513', () => {
+  test('accepts 512 characters, however many bytes, but not 513', () => {
     expect(problems({ key: 'subject', value: '😀'.repeat(512) })).toEqual([]);
     expect(problems({ key: 'subject', value: 'x'.repeat(513) })).toEqual(['#/filters/0/value too_long']);
   });
@@ -191,7 +200,7 @@ test('every problem of every filter is listed', () => {
   ]);
 });
 
-test('every key of the order is a key of filters too, and filters have seven more', () => {
+test('every order key is a filter key; there are seven more filter keys', () => {
   for (const key of orderKeys.keys()) expect(filterKeys.has(key)).toBe(true);
   expect([...filterKeys.keys()].filter((key) => !orderKeys.has(key))).toEqual([
     't.spamStatus',

@@ -51,7 +51,7 @@ export function decidePatch(
 }
 
 /**
- * A PATCH that contains a status makes a new version even if no value differs; any other then changes nothing.
+ * A PATCH that contains a status makes a new version even if no value differs; any other PATCH then changes nothing.
  *
  * Source: docs/reference/api.md, Updating a ticket; docs/reference/api.md, Status and closing.
  */
@@ -81,7 +81,7 @@ function worklogEntry(
   return { profileId: author.profileId, at: now, fields: changed };
 }
 
-/** What is wrong with the tags of a PATCH. `pointer` is that of the PATCH in the request. */
+/** The violations in the tags of a PATCH. `pointer` is that of the PATCH in the request. */
 export function tagViolations(patch: TicketPatch, tree: TagTree, pointer: string): Violation[] {
   const { input, addTagIds, removeTagIds } = patch;
   const violations = [

@@ -20,7 +20,7 @@ const readInput = ticketInputReader(CreateTicketRequestSchema);
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, and those of addresses, each with a pointer; concurrent_change.
+ * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change.
  * Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
@@ -55,8 +55,8 @@ async function findViolations(context: Context, request: CreateTicketRequest, tr
 }
 
 /**
- * The direction of a ticket whose request has none: an update keeps that of the ticket, which is read only for blind
- * copies, as nothing else depends on it.
+ * The direction for a request without one. An update keeps that of the ticket, which is read only if the request has
+ * blind copies, because nothing else depends on it.
  */
 async function storedDirection(context: Context, { externalTicketId, bcc }: CreateTicketRequest): Promise<Direction> {
   if (externalTicketId === undefined || bcc.length === 0) return Direction.IN;

@@ -7,7 +7,7 @@ import { removeTagsFromTickets } from '../application/remove-deleted-tags.ts';
 import { requireChildless } from '../domain/tag.ts';
 import { tagDeletedEvent } from '../domain/tag-event.ts';
 
-/** How long after the deletion of a tag a request or bulk that was validated before may still write it to a ticket. */
+/** How long a request or bulk that was validated before the deletion of a tag may still write the tag to a ticket. */
 const cleanUpForSeconds = 24 * 60 * 60;
 
 /**

@@ -13,7 +13,7 @@ export interface AnalysisRequestStore {
   /** Adds requests that were made at a time. A request with the same ticket and mode is not added twice. */
   add(requests: readonly AnalysisRequest[], at: Date): Promise<void>;
   /** Removes the requests for a ticket. */
-  forget(ticketId: number): Promise<void>;
+  removeOf(ticketId: number): Promise<void>;
 }
 
 interface AnalysisRequestDocument {
@@ -48,7 +48,7 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
       }));
       await storeCall(() => retryUpsert(() => requests.bulkWrite(writes, { ordered: false })));
     },
-    async forget(ticketId) {
+    async removeOf(ticketId) {
       await storeCall(() => requests.deleteMany({ ticketId }));
     },
   };

@@ -17,7 +17,7 @@ export interface Bulk {
   caller: string;
   /** The trace of the request. */
   traceparent: string;
-  /** The holder of the lease. */
+  /** The owner of the lease. */
   owner: string;
 }
 

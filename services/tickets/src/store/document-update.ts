@@ -54,8 +54,8 @@ export function workedOnUpdate({ added, removedIds }: WorkedOnChange): { $set?: 
 }
 
 /**
- * The requests applied within the last day, and one more. The list can be written as a whole, because the update
- * requires the version that was read.
+ * The requests that were applied within the last day, with one added. The list can be written as a whole, because the
+ * update requires the version that was read.
  */
 function withAppliedRequest(earlier: readonly AppliedRequest[], request: AppliedRequest): AppliedRequest[] {
   const since = request.at.getTime() - keptAppliedRequestsMs;

@@ -2,7 +2,11 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { isDeleted, type TicketCollection } from './ticket-model.ts';
 
-/** Which services still have to erase their data of deleted tickets. Errors of every operation: store_unavailable. */
+/**
+ * The services that still have to erase their data of deleted tickets.
+ *
+ * Errors of every operation: store_unavailable.
+ */
 export interface ErasureStore {
   /** The deleted tickets of which a service has not confirmed the erasure, in the order of their deletion. */
   pendingIds(service: string, limit: number): Promise<number[]>;

@@ -3,7 +3,7 @@ import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /**
- * Which ticket has which external id. Each external id belongs to one ticket. Errors of every operation:
+ * The external ids of tickets. Each belongs to one ticket. Errors of every operation:
  * store_unavailable.
  */
 export interface ExternalIdStore {

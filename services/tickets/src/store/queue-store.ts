@@ -14,7 +14,7 @@ export interface QueueStore {
 /** Which ticket of the queue to find. */
 export interface QueueRequest {
   query: Query;
-  /** The groups of the queue to look into, by their numbers. */
+  /** The numbers of the queue groups to search. */
   groups: readonly number[];
   order: RoutingOrder;
   /** The position, and whether to find the nearest ticket before or after it. Undefined: from the start. */
@@ -43,8 +43,8 @@ async function findFirst(tickets: TicketCollection, request: QueueRequest): Prom
 }
 
 /**
- * Without conditions of the request, the index is given as a hint. Otherwise MongoDB may reuse a plan that it has cached
- * for a position near the end of the queue at its start, where that plan sorts the whole queue.
+ * Without conditions of the request, a hint names the index. Otherwise MongoDB may use, at the start of the queue, a plan
+ * that it cached for a position near the end; that plan would sort the whole queue.
  */
 async function findFirstOfGroup(
   tickets: TicketCollection,

@@ -7,10 +7,10 @@ import { isNotDeleted, type TicketCollection } from './ticket-model.ts';
  */
 export interface ReservationStore {
   /**
-   * Reserves a ticket for a bulk. `taken`: another bulk has reserved it; `moved_on`: it does not have the version, or
-   * does not exist.
+   * Reserves a ticket for a bulk. `taken`: another bulk has reserved it; `stale`: it does not have the version, or does
+   * not exist.
    */
-  reserve(ticketId: number, version: number | undefined, bulkId: string): Promise<'reserved' | 'taken' | 'moved_on'>;
+  reserve(ticketId: number, version: number | undefined, bulkId: string): Promise<'reserved' | 'taken' | 'stale'>;
   /** Ends the reservations of some tickets by a bulk. */
   release(ticketIds: readonly number[], bulkId: string): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function reservationStore(tickets: TicketCollection): ReservationStore {
         const isFree = { ...expected, reservedBy: { $in: [null, bulkId] } };
         const { matchedCount } = await tickets.updateOne(isFree, { $set: { reservedBy: bulkId } });
         if (matchedCount === 1) return 'reserved';
-        return (await tickets.findOne(expected, { projection: { _id: 1 } })) ? 'taken' : 'moved_on';
+        return (await tickets.findOne(expected, { projection: { _id: 1 } })) ? 'taken' : 'stale';
       }),
     async release(ticketIds, bulkId) {
       const isReserved = { _id: { $in: [...ticketIds] }, reservedBy: bulkId };

@@ -4,7 +4,7 @@ import { buildBulkIndexes } from './bulk-store.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';
 
-/** Builds the indexes of this service's database that are missing. */
+/** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
   for (const model of [ticketModel, tagModel, analysisRequestModel]) await model(connection).createIndexes();
   await buildBulkIndexes(connection);

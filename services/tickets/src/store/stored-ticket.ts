@@ -21,8 +21,8 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
   return { ticket, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 };
 }
 
-/** The fields of a document that no read of a ticket needs. */
-export const leftOutOfReads = {
+/** The projection that excludes the fields which no read of a ticket needs. */
+export const excludedFromReads = {
   words: 0,
   outbox: 0,
   outboxSince: 0,

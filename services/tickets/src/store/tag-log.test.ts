@@ -12,7 +12,7 @@ const gone = (id: number, version: number): TagChange => ({
   event,
 });
 
-test('the current tags can be made from those at any revision that the log covers', () => {
+test('the current tags can be computed from those of any revision that the log covers', () => {
   const together = fc.uniqueArray(fc.tuple(fc.nat(40), fc.nat(9)), {
     minLength: 1,
     maxLength: maxChanges,

@@ -4,7 +4,7 @@ import type { DeletedTag } from '../domain/tag-change.ts';
 import type { TagEvent } from '../domain/tag-event.ts';
 import type { TagState } from '../domain/tag-tree.ts';
 
-/** Where the tags are stored. */
+/** The name of the collection of tags. */
 export const tagCollection = 'tags';
 
 /** The document of a tag. The end of its cleanup removes `cleanUpUntil` and the profile that deleted the tag. */

@@ -16,7 +16,7 @@ export interface TagSnapshot {
 export interface TagReader {
   /** All tags as of now. */
   read(): Promise<TagSnapshot>;
-  /** All tags as they were within the last second. */
+  /** All tags, at most one second old. */
   readRecent(): Promise<TagSnapshot>;
   /** Makes the snapshot of a log whose tags are known, and keeps it unless there is a newer one. */
   cacheSnapshot(log: TagLog, tags: ReadonlyMap<number, TagState>): TagSnapshot;

@@ -14,7 +14,7 @@ export interface TagStore {
   /** All tags as of now. */
   tree(): Promise<TagTree>;
   /**
-   * All tags as they were within the last second. Enough to write a tag to a ticket: the cleanup removes a deleted one.
+   * All tags, at most one second old. Enough to write a tag to a ticket: the cleanup removes a deleted one.
    */
   recentTree(): Promise<TagTree>;
   /**

@@ -104,8 +104,8 @@ export function tagWriter(
 
   return {
     async change(decide) {
-      // While the database is unavailable, all callers fail here at once. One after another, each would wait for the
-      // time limits of those before it.
+      // Fails all callers at once while the database is unavailable. In the queue, each would also wait for the timeouts
+      // of those before it.
       await storeCall(reader.read);
       return new Promise((resolve, reject) => {
         waiting.push({ decide, resolve, reject });

@@ -14,7 +14,7 @@ export function documentOf(ticket: TicketState, event: TicketEvent, appliedReque
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
-    ...positionFields(ticket),
+    ...orderFields(ticket),
     words: searchWords(ticket),
     version: ticket.version,
     workedOn: {},
@@ -32,7 +32,7 @@ export const stateOf: (document: TicketDocument) => TicketState = compileObject<
   ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: fieldOf(name).load }]),
 ]);
 
-/** The fields that the full text search looks into. */
+/** The fields that the full text search covers. */
 const searched: readonly TicketFieldName[] = [
   'subject',
   'summary',
@@ -51,7 +51,7 @@ const searched: readonly TicketFieldName[] = [
 export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
   return {
     ...storedFields(after, [...changed, 'version', 'modifiedAt']),
-    ...positionFields(after),
+    ...orderFields(after),
     ...(changed.some((name) => searched.includes(name)) ? { words: searchWords(after) } : {}),
   };
 }
@@ -60,7 +60,7 @@ function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): R
   return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
 }
 
-function positionFields(ticket: TicketState) {
+function orderFields(ticket: TicketState) {
   return {
     minTagId: smallest(ticket.tagIds),
     minAiAgentId: smallest(ticket.aiAgentIds),

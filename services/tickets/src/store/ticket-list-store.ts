@@ -1,7 +1,7 @@
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
-import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
+import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { isDeleted, isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
@@ -22,7 +22,7 @@ export interface PageRequest {
   now: number;
   limit: number;
   offset: number;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after: Position | undefined;
   withRawData: boolean;
 }
@@ -33,9 +33,8 @@ export interface Page {
   /** Where it ends; undefined if no ticket follows. */
   end: Position | undefined;
   /**
-   * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of
-   * the bytes from the server, and if they are kept during an await, garbage collection takes as long as the rest of the
-   * search.
+   * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of the bytes from the
+   * server, and if they are kept during an await, garbage collection takes as long as the rest of the search.
    */
   tickets(): StoredTicket[];
 }
@@ -45,7 +44,14 @@ export const maxQueryMs = 10_000;
 /** The detail of search_too_slow. */
 export const tooSlowDetail = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
 
-const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, appliedRequests: 0 };
+const excludedFromLists = {
+  ...excludedFromReads,
+  body: 0,
+  bodyPlain: 0,
+  bodyClean: 0,
+  workitem: 0,
+  appliedRequests: 0,
+};
 
 /** Opens the lists of a collection of tickets. */
 export function ticketListStore(tickets: TicketCollection): TicketListStore {
@@ -73,7 +79,7 @@ function countQuery(query: Query): Query {
 async function readPage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
   const segments = segmentsOf(request.order, request.now);
   const ranges = rangesAfter(segments, request.order, request.after);
-  const projection = request.withRawData ? leftOutOfLists : { ...leftOutOfLists, rawData: 0 };
+  const projection = request.withRawData ? excludedFromLists : { ...excludedFromLists, rawData: 0 };
   const found: { bytes: Uint8Array; range: Range }[] = [];
   let offset = request.offset;
   // One more than requested shows whether a ticket follows.

@@ -5,7 +5,7 @@ import { type RoutingOrder, routingOrders } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { ticketFieldNames, ticketFields } from '../domain/ticket-fields.ts';
 
-/** Where the tickets are stored. */
+/** The name of the collection of tickets. */
 export const ticketCollection = 'tickets';
 
 /** The document of a ticket: the fields of `ticketFields` in their stored form, and the following ones. */
@@ -100,7 +100,7 @@ export const ticketIndexes: readonly IndexReason[] = [
   },
 ];
 
-/** Tickets, used without mongoose. */
+/** The driver's collection of tickets, without mongoose. */
 export type TicketCollection = mongo.Collection<TicketDocument>;
 
 /** Matches tickets that are not deleted. */

@@ -9,7 +9,7 @@ import type { TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
-import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
+import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { documentOf, erasedFields } from './ticket-document.ts';
 import { type AppliedRequest, isNotDeleted, nativeCollection, type TicketDocument } from './ticket-model.ts';
 
@@ -28,7 +28,7 @@ export interface TicketStore {
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
-  /** The versions of all tickets with a higher id, in the order of their ids; with deleted ones. */
+  /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones. */
   versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
   /** Finds pending tickets whose `dueBy` has passed. */
   dueIds(now: Date, limit: number): Promise<number[]>;
@@ -54,7 +54,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
   const findOne = (query: Query) =>
     storeCall(async () => {
-      const bytes = (await tickets.findOne(query, { projection: leftOutOfReads, raw: true })) as Uint8Array | null;
+      const bytes = (await tickets.findOne(query, { projection: excludedFromReads, raw: true })) as Uint8Array | null;
       const document = bytes && readDocument(bytes);
       return document && document.deletedAt === undefined ? storedTicket(document) : undefined;
     });
@@ -70,7 +70,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     find: (id) => findOne({ _id: id }),
     findAll: (ids) =>
       storeCall(async () => {
-        const options = { projection: leftOutOfReads, raw: true };
+        const options = { projection: excludedFromReads, raw: true };
         const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options).toArray();
         return found.map((bytes) => storedTicket(readDocument(bytes as unknown as Uint8Array)));
       }),

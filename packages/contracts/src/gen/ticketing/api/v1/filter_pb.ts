@@ -16,14 +16,14 @@ export const file_ticketing_api_v1_filter: GenFile = /*@__PURE__*/
   fileDesc("Ch10aWNrZXRpbmcvYXBpL3YxL2ZpbHRlci5wcm90bxIQdGlja2V0aW5nLmFwaS52MSKWAgoGRmlsdGVyEhcKA2tleRgBIAEoCUIKirUYBggBIAEoQBJRCgpjb21wYXJhdG9yGAIgASgJQj2KtRg5CAFqAT1qBWVxdWFsagIhPWoBPGoCPD1qAT5qAj49agJpbmoGbm90IGluagdiZXR3ZWVuagRsaWtlEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEi8KBnZhbHVlcxgEIAMoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUIHirUYA0D0AxIkCgRmcm9tGAUgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEiIKAnRvGAYgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlKm8KEE9yZGVyQnlEaXJlY3Rpb24SIgoeT1JERVJfQllfRElSRUNUSU9OX1VOU1BFQ0lGSUVEEAASGgoWT1JERVJfQllfRElSRUNUSU9OX0FTQxABEhsKF09SREVSX0JZX0RJUkVDVElPTl9ERVNDEAJiBnByb3RvMw", [file_google_protobuf_struct, file_ticketing_api_v1_options]);
 
 /**
- * A condition on the items of a list. An item is returned if all filters hold.
+ * A condition on the items of a list. An item is returned if it matches all filters.
  *
  * @generated from message ticketing.api.v1.Filter
  */
 export type Filter = Message<"ticketing.api.v1.Filter"> & {
   /**
-   * The name of the value that is compared, for example "t.status". A key
-   * without a prefix means the same as with "t." before it. "q" searches the full text.
+   * The name of the value that is compared, for example "t.status". The
+   * prefix "t." may be left out. "q" searches the full text.
    *
    * @generated from field: string key = 1;
    */

@@ -38,8 +38,8 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   path: string;
 
   /**
-   * What the JSON body fills: "*" the request itself, a name the field of that
-   * name. Empty if there is no body. Fields in neither path nor body are read from
+   * What the JSON body contains: "*" for the whole request, otherwise the name of
+   * the field that it contains. Empty if there is no body. Fields in neither path nor body are read from
    * the query string.
    *
    * @generated from field: string body = 3;
@@ -190,56 +190,56 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
   required: boolean;
 
   /**
-   * The smallest number.
+   * The smallest allowed number.
    *
    * @generated from field: optional int64 minimum = 2;
    */
   minimum?: bigint | undefined;
 
   /**
-   * The largest number.
+   * The largest allowed number.
    *
    * @generated from field: optional int64 maximum = 3;
    */
   maximum?: bigint | undefined;
 
   /**
-   * The fewest characters.
+   * The minimum number of characters.
    *
    * @generated from field: optional int32 min_length = 4;
    */
   minLength?: number | undefined;
 
   /**
-   * The most characters.
+   * The maximum number of characters.
    *
    * @generated from field: optional int32 max_length = 5;
    */
   maxLength?: number | undefined;
 
   /**
-   * The most bytes of a text in UTF-8, or of the JSON of a Struct.
+   * The maximum size in bytes of a text in UTF-8, or of the JSON of a Struct.
    *
    * @generated from field: optional int32 max_bytes = 6;
    */
   maxBytes?: number | undefined;
 
   /**
-   * The deepest nesting of a Struct.
+   * The maximum nesting depth of a Struct.
    *
    * @generated from field: optional int32 max_depth = 7;
    */
   maxDepth?: number | undefined;
 
   /**
-   * The most items.
+   * The maximum number of items.
    *
    * @generated from field: optional int32 max_items = 8;
    */
   maxItems?: number | undefined;
 
   /**
-   * The fewest items.
+   * The minimum number of items.
    *
    * @generated from field: optional int32 min_items = 9;
    */

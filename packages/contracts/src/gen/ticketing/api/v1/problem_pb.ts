@@ -13,8 +13,8 @@ export const file_ticketing_api_v1_problem: GenFile = /*@__PURE__*/
   fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL3Byb2JsZW0ucHJvdG8SEHRpY2tldGluZy5hcGkudjEiRgoHUHJvYmxlbRIOCgZyZWFzb24YASABKAkSKwoGZXJyb3JzGAIgAygLMhsudGlja2V0aW5nLmFwaS52MS5WaW9sYXRpb24iOgoJVmlvbGF0aW9uEg8KB3BvaW50ZXIYASABKAkSDAoEY29kZRgCIAEoCRIOCgZkZXRhaWwYAyABKAliBnByb3RvMw");
 
 /**
- * The detail of an RPC error: what a problem document (RFC 9457) of the REST API
- * has beyond the code of the error.
+ * The detail of an RPC error: the reason and the violations that the REST API
+ * returns in a problem document (RFC 9457).
  *
  * @generated from message ticketing.api.v1.Problem
  */

@@ -263,7 +263,7 @@ export const ChangeCause = {
   ANALYSIS: 2,
 
   /**
-   * An analysis that a refresh flag asked for; webhooks do not deliver it.
+   * An analysis that a refresh flag requested; webhooks do not deliver its events.
    *
    * @generated from enum value: CHANGE_CAUSE_REFRESH = 3;
    */

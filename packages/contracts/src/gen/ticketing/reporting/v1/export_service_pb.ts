@@ -35,7 +35,7 @@ export type ExportReportingTicketsRequest = Message<"ticketing.reporting.v1.Expo
   format?: ExportFormat | undefined;
 
   /**
-   * The most rows to export.
+   * The maximum number of rows.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -149,7 +149,7 @@ export type ReportingExport = Message<"ticketing.reporting.v1.ReportingExport"> 
   total?: number | undefined;
 
   /**
-   * When the export was asked for.
+   * When the export was requested.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
@@ -283,14 +283,14 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   id: number;
 
   /**
-   * The way the request came in.
+   * The channel by which the request was received.
    *
    * @generated from field: ticketing.tickets.v1.Channel channel = 2;
    */
   channel: Channel;
 
   /**
-   * Whether the request came in, went out or stays inside.
+   * Whether the ticket is incoming, outgoing or internal.
    *
    * @generated from field: ticketing.tickets.v1.Direction direction = 3;
    */
@@ -369,7 +369,7 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   outgoingMessages?: number | undefined;
 
   /**
-   * How many messages stayed inside.
+   * How many messages were internal.
    *
    * @generated from field: optional int32 internal_messages = 14;
    */
@@ -404,7 +404,7 @@ export type ReportingTicketRow = Message<"ticketing.reporting.v1.ReportingTicket
   closedAt?: Timestamp | undefined;
 
   /**
-   * When the ticket is to be resolved.
+   * The latest time for the resolution.
    *
    * @generated from field: google.protobuf.Timestamp due_by = 19;
    */
@@ -661,7 +661,7 @@ export const ExportService: GenService<{
    *
    * The response header `X-Total-Count` has the number of matching rows. A row
    * shows a change of its ticket within a second in normal operation.
-   * Errors: `invalid_filter`, `unknown_order`; `too_many_exports`.
+   * Errors: `invalid_filter`, `unknown_order`, `too_many_exports`.
    *
    * @generated from rpc ticketing.reporting.v1.ExportService.ExportReportingTickets
    */
@@ -672,7 +672,7 @@ export const ExportService: GenService<{
   },
   /**
    * Returns the progress of an export that is made in the background. Only the
-   * caller who asked for the export can see it.
+   * caller who requested the export can see it.
    *
    * Errors: `export_not_found`.
    *
@@ -686,7 +686,7 @@ export const ExportService: GenService<{
   /**
    * Returns the file of an export, for 24 hours.
    *
-   * Errors: `export_not_found`; `export_not_finished`.
+   * Errors: `export_not_found`, `export_not_finished`.
    *
    * @generated from rpc ticketing.reporting.v1.ExportService.GetReportingExportFile
    */

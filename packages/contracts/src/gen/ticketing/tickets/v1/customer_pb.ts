@@ -137,7 +137,7 @@ export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_customer, 0);
 
 /**
- * What a list of tickets contains of a customer.
+ * The customer of a ticket in a list.
  *
  * @generated from message ticketing.tickets.v1.CustomerSummary
  */
@@ -213,14 +213,14 @@ export type Contract = Message<"ticketing.tickets.v1.Contract"> & {
   productName?: string | undefined;
 
   /**
-   * The postal code of the place of delivery.
+   * The postal code of the delivery address.
    *
    * @generated from field: optional string zip = 7;
    */
   zip?: string | undefined;
 
   /**
-   * The e-mail address kept with the contract.
+   * The e-mail address of the contract.
    *
    * @generated from field: optional string email = 8;
    */

@@ -110,7 +110,7 @@ export const Channel = {
   LETTER: 4,
 
   /**
-   * Another system, without a person who sends.
+   * Another system; the ticket has no sender.
    *
    * @generated from enum value: CHANNEL_SYSTEM = 5;
    */
@@ -360,7 +360,7 @@ export const SpamStatusSchema: GenEnum<SpamStatus> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_enums, 5);
 
 /**
- * Which tickets a list or a queue is about.
+ * Which tickets a list or a queue contains.
  *
  * @generated from enum ticketing.tickets.v1.TicketScope
  */
@@ -388,7 +388,7 @@ export const TicketScope = {
 } as const;
 
 /**
- * Which tickets a list or a queue is about.
+ * Which tickets a list or a queue contains.
  *
  * @generated from enum ticketing.tickets.v1.TicketScope
  */

@@ -197,7 +197,7 @@ export const TicketIntentSummarySchema: GenMessage<TicketIntentSummary> = /*@__P
  */
 export type IntentOption = Message<"ticketing.tickets.v1.IntentOption"> & {
   /**
-   * The name that an execution gives as `data._action`.
+   * The value of `data._action` in an execution of this option.
    *
    * @generated from field: string type = 1;
    */

@@ -52,7 +52,7 @@ export type GetTicketSnapshotsResponse = Message<"ticketing.tickets.v1.GetTicket
   snapshots: TicketSnapshot[];
 
   /**
-   * The tags on these tickets, and the ancestors of those.
+   * The tags of these tickets, and the ancestors of these tags.
    *
    * @generated from field: repeated ticketing.tickets.v1.Tag tags = 2;
    */
@@ -102,7 +102,7 @@ export const TicketSnapshotSchema: GenMessage<TicketSnapshot> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 2);
 
 /**
- * Which part of the tickets to list.
+ * Which tickets to list.
  *
  * @generated from message ticketing.tickets.v1.ListTicketVersionsRequest
  */
@@ -115,7 +115,7 @@ export type ListTicketVersionsRequest = Message<"ticketing.tickets.v1.ListTicket
   afterId: number;
 
   /**
-   * The most tickets to list; 1,000 if not given.
+   * The maximum number of tickets; 1,000 if not given.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -187,7 +187,7 @@ export const TicketVersionSchema: GenMessage<TicketVersion> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_snapshot_service, 5);
 
 /**
- * Of which ticket all data was erased.
+ * The ticket whose data was erased.
  *
  * @generated from message ticketing.tickets.v1.ConfirmErasureRequest
  */
@@ -240,7 +240,7 @@ export const SnapshotService: GenService<{
     output: typeof GetTicketSnapshotsResponseSchema;
   },
   /**
-   * Lists the versions of all tickets by their ids, deleted ones too.
+   * Lists the versions of all tickets, ordered by id, including deleted tickets.
    *
    * @generated from rpc ticketing.tickets.v1.SnapshotService.ListTicketVersions
    */

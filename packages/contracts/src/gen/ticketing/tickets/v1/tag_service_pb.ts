@@ -160,7 +160,7 @@ export type ListTagsRequest = Message<"ticketing.tickets.v1.ListTagsRequest"> & 
   includeDisabled?: boolean | undefined;
 
   /**
-   * The most tags to return.
+   * The maximum number of tags.
    *
    * @generated from field: optional int32 limit = 4;
    */
@@ -437,8 +437,8 @@ export const TagService: GenService<{
    * Creates a tag.
    *
    * Errors: `duplicate_tag` if the parent has a tag of this name, `unknown_tag`
-   * if the parent does not exist, `tag_too_deep` if it would have a hundred ancestors or
-   * more.
+   * if the parent does not exist, `tag_too_deep` if the tag would have a hundred
+   * ancestors or more.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.CreateTag
    */

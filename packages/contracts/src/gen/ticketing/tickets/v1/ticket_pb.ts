@@ -894,9 +894,8 @@ export const ReplyRecipientsSchema: GenMessage<ReplyRecipients> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket, 2);
 
 /**
- * A profile that works on tickets. Its names and address are those of its last
- * verified token; all fields but `id` are null for an
- * unknown profile.
+ * A profile that works on tickets. Its names and address are those of its latest
+ * verified token; all fields but `id` are null for an unknown profile.
  *
  * @generated from message ticketing.tickets.v1.Agent
  */

@@ -256,7 +256,7 @@ export type SearchTicketsRequest = Message<"ticketing.tickets.v1.SearchTicketsRe
   includeRawData?: boolean | undefined;
 
   /**
-   * The most tickets to return.
+   * The maximum number of tickets.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -292,7 +292,7 @@ export type SearchTicketsRequest = Message<"ticketing.tickets.v1.SearchTicketsRe
   ticketScope?: TicketScope | undefined;
 
   /**
-   * Conditions that must all hold.
+   * The filters. A ticket is returned if it matches all of them.
    *
    * @generated from field: repeated ticketing.api.v1.Filter filters = 7;
    */
@@ -343,7 +343,7 @@ export type SearchTicketsResponse = Message<"ticketing.tickets.v1.SearchTicketsR
   offset: number;
 
   /**
-   * The most tickets asked for.
+   * The limit of the request, or its default.
    *
    * @generated from field: int32 limit = 4;
    */
@@ -385,7 +385,7 @@ export type GetLatestTicketsRequest = Message<"ticketing.tickets.v1.GetLatestTic
   ticketId?: number | undefined;
 
   /**
-   * Conditions that must all hold.
+   * The filters. A ticket is in the queue if it matches all of them.
    *
    * @generated from field: repeated ticketing.api.v1.Filter filters = 3;
    */
@@ -823,7 +823,7 @@ export type TicketChange = Message<"ticketing.tickets.v1.TicketChange"> & {
   removeTagIds: number[];
 
   /**
-   * Asks for a new analysis by AI instead of a change.
+   * Requests a new analysis by AI instead of a change.
    *
    * @generated from field: optional ticketing.tickets.v1.RefreshMode refresh_mode = 21;
    */
@@ -966,7 +966,7 @@ export const DeleteAttachmentResponseSchema: GenMessage<DeleteAttachmentResponse
   messageDesc(file_ticketing_tickets_v1_ticket_service, 16);
 
 /**
- * The variables of which ticket to read.
+ * Which ticket's variables to read.
  *
  * @generated from message ticketing.tickets.v1.GetTicketVariablesRequest
  */
@@ -1021,7 +1021,7 @@ export type GetTicketHistoryRequest = Message<"ticketing.tickets.v1.GetTicketHis
   ticketId: number;
 
   /**
-   * The most entries to return.
+   * The maximum number of entries.
    *
    * @generated from field: optional int32 limit = 2;
    */
@@ -1224,7 +1224,7 @@ export const AiProcess = {
   BATCH: 2,
 
   /**
-   * At the first view by a user.
+   * When a user opens the ticket for the first time.
    *
    * @generated from enum value: AI_PROCESS_FALSE = 3;
    */
