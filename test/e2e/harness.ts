@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { serviceNamed } from '@ticketing/system/services.ts';
+import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
@@ -23,8 +24,15 @@ export interface System {
   stop(): Promise<void>;
 }
 
+/** How a system is started for a test. */
+export interface SystemOptions {
+  limits?: Partial<ServerLimits>;
+  /** Variables of every service, without their prefix. */
+  variables?: Readonly<Record<string, string>>;
+}
+
 /** Sets up and starts every service, those first that others call. */
-export async function startSystem(): Promise<System> {
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const identity = testIdentity();
   const name = `test_${randomBytes(6).toString('hex')}`;
   const mongodbUri = inject('mongodbUri');
@@ -46,8 +54,10 @@ export async function startSystem(): Promise<System> {
       bus: testBusAddress(name, mongodbUri, true),
     });
     Object.assign(environment, variables);
+    for (const [key, value] of Object.entries(options.variables ?? {}))
+      variables[variableOf(service.name, key)] = value;
     await service.setUp(variables);
-    running.set(service.name, await service.start(variables));
+    running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
   for (const { ports } of running.values()) await untilReady(`http://127.0.0.1:${ports.http}`);
   const url = `http://127.0.0.1:${portsOf('gateway').http}`;

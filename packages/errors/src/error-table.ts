@@ -51,7 +51,10 @@ export function errorCodeOf(code: Code): ErrorCode {
   return codeOfRpcCode.get(code) ?? 'unknown';
 }
 
-/** The error as RPC clients receive it. The reason and the violations are sent as a `Problem` detail. */
+/**
+ * The error as RPC clients receive it. The reason and the violations are sent as a `Problem` detail, and
+ * how long to wait as `retry-after`.
+ */
 export function toConnectError(error: DomainError): ConnectError {
   const row = table[error.code];
   const problem = create(ProblemSchema, {
@@ -59,5 +62,7 @@ export function toConnectError(error: DomainError): ConnectError {
     errors: error.violations.map(({ pointer, code, detail }) => ({ pointer, code, detail })),
   });
   const message = row.status === 500 ? 'Internal error' : error.message;
-  return new ConnectError(message, row.rpc, undefined, [{ desc: ProblemSchema, value: problem }], error);
+  const { retryAfterSeconds } = error;
+  const metadata = retryAfterSeconds === undefined ? undefined : { 'retry-after': String(retryAfterSeconds) };
+  return new ConnectError(message, row.rpc, metadata, [{ desc: ProblemSchema, value: problem }], error);
 }

@@ -14,9 +14,12 @@ export interface ProblemContext {
 /** Makes a Fastify server respond with a problem document to every error, including the errors of Fastify itself. */
 export function replyWithProblems(app: FastifyInstance, context: ProblemContext): void {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(new DomainError('not_found', 'route_not_found', 'Not found'), request, reply, context),
-  );
+  app.setNotFoundHandler((request, reply) => sendProblem(routeNotFound(), request, reply, context));
+}
+
+/** The error for a path that no route has. */
+export function routeNotFound(): DomainError {
+  return new DomainError('not_found', 'route_not_found', 'Not found');
 }
 
 /**

@@ -1,12 +1,11 @@
 import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
-import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { compileMessageDecoder, Problems } from './decode.ts';
 import { fieldNamed } from './options.ts';
+import { parseJson } from './parse-json.ts';
 import { parseQuery } from './query.ts';
 import { messageValidator } from './rules.ts';
-import { scanJson } from './scan-json.ts';
-import { limitJsonStructure } from './structure-limit.ts';
 
 /** The parts of an HTTP request that become a message. */
 export interface RequestParts {
@@ -29,8 +28,6 @@ export interface RequestReader {
   /** Translates a pointer into the message to a pointer into the request. */
   pointerOf(pointer: string): string;
 }
-
-const maxJsonDepth = 64;
 
 /** The binding that a route declares. Errors: an Error if the route names a field that the request does not have. */
 export function bindingOf(method: DescMethod, rule: RestRule): Binding {
@@ -92,36 +89,9 @@ export function requestReader(
 
 function parseBody(body: Buffer | undefined, problems: Problems): unknown {
   if (body === undefined || body.length === 0) return {};
-  limitJsonStructure(body);
-  const text = decodeUtf8(body);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw malformed('The body is not JSON.', error);
-  }
-  const hidden = scanJson(text, maxJsonDepth);
-  // The decoder is recursive, so it must not be called with a nesting that is too deep.
-  if (hidden.some(({ code }) => code === 'too_deep')) throw invalidInput(hidden);
-  problems.addAll(hidden);
+  const { json, violations } = parseJson(body);
+  problems.addAll(violations);
   return json;
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function decodeUtf8(body: Buffer): string {
-  try {
-    return utf8.decode(body);
-  } catch (error) {
-    throw malformed('The body is not UTF-8.', error);
-  }
-}
-
-function malformed(detail: string, cause: unknown): DomainError {
-  return new DomainError('invalid_argument', 'malformed_json', detail, {
-    violations: [{ pointer: '#', code: 'malformed_json', detail }],
-    cause,
-  });
 }
 
 function assignPresent(target: Message, source: Message | undefined, fields: readonly DescField[]): void {

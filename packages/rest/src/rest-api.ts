@@ -8,7 +8,7 @@ import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/transl
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
-import { type ProblemContext, replyWithProblems } from './problem-reply.ts';
+import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
 
 /**
@@ -73,6 +73,10 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   replyWithProblems(app, options);
+  // The handler of unknown paths would run after the body was read.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw routeNotFound();
+  });
   const verbsOfPath = new Map<string, string[]>();
   for (const { service, handlers, streams } of options.services) {
     const findMessage = messageFinder(service);

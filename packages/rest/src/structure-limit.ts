@@ -1,10 +1,8 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
-/**
- * The most objects, arrays and commas, and the most keys. Two open objects of 1 MiB each stay just below both limits.
- */
-const maxParts = 1_100_000;
-const maxKeys = 400_000;
+/** The most objects, arrays and commas, and the most keys. */
+const maxParts = 250_000;
+const maxKeys = 100_000;
 
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b];
 
@@ -14,7 +12,7 @@ const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a
  *
  * Errors: too_complex.
  */
-export function limitJsonStructure(body: Buffer): void {
+export function limitJsonStructure(body: Uint8Array): void {
   if (body.length < maxKeys) return;
   let [parts, keys] = [0, 0];
   for (let position = 0; position < body.length; position++) {
@@ -30,7 +28,7 @@ export function limitJsonStructure(body: Buffer): void {
 }
 
 /** The position of the quote that ends a string, or the end of the text if there is none. */
-function endOfString(body: Buffer, start: number): number {
+function endOfString(body: Uint8Array, start: number): number {
   for (let position = start + 1; ; position++) {
     position = body.indexOf(quote, position);
     if (position < 0) return body.length;

@@ -20,6 +20,8 @@ export interface ServiceConfig {
   internalJwksFile: string | undefined;
   /** For callers with access tokens of the issuer: of the gateway, or of the RPC API of another service. */
   rateLimits: RateLimits;
+  /** Bytes of the bodies of requests that the process may hold at once. */
+  maxBodyBytesInFlight: number;
   roles: readonly Role[];
   /** Undefined for a service without a database. */
   store: StoreConfig | undefined;
@@ -71,6 +73,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
     rateLimits: readRateLimits(from),
+    maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 128, min: 80, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
     bus: publishes.length + consumes.length > 0 ? readBusConfig(from) : undefined,

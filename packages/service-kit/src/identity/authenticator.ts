@@ -11,7 +11,13 @@ export interface Authenticator {
   /** For the REST API: internal tokens only. */
   rest(authorization: string | undefined): Promise<Caller>;
   /** For the RPC API: internal tokens, and access tokens of the issuer. */
-  rpc(authorization: string | undefined): Promise<Caller>;
+  rpc(authorization: string | undefined): Promise<RpcCaller>;
+}
+
+/** The caller of an RPC, and whether another service has vouched for it by an internal token. */
+export interface RpcCaller {
+  caller: Caller;
+  isInternal: boolean;
 }
 
 /**
@@ -29,7 +35,8 @@ export function openAuthenticator(service: string, issuer: Issuer, internalJwksF
     },
     async rpc(authorization) {
       const token = bearerToken(authorization);
-      return (await (isInternal(token) ? verifyInternal(token) : issuer.verify(token))).caller;
+      if (isInternalToken(token)) return { caller: (await verifyInternal(token)).caller, isInternal: true };
+      return { caller: (await issuer.verify(token)).caller, isInternal: false };
     },
   };
 }
@@ -44,7 +51,7 @@ export function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
-function isInternal(token: string): boolean {
+function isInternalToken(token: string): boolean {
   try {
     return decodeProtectedHeader(token).typ === internalTokenType;
   } catch {

@@ -8,6 +8,7 @@ import { serviceNamed } from '@ticketing/system/services.ts';
 import { readServiceConfig } from '../config/service-config.ts';
 import type { Ports } from '../server/http-server.ts';
 import { openServers } from '../server/open-servers.ts';
+import { defaultServerLimits } from '../server/server-limits.ts';
 import { type Composition, checkComposition } from './composition.ts';
 import { type Kit, type KitOverrides, openKit } from './kit.ts';
 import { type OperationRequest, operate } from './operate.ts';
@@ -71,9 +72,10 @@ export function composeService<Own = unknown, Settings = unknown>(
     const opened = new AsyncDisposableStack();
     try {
       const { runtime = systemRuntime, settings = defaults } = overrides;
+      const limits = { ...defaultServerLimits, ...overrides.limits };
       const wakeRelay = () => relay?.wake();
       const kit = await openKit(
-        { entry, config, log, runtime, settings, wakeRelay, stopping: stopping.signal },
+        { entry, config, log, runtime, limits, settings, wakeRelay, stopping: stopping.signal },
         opened,
       );
       const composition = await definition.compose(kit);

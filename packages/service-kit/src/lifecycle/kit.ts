@@ -12,6 +12,7 @@ import type { ServiceConfig } from '../config/service-config.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import type { ServerLimits } from '../server/server-limits.ts';
 import { type Health, watchHealth } from './health.ts';
 
 /** The resources from which a service makes its parts. The kit is closed when the service stops. */
@@ -32,6 +33,8 @@ export interface Kit<Own, Settings> {
   health: Health;
   /** Reads the current settings. */
   settings(): Promise<Settings>;
+  /** The limits of its servers. */
+  limits: ServerLimits;
   /** Opens a client of another service. Errors: a service that the entry does not list among its calls. */
   openClient<Service extends DescService>(
     service: string,
@@ -60,6 +63,7 @@ export interface ClientOptions {
 /** Parts of a kit that tests replace. */
 export interface KitOverrides<Settings> {
   runtime?: Runtime;
+  limits?: Partial<ServerLimits>;
   settings?: () => Promise<Settings>;
 }
 
@@ -69,6 +73,7 @@ export interface KitOptions<Own, Settings> {
   config: ServiceConfig & Own;
   log: Logger;
   runtime: Runtime;
+  limits: ServerLimits;
   settings: () => Promise<Settings>;
   wakeRelay(): void;
   /** Aborts when the background work has to end. */

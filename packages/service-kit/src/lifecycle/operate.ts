@@ -13,6 +13,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
+import { defaultServerLimits } from '../server/server-limits.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
 
@@ -52,7 +53,10 @@ export async function operate<Own, Settings>(
   try {
     const wakeRelay = () => undefined;
     const { signal: stopping } = new AbortController();
-    const kit = await openKit({ entry, config, log, runtime: systemRuntime, settings, wakeRelay, stopping }, opened);
+    const kit = await openKit(
+      { entry, config, log, runtime: systemRuntime, limits: defaultServerLimits, settings, wakeRelay, stopping },
+      opened,
+    );
     if (entry.hasStore) await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
     return await carryOut(entry, kit, await compose(kit), request, print);
   } finally {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
+import { maxStreams } from './server-limits.ts';
 
 /** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
 export interface Ports {
@@ -21,7 +22,9 @@ export interface ListeningServers {
 }
 
 const maxHeaderBytes = 16 * 1024;
-const maxConnectionAgeMs = 300_000;
+
+/** Fastify passes them on to Node, whose default for streams is more than four billion. */
+const http2Options = { settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes } };
 
 /** Creates a Fastify server with the limits that all servers of the system share. It does not listen yet. */
 export function createHttpServer(options: { http2?: boolean } = {}): FastifyInstance {
@@ -38,7 +41,7 @@ export function createHttpServer(options: { http2?: boolean } = {}): FastifyInst
   };
   const app = (
     options.http2
-      ? fastify({ logger: false, http2: true, requestTimeout: 30_000 })
+      ? fastify({ logger: false, http2: true, http: http2Options, requestTimeout: 30_000 } as { http2: true })
       : fastify({ ...shared, http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000 } })
   ) as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => {
@@ -55,16 +58,6 @@ function sweepIdleConnections(app: FastifyInstance): void {
   if (!('closeIdleConnections' in app.server)) return;
   const timer = setInterval(() => app.server.closeIdleConnections(), 50).unref();
   app.server.once('close', () => clearInterval(timer));
-}
-
-/**
- * Closes HTTP/2 connections of a server after 5 minutes, give or take 10 %. Clients then resolve its addresses again, so
- * that a new replica gets its share of the calls.
- */
-export function ageConnections(app: FastifyInstance): void {
-  app.server.on('session', (session: { close(): void }) => {
-    setTimeout(() => session.close(), maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
-  });
 }
 
 /** Makes servers listen on a host. If one of them cannot, all are closed. Errors: a port that is taken. */

@@ -1,10 +1,16 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter } from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import { Health as HealthService } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
+import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
+import { ServerReflection as AlphaServerReflection } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type CallerLimits, callerKey, callerLimits } from '../admission/caller-limits.ts';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -13,23 +19,30 @@ import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
+import { type BodiesInFlight, bodiesInFlight, countedBody, isSmall } from './bodies-in-flight.ts';
 import type { Call } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
-import { ageConnections, createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
+import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
+import { endSessions } from './http2-sessions.ts';
+import { limitRpcBodies } from './limit-rpc-bodies.ts';
 import { internalServer, registerProbes } from './probes.ts';
-import { rejectBeforeBody } from './reject-before-body.ts';
 import { reportServerError } from './report-server-error.ts';
 import { restCall, traceOf } from './rest-call.ts';
+import { guardRpcs } from './rpc-guard.ts';
 import { rpcInterceptor } from './rpc-interceptor.ts';
 import { rpcRoutes } from './rpc-routes.ts';
+import type { ServerLimits } from './server-limits.ts';
 
 /** What the servers of a service are made from. */
 interface ServerParts {
   log: Logger;
   metrics: Metrics;
   authenticator: Authenticator;
+  callerLimits: CallerLimits;
+  bodies: BodiesInFlight;
+  limits: ServerLimits;
   health: Health;
   implementations: readonly ServiceImplementation<Call>[];
   onCaller?: ((caller: Caller) => void) | undefined;
@@ -49,7 +62,7 @@ export async function openServers(
   kit: Kit<unknown, unknown>,
   composition: Composition,
 ): Promise<ListeningServers> {
-  const { config, log, metrics, health, issuer } = kit;
+  const { config, log, metrics, health, issuer, runtime, limits } = kit;
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
@@ -58,15 +71,24 @@ export async function openServers(
   const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
-  const parts: ServerParts = { log, metrics, authenticator, health, implementations: served, onCaller };
+  const parts: ServerParts = {
+    log,
+    metrics,
+    authenticator,
+    callerLimits: callerLimits(config.rateLimits, runtime.now),
+    bodies: bodiesInFlight(config.maxBodyBytesInFlight),
+    limits,
+    health,
+    implementations: served,
+    onCaller,
+  };
   const servers = { http: await webServer(entry, parts), grpc: await grpcServer(parts), internal };
   return listenOn(config.host, servers, ports);
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
   const web = createHttpServer();
-  const contracts = parts.implementations.map(({ service }) => service);
-  rejectBeforeBody(web, contracts, parts.authenticator);
+  leaveBodiesUnread(web);
   registerProbes(web, parts.health);
   await web.register(async (scope) => {
     const title = `Ticketing: ${entry.name}`;
@@ -75,39 +97,69 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
     rejectOtherMethods(scope, '/openapi.json', ['GET']);
     await registerRest(scope, parts);
   });
-  await web.register(fastifyConnectPlugin, { routes: rpcRoutes(parts.implementations), ...connectOptions(parts) });
+  await registerRpcs(web, parts, contractsOf(parts), rpcRoutes(parts.implementations));
   return web;
 }
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
-  const contracts = parts.implementations.map(({ service }) => service);
+  const contracts = contractsOf(parts);
   const grpc = createHttpServer({ http2: true });
-  await grpc.register(fastifyConnectPlugin, {
-    ...connectOptions(parts),
-    connect: false,
-    grpcWeb: false,
-    routes: (router) => {
+  leaveBodiesUnread(grpc);
+  endSessions(grpc, parts.limits);
+  const standard = [HealthService, ServerReflection, AlphaServerReflection];
+  await registerRpcs(
+    grpc,
+    parts,
+    [...contracts, ...standard],
+    (router) => {
       rpcRoutes(parts.implementations)(router);
       healthRoutes(parts.health, contracts)(router);
       reflectionRoutes(contracts)(router);
     },
-  });
-  ageConnections(grpc);
+    { connect: false, grpcWeb: false },
+  );
   return grpc;
 }
 
-function connectOptions(parts: ServerParts) {
-  return {
+function contractsOf({ implementations }: ServerParts): DescService[] {
+  return implementations.map(({ service }) => service);
+}
+
+/** Registers RPCs with the guard and the limits that come before their messages are read. */
+async function registerRpcs(
+  app: FastifyInstance,
+  parts: ServerParts,
+  contracts: readonly DescService[],
+  routes: (router: ConnectRouter) => void,
+  protocols: { connect?: boolean; grpcWeb?: boolean } = {},
+): Promise<void> {
+  const contextValues = guardRpcs(app, { ...parts, contracts });
+  await app.register(fastifyConnectPlugin, {
+    ...protocols,
+    contextValues,
+    routes: (router) => {
+      routes(router);
+      limitRpcBodies(router, parts);
+    },
     interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
     // An unknown field or enum value is an error, as it is in REST.
     jsonOptions: { ignoreUnknownFields: false },
+    // A client of a newer version may send fields that this version ignores.
+    binaryOptions: { readUnknownFields: false },
     maxTimeoutMs,
     shutdownTimeoutMs: 500,
-  };
+  });
+}
+
+/** Requests whose path no route reads a body for are responded to at once; Node discards a body that is not read. */
+function leaveBodiesUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
 async function registerRest(scope: FastifyInstance, options: ServerParts): Promise<void> {
+  const callers = new WeakMap<FastifyRequest, Caller>();
   await registerRestApi<Call>(scope, {
     services: options.implementations,
     traceIdOf: (request) => traceOf(request).traceId,
@@ -117,8 +169,16 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
       const caller = await options.authenticator.rest(request.headers.authorization);
       checkAccess(method, caller);
       options.onCaller?.(caller);
+      callers.set(request, caller);
       return restCall(request, reply, options.log, caller);
     },
+  });
+  scope.addHook('preParsing', async (request, reply, payload) => {
+    const caller = callers.get(request);
+    if (!caller || isSmall(request.headers)) return payload;
+    const held = options.bodies.hold(callerKey(caller));
+    reply.raw.once('close', held.release);
+    return countedBody(payload, held);
   });
   scope.addHook('onResponse', async (request, reply) => {
     options.metrics.observeRequest({

@@ -4,17 +4,15 @@ import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type Call, callDeadlineMs } from './call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
+import { admittedCaller, isStandardService } from './rpc-guard.ts';
 
-/** What the RPC API needs to authorise, measure and log its calls. */
+/** What the RPC API needs to measure and log its calls. */
 export interface RpcOptions {
-  authenticator: Authenticator;
   log: Logger;
   metrics: Metrics;
   /** Called with every verified caller. */
@@ -35,7 +33,7 @@ export function callOf(values: ContextValues): Call | undefined {
  */
 export function rpcInterceptor(options: RpcOptions): Interceptor {
   return (next) => async (request) => {
-    if (request.service.typeName.startsWith('grpc.')) return next(request);
+    if (isStandardService(request.service)) return next(request);
     const startedAt = performance.now();
     const trace = continueTrace(request.header.get('traceparent') ?? undefined);
     const log = options.log.child({ traceId: trace.traceId });
@@ -45,8 +43,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
     request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
     try {
-      const caller = await options.authenticator.rpc(request.header.get('authorization') ?? undefined);
-      checkAccess(request.method, caller);
+      const caller = admittedCaller(request.contextValues);
       options.onCaller?.(caller);
       if (!request.stream) requireValid(request.method, request.message);
       const { signal } = aborting;

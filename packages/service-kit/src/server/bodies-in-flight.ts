@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Transform } from 'node:stream';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
+
+/** The bodies of requests that a process holds until their responses have ended. */
+export interface BodiesInFlight {
+  /** Begins to count a body of a caller. */
+  hold(caller: string): HeldBody;
+}
+
+/** The bytes of a body that are held. */
+export interface HeldBody {
+  /** Counts bytes that have arrived, or that it takes up in addition. Errors: bodies_in_flight. */
+  add(bytes: number): void;
+  release(): void;
+}
+
+/** Bytes up to which a body is not counted: as many small bodies as may be in flight take little memory. */
+const freeBytes = 64 * 1024;
+/** Of the bytes that a process may hold, those of one caller. */
+const callerShare = 0.5;
+
+/** Makes the budget of a process. Units: `maxBytes` in bytes. */
+export function bodiesInFlight(maxBytes: number): BodiesInFlight {
+  const budget = byteBudget({ total: maxBytes, perKey: maxBytes * callerShare });
+  return {
+    hold(caller) {
+      const releases: (() => void)[] = [];
+      let bytesOfBody = 0;
+      return {
+        add(bytes) {
+          bytesOfBody += bytes;
+          if (bytesOfBody <= freeBytes || bytes <= 0) return;
+          const release = budget.tryAcquire(caller, bytes);
+          if (!release) throw exhausted();
+          releases.push(release);
+        },
+        release() {
+          for (const release of releases.splice(0)) release();
+        },
+      };
+    },
+  };
+}
+
+/** Whether a request announces a body, if any, that is not counted. */
+export function isSmall(headers: IncomingHttpHeaders): boolean {
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) <= freeBytes;
+}
+
+/** Counts the bytes that pass through a body. The stream fails with bodies_in_flight when there are too many. */
+export function countedBody(body: NodeJS.ReadableStream, { add }: HeldBody): NodeJS.ReadableStream {
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      try {
+        add(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+  body.once('error', (error: Error) => counter.destroy(error));
+  return body.pipe(counter);
+}
+
+/** The error for a body that is larger than its method accepts. */
+export function bodyTooLarge(maxBytes: number): DomainError {
+  return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
+}
+
+function exhausted(): DomainError {
+  const detail = 'The bodies of the requests in flight are larger than this process may hold.';
+  return new DomainError('unavailable', 'bodies_in_flight', detail, { retryAfterSeconds: 1 });
+}

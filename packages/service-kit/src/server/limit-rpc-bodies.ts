@@ -1,0 +1,189 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import type { ConnectRouter } from '@connectrpc/connect';
+import type { UniversalServerRequest } from '@connectrpc/connect/protocol';
+import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
+import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { toConnectError } from '@ticketing/errors/error-table.ts';
+import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import { parseJson } from '@ticketing/rest/parse-json.ts';
+import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
+import { callerKey } from '../admission/caller-limits.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { type BodiesInFlight, bodyTooLarge } from './bodies-in-flight.ts';
+import { admittedCaller, isStandardService } from './rpc-guard.ts';
+import type { ServerLimits } from './server-limits.ts';
+
+/** What limits the bodies of RPCs. */
+export interface RpcBodyOptions {
+  bodies: BodiesInFlight;
+  limits: ServerLimits;
+  metrics: Metrics;
+}
+
+/**
+ * Limits the requests of all unary and server-streaming methods of a router before their messages are parsed: the bytes
+ * that arrive and those that they decompress to, the time that they take, and the parts of the message.
+ *
+ * Errors: body_too_large, bodies_in_flight, deadline_exceeded, malformed_message, malformed_json, too_complex, and what
+ * `scanJson` finds; in the protocol of the request.
+ */
+export function limitRpcBodies({ handlers }: ConnectRouter, options: RpcBodyOptions): void {
+  for (const [index, handler] of handlers.entries()) {
+    if (handler.method.methodKind === 'bidi_streaming') continue;
+    const limited = (request: UniversalServerRequest) => handler(limitRequest(request, handler.method, options));
+    handlers[index] = Object.assign(limited, handler);
+  }
+}
+
+const maxAnonymousBytes = 4096;
+const envelopeBytes = 5;
+const compressions = new Map([compressionGzip, compressionBrotli].map((one) => [one.name, one]));
+
+/** How the message of a request is written. */
+interface Format {
+  /** Whether it is in an envelope, which says its length and whether it is compressed. */
+  isEnveloped: boolean;
+  isJson: boolean;
+  /** The header that names the compression. */
+  encodingHeader: string;
+}
+
+function formatOf(mediaType: string): Format {
+  const isGrpc = mediaType.startsWith('application/grpc');
+  const isStream = mediaType.startsWith('application/connect+');
+  return {
+    isEnveloped: isGrpc || isStream,
+    isJson: mediaType.includes('json'),
+    encodingHeader: isGrpc ? 'grpc-encoding' : isStream ? 'connect-content-encoding' : 'content-encoding',
+  };
+}
+
+function limitRequest(
+  request: UniversalServerRequest,
+  method: DescMethod,
+  options: RpcBodyOptions,
+): UniversalServerRequest {
+  const { body } = request;
+  if (request.method !== 'POST' || !isByteStream(body)) return request;
+  const format = formatOf(request.header.get('content-type') ?? '');
+  const encoding = request.header.get(format.encodingHeader) ?? 'identity';
+  const decompress = compressions.get(encoding)?.decompress;
+  // Connect itself refuses a compression that it does not know, before it reads the body.
+  if (encoding !== 'identity' && !decompress) return request;
+  const header = new Headers(request.header);
+  header.delete(format.encodingHeader);
+  const check = { method, format, decompress, ...options };
+  return { ...request, header, body: checkedBody(body, request, check) };
+}
+
+function isByteStream(body: UniversalServerRequest['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+interface Check extends RpcBodyOptions {
+  method: DescMethod;
+  format: Format;
+  decompress: ((bytes: Uint8Array, maxBytes: number) => Promise<Uint8Array>) | undefined;
+}
+
+/** The body of a request after it was received, decompressed and checked as a whole. */
+async function* checkedBody(
+  body: AsyncIterable<Uint8Array>,
+  { signal, contextValues }: UniversalServerRequest,
+  check: Check,
+): AsyncGenerator<Uint8Array> {
+  const { method, format, bodies, limits } = check;
+  const isAnonymous = isStandardService(method.parent);
+  const maxBytes = isAnonymous ? maxAnonymousBytes : maxBodyBytesOf(method);
+  const key = isAnonymous || !contextValues ? '' : callerKey(admittedCaller(contextValues));
+  const held = bodies.hold(key);
+  signal.throwIfAborted();
+  signal.addEventListener('abort', held.release, { once: true });
+  const startedAt = performance.now();
+  try {
+    const received = await receive(body, maxBytes + envelopeBytes, limits.bodyMs, held.add);
+    if (received.length === 0) return;
+    const message = await messageOf(received, maxBytes, check);
+    held.add(message.length - received.length);
+    if (format.isJson) checkJson(message);
+    else limitWireStructure(message, method.input);
+    if (format.isEnveloped) yield envelopeOf(message.length);
+    yield message;
+  } catch (thrown) {
+    const error = toDomainError(thrown);
+    const seconds = (performance.now() - startedAt) / 1000;
+    check.metrics.observeRequest({ api: 'rpc', route: method.toString(), status: error.code, seconds });
+    throw toConnectError(error);
+  }
+}
+
+/** Receives a body whole. Errors: body_too_large; deadline_exceeded if it takes longer than `maxMs`. */
+async function receive(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  maxMs: number,
+  add: (bytes: number) => void,
+): Promise<Buffer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooLate()), maxMs);
+  const chunks: Uint8Array[] = [];
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (let size = 0; ; ) {
+      const { done, value } = await Promise.race([iterator.next(), late.promise]);
+      if (done) return Buffer.concat(chunks);
+      size += value.length;
+      if (size > maxBytes) throw bodyTooLarge(maxBytes - envelopeBytes);
+      add(value.length);
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLate(): DomainError {
+  return new DomainError('deadline_exceeded', 'request_timeout', 'The request did not arrive in time.');
+}
+
+/** The message of a body, decompressed. Errors: malformed_message, body_too_large. */
+async function messageOf(received: Buffer, maxBytes: number, { format, decompress }: Check): Promise<Uint8Array> {
+  if (!format.isEnveloped) return decompressed(received, decompress, maxBytes);
+  if (received.length < envelopeBytes) throw malformed('The body ends within the prefix of its message.');
+  const flags = received.readUInt8(0);
+  const length = received.readUInt32BE(1);
+  if (length > maxBytes) throw bodyTooLarge(maxBytes);
+  if (flags > 1) throw malformed('The prefix of the message has unknown flags.');
+  if (length !== received.length - envelopeBytes) throw malformed('The body must have exactly one message.');
+  if (flags === 1 && !decompress) throw malformed('The message is compressed, but no header says how.');
+  return decompressed(received.subarray(envelopeBytes), flags === 1 ? decompress : undefined, maxBytes);
+}
+
+async function decompressed(bytes: Buffer, decompress: Check['decompress'], maxBytes: number): Promise<Uint8Array> {
+  if (decompress) {
+    try {
+      return await decompress(bytes, maxBytes);
+    } catch (error) {
+      const { code } = toDomainError(error);
+      throw code === 'resource_exhausted' ? bodyTooLarge(maxBytes) : malformed('The message cannot be decompressed.');
+    }
+  }
+  if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
+  return bytes;
+}
+
+function checkJson(message: Uint8Array): void {
+  const { violations } = parseJson(message);
+  if (violations.length > 0) throw invalidInput(violations);
+}
+
+function envelopeOf(length: number): Uint8Array {
+  const prefix = Buffer.alloc(envelopeBytes);
+  prefix.writeUInt32BE(length, 1);
+  return prefix;
+}
+
+function malformed(detail: string): DomainError {
+  return new DomainError('invalid_argument', 'malformed_message', detail);
+}

@@ -1,0 +1,14 @@
+/** The limits by which a server protects its process. Tests replace some of them. */
+export interface ServerLimits {
+  /** How long the body of a request may take to arrive, from its headers on, in ms. */
+  bodyMs: number;
+  /** How long a connection that is to end may stay open for the calls in flight, in ms. */
+  goAwayMs: number;
+  /** Calls in flight of each method that needs no credential (gRPC health and reflection). */
+  anonymousCalls: number;
+}
+
+/** Calls in flight on one HTTP/2 connection. */
+export const maxStreams = 100;
+
+export const defaultServerLimits: ServerLimits = { bodyMs: 30_000, goAwayMs: 10_000, anonymousCalls: 100 };

@@ -1,0 +1,177 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Code } from '@connectrpc/connect';
+import { accessOf, maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import { type ServiceEntry, services } from '@ticketing/system/services.ts';
+import {
+  binaryProtocolsOf,
+  bodyOf,
+  gRpc,
+  type HostileClient,
+  hostileClient,
+  jsonProtocolsOf,
+  type RpcProtocol,
+} from '@ticketing/testkit/hostile-rpc.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type System, startSystem } from '../e2e/harness.ts';
+
+const protocolsOf = (method: DescMethod) => [...binaryProtocolsOf(method), ...jsonProtocolsOf(method)];
+const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
+const bodyMs = 400;
+
+let system: System;
+const clients = new Map<string, HostileClient>();
+let admin: string;
+
+beforeAll(async () => {
+  system = await startSystem({ limits: { bodyMs, goAwayMs: 300, anonymousCalls: 5 } });
+  for (const entry of rpcServices) {
+    const client = hostileClient(system.portsOf(entry.name));
+    clients.set(entry.name, client);
+    const methods = entry.contracts.flatMap(({ typeName, methods }) =>
+      methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })),
+    );
+    const probes = methods.map(({ path }) => client.send({ protocol: gRpc, path, body: Buffer.alloc(5) }));
+    const isServed = (await Promise.all(probes)).map(({ httpStatus }) => httpStatus !== 404);
+    served.set(
+      entry.name,
+      methods.filter((_, index) => isServed[index]),
+    );
+  }
+  admin = await system.identity.issuerToken({ roleId: 1, kind: 'serviceWorker' });
+});
+afterAll(async () => {
+  for (const client of clients.values()) client.close();
+  await system.stop();
+});
+
+/** The methods of each service that it serves, with their paths. */
+const served = new Map<string, { method: DescMethod; path: string }[]>();
+const methodsOf = ({ name }: ServiceEntry) => served.get(name) ?? [];
+const clientOf = ({ name }: ServiceEntry) => clients.get(name) as HostileClient;
+
+/** Other spellings of a path, some of which a router takes for the same path. */
+const spellingsOf = (path: string) => [
+  path,
+  `${path}?x=1`,
+  path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
+  path.replace(/^\/./, (first) => `/%${first.charCodeAt(1).toString(16)}`),
+  `/${path}`,
+  `${path}/`,
+  path.toUpperCase(),
+  `/.${path}`,
+];
+
+describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPCs of %s', (_name, entry) => {
+  const held = (protocol: RpcProtocol, path: string, token?: string) =>
+    clientOf(entry).send({ protocol, path, token, body: Buffer.alloc(1024), heldBytes: 30_000_000 });
+
+  test('refuse a caller without a credential before its body has arrived, however the path is spelt', async () => {
+    for (const { method, path } of methodsOf(entry)) {
+      for (const protocol of protocolsOf(method)) {
+        for (const spelling of spellingsOf(path)) {
+          const { code, httpStatus, ms } = await held(protocol, spelling);
+          const where = `${spelling} over ${protocol.name}`;
+          expect(code === Code.Unauthenticated || httpStatus === 404 || httpStatus === 400, `${where}: ${code}`).toBe(
+            true,
+          );
+          if (spelling === path) expect(code, where).toBe(Code.Unauthenticated);
+          expect(ms, where).toBeLessThan(bodyMs);
+        }
+      }
+    }
+  });
+
+  test('refuse a caller without the right before its body has arrived', async () => {
+    const token = await system.identity.issuerToken({ permissions: [] });
+    for (const { method, path } of methodsOf(entry)) {
+      if (accessOf(method)?.case === 'authenticated') continue;
+      for (const protocol of protocolsOf(method)) {
+        const { code } = await held(protocol, path, token);
+        expect(code, `${path} over ${protocol.name}`).toBe(Code.PermissionDenied);
+      }
+    }
+  });
+
+  test('end an upload that does not arrive in time', async () => {
+    const uploads = allowedMethods().flatMap(({ method, path }) =>
+      protocolsOf(method).map(async (protocol) => {
+        const body = protocol.isEnveloped ? Buffer.from([0, 0, 0, 1, 0, 1]) : Buffer.from('{');
+        const { code } = await clientOf(entry).send({ protocol, path, token: admin, body, heldBytes: 255 });
+        expect(code, `${path} over ${protocol.name}`).toBe(Code.DeadlineExceeded);
+      }),
+    );
+    await Promise.all(uploads);
+  });
+
+  test('refuse messages with too many parts, and those that decompress to more than the method accepts', async () => {
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of binaryProtocolsOf(method)) {
+        for (const compression of ['identity', 'gzip', 'br'] as const) {
+          const parts = Buffer.alloc(510_000, Buffer.from([0x78, 0]));
+          const complex = bodyOf(protocol, parts, compression);
+          const { code } = await clientOf(entry).send({ protocol, path, token: admin, compression, body: complex });
+          expect(code, `${path} over ${protocol.name}, ${compression}`).toBe(Code.InvalidArgument);
+          if (compression === 'identity') continue;
+          const large = bodyOf(protocol, Buffer.alloc(maxBodyBytesOf(method) + 1), compression);
+          const response = await clientOf(entry).send({ protocol, path, token: admin, compression, body: large });
+          expect(response.code, `${path} over ${protocol.name}, ${compression}`).toBe(Code.ResourceExhausted);
+        }
+      }
+    }
+  });
+
+  test('refuse JSON that is nested too deeply, has too many parts, or is no UTF-8', async () => {
+    const bodies = ['{"x":'.repeat(20_000), `[${'1,'.repeat(300_000)}1]`, Buffer.from([0x7b, 0xff, 0x7d])];
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of jsonProtocolsOf(method)) {
+        for (const [index, text] of bodies.entries()) {
+          const body = bodyOf(protocol, Buffer.from(text), 'identity');
+          const { code } = await clientOf(entry).send({ protocol, path, token: admin, body });
+          expect(code, `${path} over ${protocol.name}, body ${index}`).toBe(Code.InvalidArgument);
+        }
+      }
+    }
+  });
+
+  test('refuse a body with a second message, or with a wrong length', async () => {
+    const bodies = [
+      [0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+      [0, 0, 0, 0, 5, 1],
+      [1, 0, 0, 0, 0],
+      [0, 0],
+      [128, 0, 0, 0, 0],
+    ];
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of binaryProtocolsOf(method).filter(({ isEnveloped }) => isEnveloped)) {
+        for (const bytes of bodies) {
+          const { code } = await clientOf(entry).send({ protocol, path, token: admin, body: Buffer.from(bytes) });
+          expect(code, `${path} over ${protocol.name}, ${bytes}`).toBe(Code.InvalidArgument);
+        }
+      }
+    }
+  });
+
+  test('of health and reflection have a limit of calls in flight, of bytes and of time', async () => {
+    const protocol = gRpc;
+    const watch = () => clientOf(entry).send({ protocol, path: '/grpc.health.v1.Health/Watch', body: Buffer.alloc(5) });
+    const watches = Array.from({ length: 5 }, watch);
+    await expect.poll(async () => (await watch()).code).toBe(Code.ResourceExhausted);
+    const check = { protocol, path: '/grpc.health.v1.Health/Check' };
+    const large = bodyOf(protocol, Buffer.alloc(5000), 'identity');
+    expect((await clientOf(entry).send({ ...check, body: large })).code).toBe(Code.ResourceExhausted);
+    expect((await clientOf(entry).send({ ...check, body: Buffer.alloc(2), heldBytes: 9 })).code).toBe(
+      Code.DeadlineExceeded,
+    );
+    const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    const { ms } = await clientOf(entry).send({ protocol, path, body: Buffer.alloc(5), heldBytes: 9 });
+    expect(ms).toBeLessThan(20 * bodyMs);
+    clientOf(entry).close();
+    await Promise.all(watches);
+    clients.set(entry.name, hostileClient(system.portsOf(entry.name)));
+  });
+
+  /** The methods that an administrator may call: all but those for other services. */
+  function allowedMethods() {
+    return methodsOf(entry).filter(({ method }) => accessOf(method)?.case !== 'service');
+  }
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { Code } from '@connectrpc/connect';
+import { accessOf, maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import { services } from '@ticketing/system/services.ts';
+import { gRpc, hostileClient, jsonProtocolsOf } from '@ticketing/testkit/hostile-rpc.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type System, startSystem } from '../e2e/harness.ts';
+
+const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
+const MiB = 1024 * 1024;
+const goAwayMs = 500;
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({
+    limits: { bodyMs: 2_000, goAwayMs },
+    variables: { MAX_BODY_MIB_IN_FLIGHT: '80', RATE_LIMITS: 'vendor=3' },
+  });
+});
+afterAll(() => system.stop());
+
+describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connections to %s', (name, entry) => {
+  const methods = entry.contracts
+    .flatMap(({ typeName, methods }) => methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })))
+    .filter(({ method }) => accessOf(method)?.case !== 'service');
+  const path = methods[0]?.path ?? '';
+  const held = { protocol: gRpc, path, body: Buffer.alloc(6), heldBytes: 100 };
+  const tokenOf = (claims: object) => system.identity.issuerToken(claims);
+
+  test('have at most 100 streams', async () => {
+    const client = hostileClient(system.portsOf(name));
+    await once(client.session, 'remoteSettings');
+    expect(client.session.remoteSettings.maxConcurrentStreams).toBe(100);
+    client.close();
+  });
+
+  test('a person may have 32 calls in flight, and one more is refused', async () => {
+    const client = hostileClient(system.portsOf(name));
+    const token = await tokenOf({ kind: 'user', roleId: 1, sub: '501' });
+    const uploads = Array.from({ length: 33 }, () => client.send({ ...held, token }));
+    const codes = (await Promise.all(uploads)).map(({ code }) => code).sort();
+    expect(codes).toEqual([...Array(32).fill(Code.DeadlineExceeded), Code.ResourceExhausted]);
+    const others = await client.send({ ...held, token: await tokenOf({ kind: 'user', roleId: 1, sub: '502' }) });
+    expect(others.code).toBe(Code.DeadlineExceeded);
+    client.close();
+  });
+
+  test('a caller with a token of the issuer has a rate limit, and its responses say so', async () => {
+    const client = hostileClient(system.portsOf(name));
+    const token = await tokenOf({ kind: 'vendor', roleId: 1, sub: '503' });
+    const call = () => client.send({ protocol: gRpc, path, token, body: Buffer.alloc(5) });
+    for (const remaining of ['2', '1', '0']) {
+      const { headers } = await call();
+      expect(headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': remaining });
+    }
+    const refused = await call();
+    expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    client.close();
+  });
+
+  test('hold no more bytes than the process may, and others are served meanwhile', async () => {
+    const large = methods.find(({ method }) => maxBodyBytesOf(method) > 2 * MiB);
+    const protocol = large && jsonProtocolsOf(large.method)[0];
+    if (!large || !protocol) return;
+    const body = Buffer.alloc(24 * MiB);
+    body.writeUInt32BE(30 * MiB, 1);
+    const upload = async (sub: string) => {
+      const client = hostileClient(system.portsOf(name));
+      const token = await tokenOf({ kind: 'serviceWorker', roleId: 1, sub });
+      const { code } = await client.send({ protocol, path: large.path, token, body, heldBytes: 6 * MiB });
+      client.close();
+      return code;
+    };
+    const codes = await Promise.all(Array.from({ length: 10 }, (_, index) => upload(String(600 + index))));
+    // Those that are refused give their bytes back at once, so that some of the others arrive.
+    expect(new Set(codes)).toEqual(new Set([Code.Unavailable, Code.DeadlineExceeded]));
+    expect(codes.filter((code) => code === Code.DeadlineExceeded).length).toBeLessThanOrEqual(3);
+    // The bytes are given back.
+    expect(await upload('700')).toBe(Code.DeadlineExceeded);
+  });
+});
