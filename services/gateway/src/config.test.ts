@@ -21,7 +21,7 @@ const required = {
 
 it('has a default for every variable that is not required', () => {
   const config = readAll(required);
-  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: 'ticketing_session', deadlineMs: 30_000 });
+  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: '__Host-ticketing_session', deadlineMs: 30_000 });
   expect(config.rateLimits).toEqual({
     user: 600,
     vendor: 600,
