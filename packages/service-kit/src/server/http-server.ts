@@ -67,9 +67,13 @@ export function ageConnections(app: FastifyInstance): void {
   });
 }
 
-/** Makes servers listen on a host. If one of them cannot, all are closed. Errors: a port that is taken. */
+/**
+ * Makes servers listen on a host, the internal one on its own. If one of them cannot, all are closed.
+ *
+ * Errors: a port that is taken.
+ */
 export async function listenOn(
-  host: string,
+  { host, internalHost = host }: { host: string; internalHost?: string },
   servers: Partial<Record<keyof Ports, FastifyInstance>>,
   ports: Ports,
 ): Promise<ListeningServers> {
@@ -79,7 +83,7 @@ export async function listenOn(
     for (const name of ['http', 'grpc', 'internal'] as const) {
       const app = servers[name];
       if (!app) continue;
-      await app.listen({ host, port: ports[name] });
+      await app.listen({ host: name === 'internal' ? internalHost : host, port: ports[name] });
       openedPorts[name] = (app.server.address() as AddressInfo).port;
     }
   } catch (error) {

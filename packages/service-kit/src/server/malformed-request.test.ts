@@ -8,7 +8,7 @@ let server: ListeningServers;
 beforeAll(async () => {
   const app = createHttpServer();
   app.get('/*', async () => 'ok');
-  server = await listenOn('127.0.0.1', { http: app }, { http: 0, grpc: 0, internal: 0 });
+  server = await listenOn({ host: '127.0.0.1' }, { http: app }, { http: 0, grpc: 0, internal: 0 });
 });
 
 afterAll(() => server.close(0));
