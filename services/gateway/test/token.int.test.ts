@@ -135,6 +135,18 @@ describe('a malformed or missing credential', () => {
     },
   );
 
+  it('several credentials are refused, even if each of them is valid', async () => {
+    const [first, second] = [`Bearer ${await sign(good)}`, harness.bearer];
+    const before = harness.stub.received.length;
+    const response = await sendRaw(
+      harness.gateway.ports.http,
+      `GET /ticket/1 HTTP/1.1\r\nhost: a\r\nauthorization: ${first}\r\nauthorization: ${second}\r\n\r\n`,
+    );
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('"code":"malformed_request"');
+    expect(harness.stub.received.length).toBe(before);
+  });
+
   it('a missing credential is refused with 401, even on a path that does not exist', async () => {
     expect((await harness.callBare('GET', '/ticket/1')).json).toMatchObject({ code: 'missing_token' });
     expect((await harness.callBare('GET', '/nowhere')).status).toBe(401);

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
-import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
+import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 
 /** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
 export interface Ports {
@@ -39,8 +39,12 @@ export function createHttpServer(options: { http2?: boolean } = {}): FastifyInst
   const app = (
     options.http2
       ? fastify({ logger: false, http2: true, requestTimeout: 30_000 })
-      : fastify({ ...shared, http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000 } })
+      : fastify({
+          ...shared,
+          http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, requireHostHeader: false },
+        })
   ) as FastifyInstance;
+  rejectBadHeaders(app);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
   });
