@@ -32,6 +32,14 @@ it('has a default for every variable that is not required', () => {
   });
 });
 
+it.each(['http://user@tickets:8081', 'http://user:secret@tickets:8081', 'http://tickets:8081/base?x'])(
+  'refuses the URL %s of a service, and does not repeat it',
+  (url) => {
+    const read = () => readAll({ ...required, TICKETING_GATEWAY_TICKETS_URL: url });
+    expect(read).toThrow(new ConfigError(['TICKETS_URL must have no path, query or credentials']));
+  },
+);
+
 it('reads the rate limits that are given and keeps the defaults of the others', () => {
   const { rateLimits } = readAll({ ...required, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });
   expect(rateLimits).toMatchObject({ user: 10, system: 20, vendor: 600 });

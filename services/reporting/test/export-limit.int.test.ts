@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import mongoose from 'mongoose';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { service } from '../src/service.ts';
 import { buildExportIndexes, type ExportJob } from '../src/store/export-model.ts';
 import { type ExportStore, exportStore } from '../src/store/export-store.ts';
 
@@ -59,6 +61,27 @@ describe('of the unfinished exports of a caller', () => {
       .updateOne({ _id: left.id }, { $set: { 'lease.expiresAt': new Date(0) } });
     expect(await add(10)).toHaveLength(0);
   });
+});
+
+test('of 40 requests of one caller to two instances at once five are accepted, the others refused with 429', async () => {
+  // Only the scheduler makes exports, so none of these ends.
+  const harness = await startServiceHarness(service, { variables: { ROLES: 'api' } });
+  const other = await harness.startInstance();
+  const urls = [harness.url, `http://127.0.0.1:${other.ports.http}`];
+  const request = (index: number) =>
+    harness.request('GET', '/export/reporting_tickets?all=true&format=csv', {
+      caller: { permissions: ['exportReporting'] },
+      headers: { prefer: 'respond-async' },
+      url: urls[index % 2] ?? '',
+    });
+  const responses = await Promise.all(Array.from({ length: 40 }, (_, index) => request(index)));
+  expect(responses.filter(({ status }) => status === 202)).toHaveLength(5);
+  const refused = responses.filter(({ status }) => status !== 202);
+  expect(new Set(refused.map(({ status, json }) => `${status} ${json.code}`))).toEqual(
+    new Set(['429 too_many_exports']),
+  );
+  await other.stop();
+  await harness.stop();
 });
 
 /** Claims an export of the caller. */
