@@ -7,7 +7,13 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** Tests beside what they test: rules and parts, without a database. */
 const unit = ['packages/!(embedded-mongo)/src/**', 'services/*/src/**', 'tools/**', 'bench/**', 'test/faults/**'];
 /** Tests that start services, or programs. */
-const integration = ['packages/embedded-mongo/src/**', '{packages,services}/*/test/**', 'scripts/**', 'test/e2e/**', 'test/hostile/**'];
+const integration = [
+  'packages/embedded-mongo/src/**',
+  '{packages,services}/*/test/**',
+  'scripts/**',
+  'test/e2e/**',
+  'test/hostile/**',
+];
 
 /** `npm test`; in the mode "deep" (`npm run test:deep`) the files of the deep suite, in which searches have more runs. */
 export default defineConfig(({ mode }) => {

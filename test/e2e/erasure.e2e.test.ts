@@ -77,7 +77,7 @@ test('a change of a ticket or of its tag shows in the rows and in the export soo
 });
 
 test('a request for the export by cookie is served only if it comes from the same origin', async () => {
-  const cookie = `ticketing_session=${headers.authorization?.slice('Bearer '.length)}`;
+  const cookie = `__Host-ticketing_session=${headers.authorization?.slice('Bearer '.length)}`;
   const from = async (site: string) =>
     (await system.fetch(`${system.url}${path}?format=json`, { headers: { cookie, 'sec-fetch-site': site } })).status;
   expect([await from('same-origin'), await from('cross-site'), await from('same-site')]).toEqual([200, 403, 403]);

@@ -65,7 +65,7 @@ test('a ticket is created, read and found through the gateway', async () => {
 test('a browser session reads by cookie, and writes from its own origin only', async () => {
   const session = await call('POST', '/auth/session');
   const cookie = session.headers.get('set-cookie') ?? '';
-  expect(cookie).toMatch(/^ticketing_session=\S+;.*HttpOnly/);
+  expect(cookie).toMatch(/^__Host-ticketing_session=\S+;.*HttpOnly/);
   const withCookie = (site: string) => ({ cookie: cookie.split(';')[0] ?? '', 'sec-fetch-site': site });
   const status = async (method: string, site: string) =>
     (

@@ -8,16 +8,18 @@ interface Field {
 }
 
 const text: Field = { read: (value) => value, expected: 'text' };
-const name: Field = { read: (value) => value.trim(), expected: 'text' };
-const list: Field = { read: readList, expected: 'a list separated by , or ;' };
+const line: Field = { read: oneLine, expected: 'text; line breaks become spaces' };
+const name: Field = { read: (value) => oneLine(value).trim(), expected: line.expected };
+const code: Field = { read: (value) => value.trim(), expected: 'text' };
+const list: Field = { read: readList, expected: 'a list separated by , or ; or line breaks' };
 const time: Field = { read: readTime, expected: 'YYYY-MM-DD HH:MM:SS, RFC 3339 or Unix seconds' };
 const id: Field = { read: readId, expected: 'a positive whole number' };
 
 /** The writable scalar fields of POST /ticket. `externalTicketId` is set by the import itself, `tags` from the tag columns. */
 export const ticketFields: ReadonlyMap<string, Field> = new Map([
-  ['subject', text],
+  ['subject', line],
   ['body', text],
-  ['from', name],
+  ['from', code],
   ['fromName', name],
   ['to', list],
   ['cc', list],
@@ -32,7 +34,7 @@ export const ticketFields: ReadonlyMap<string, Field> = new Map([
   ['createdAt', time],
   ['firstResponseDueBy', time],
   ['dueBy', time],
-  ['contractId', name],
+  ['contractId', code],
   ['agentId', id],
   ['subchannelId', id],
   ['templateId', id],
@@ -49,9 +51,19 @@ function same(...words: string[]): Record<string, string> {
   return Object.fromEntries(words.map((entry) => [entry, entry]));
 }
 
+/** The server refuses line breaks in what becomes a header of a mail; an exported subject often has those of its folding. */
+function oneLine(value: string): string {
+  const lines = value.split(/[\r\n]+/);
+  if (lines.length === 1) return value;
+  return lines
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
 function readList(value: string): string[] {
   return value
-    .split(/[,;]/)
+    .split(/[,;\r\n]/)
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }

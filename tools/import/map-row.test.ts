@@ -38,6 +38,17 @@ test('prefers a column named by --map to one named like the field, and a cell to
   expect(mapRow(mapping, ['a', 'b', '', '', '']).ticket.status).toBe('pending');
 });
 
+test('writes a subject and a name of several lines in one line, and takes one address from each line', () => {
+  const mapping = planMapping(['subject', 'fromName', 'to', 'body'], plain);
+  expect(mapRow(mapping, ['Zähler\r\n\tdefekt \n', 'Ada\nLovelace', 'a@b.de\r\nc@d.de', 'a\nb']).ticket).toEqual({
+    channel: 'email',
+    subject: 'Zähler defekt',
+    fromName: 'Ada Lovelace',
+    to: ['a@b.de', 'c@d.de'],
+    body: 'a\nb',
+  });
+});
+
 test('does not import a field that is mapped to an empty column name', () => {
   const mapping = planMapping(['from'], { ...plain, columns: new Map([['from', '']]) });
   expect(mapRow(mapping, ['somebody']).ticket).toEqual({ channel: 'email', rawData: { from: 'somebody' } });

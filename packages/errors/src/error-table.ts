@@ -31,6 +31,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   headers_too_large: { status: 431, title: 'Request header fields too large' },
+  expectation_failed: { status: 417, title: 'Expectation failed' },
   upstream_failed: { status: 502, title: 'Bad gateway' },
 };
 

@@ -60,7 +60,7 @@ describe('openApiDocument', () => {
     });
     expect(components.securitySchemes).toMatchObject({
       bearerAuth: { type: 'http', scheme: 'bearer', description: expect.stringContaining('`scope`') },
-      cookieAuth: { type: 'apiKey', in: 'cookie', name: 'ticketing_session' },
+      cookieAuth: { type: 'apiKey', in: 'cookie', name: '__Host-ticketing_session' },
     });
   });
 

@@ -335,7 +335,7 @@ const securitySchemes: Record<string, JsonObject> = {
   cookieAuth: {
     type: 'apiKey',
     in: 'cookie',
-    name: 'ticketing_session',
+    name: '__Host-ticketing_session',
     description:
       'The same JWT, with the scope `api`, in a cookie. Used only if there is no `Authorization` header; a write must come from the same origin.',
   },

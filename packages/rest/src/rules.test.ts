@@ -114,6 +114,32 @@ test('checks formats and patterns', () => {
   }
 });
 
+test('refuses a text with a control character in every field that becomes a header of a mail', () => {
+  for (const bad of ['\r', '\n', '\0', '\u0008', '\v', '\f', '\u001f', '\u007f']) {
+    const text = `a${bad}b`;
+    const given = { subject: text, from: text, fromName: text, to: ['a', text], cc: [text], bcc: [text] };
+    expect(ticket(given)).toEqual([
+      'invalid_format #/from',
+      'invalid_format #/fromName',
+      'invalid_format #/to/1',
+      'invalid_format #/cc/0',
+      'invalid_format #/bcc/0',
+      'invalid_format #/subject',
+    ]);
+    expect(ticket({ subject: `a${bad}` })).toEqual(['invalid_format #/subject']);
+    const change = { id: 1, updateMask: { paths: ['subject'] }, subject: text };
+    expect(found(UpdateTicketsRequestSchema, { tickets: [change] })).toEqual(['invalid_format #/tickets/0/subject']);
+  }
+  expect(ticket({ subject: 'a\tb\u0080\u2028ü😀', fromName: '' })).toEqual([]);
+  expect(ticket({ body: 'a\r\nb' })).toEqual([]);
+});
+
+test('refuses a contract with a pattern beside header_text', () => {
+  const rules = { headerText: true, pattern: 'x' };
+  const probe = probeMessage([{ name: 'text', type: 'TYPE_STRING', options: { '[ticketing.api.v1.rules]': rules } }]);
+  expect(() => messageValidator(probe)).toThrow('cannot have both');
+});
+
 test('refuses an item that occurs twice', () => {
   expect(ticket({ tags: [1, 2, 1] })).toEqual(['duplicate_item #/tags']);
 });
@@ -256,7 +282,12 @@ test('describes each problem in words', () => {
 
 test('shares its keywords with the documentation', () => {
   expect(keywordsOf(fieldNamed(SearchTicketsRequestSchema, 'limit'))).toEqual({ minimum: 1, maximum: 500 });
-  expect(keywordsOf(fieldNamed(CreateTicketRequestSchema, 'to'))).toEqual({ minLength: 1, maxLength: 320 });
+  const headerText = expect.stringContaining('u000A');
+  expect(keywordsOf(fieldNamed(CreateTicketRequestSchema, 'to'))).toEqual({
+    minLength: 1,
+    maxLength: 320,
+    pattern: headerText,
+  });
   expect(itemKeywordsOf(fieldNamed(CreateTicketRequestSchema, 'tags'))).toEqual({ maxItems: 500, uniqueItems: true });
 });
 

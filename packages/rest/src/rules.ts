@@ -14,6 +14,12 @@ import { isDateInRange } from './date-time.ts';
 import { isPortableJson } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
+/**
+ * The texts that may become a header of a mail: a line break would begin a header of its own, and no control character
+ * of ASCII but the tab may be in one.
+ */
+const headerText = '^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F]*$';
+
 /** Checks a message against the rules of its contract. Returns all violations. */
 export type MessageValidator = (message: Message) => Violation[];
 
@@ -53,6 +59,10 @@ export function keywordsOf(field: DescField): SchemaObject {
   if (rules.maxLength !== undefined) keywords.maxLength = rules.maxLength;
   if (rules.format) keywords.format = rules.format;
   if (rules.pattern) keywords.pattern = rules.pattern;
+  if (rules.headerText) {
+    if (rules.pattern) throw new Error(`${field.toString()} cannot have both pattern and header_text`);
+    keywords.pattern = headerText;
+  }
   if (rules.in.length > 0) keywords.enum = rules.in;
   return keywords;
 }
@@ -227,6 +237,10 @@ function detailOf(error: ErrorObject): string {
       return 'is nested too deeply';
     case 'dateInRange':
       return 'is not a date between the years 1 and 9999';
+    case 'pattern':
+      return error.schema === headerText
+        ? 'must not contain a line break or another control character'
+        : (error.message ?? 'is not valid');
     case 'notSupportedYet':
       return 'is not supported yet';
     case 'portableStruct':

@@ -12,6 +12,13 @@ export class ConfigError extends Error {
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Which texts a variable may hold, and how a problem describes them: "must be …". */
+export interface TextRule {
+  pattern?: RegExp;
+  accepts?: (text: string) => boolean;
+  meaning?: string;
+}
+
 /** The service whose variables are read, and the names of all services: a variable of any other service is a mistake. */
 export interface ConfigScope {
   service: string;
@@ -51,19 +58,19 @@ export class ConfigReader {
   }
 
   /** A text; required if there is no default. */
-  text(name: string, options: { default?: string; pattern?: RegExp; meaning?: string } = {}): string {
+  text(name: string, options: TextRule & { default?: string } = {}): string {
     const value = this.optionalText(name, options) ?? options.default;
     if (value === undefined) this.#add(name, 'is required');
     return value ?? '';
   }
 
   /** A text that may be missing. */
-  optionalText(name: string, options: { pattern?: RegExp; meaning?: string } = {}): string | undefined {
+  optionalText(name: string, { pattern, accepts, meaning }: TextRule = {}): string | undefined {
     this.#declared.add(this.#prefix + name);
     const value = this.#environment[this.#prefix + name]?.trim();
     if (value === undefined || value === '') return undefined;
-    if (options.pattern && !options.pattern.test(value)) {
-      this.#add(name, `must be ${options.meaning ?? `like ${options.pattern.source}`}`);
+    if (pattern?.test(value) === false || accepts?.(value) === false) {
+      this.#add(name, `must be ${meaning ?? `like ${pattern?.source}`}`);
     }
     return value;
   }

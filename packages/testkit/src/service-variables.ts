@@ -36,6 +36,7 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
   const called = entry.calls.map(serviceNamed).map(({ name }) => addressOf(name, inputs.calledPorts(name), hasRpc));
   const variables = {
     HOST: host,
+    INTERNAL_HOST: host,
     HTTP_PORT: String(ports.http),
     INTERNAL_PORT: String(ports.internal),
     LOG_LEVEL: inputs.logLevel,

@@ -8,6 +8,7 @@ import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { requestContextOf } from './request-context.ts';
 import { requireSameOrigin } from './same-origin.ts';
+import { sessionPath } from './session-routes.ts';
 
 /** The rules and limits by which requests are admitted. */
 export interface AdmissionRules {
@@ -32,17 +33,27 @@ export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, 
   return async (request, reply) => {
     const context = requestContextOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
-    const { caller, expiresAt } = await verify(credential, request.ip);
+    const { method: verb, url, headers } = request;
+    const cookieRequest = { verb, url, headers, route: context.route };
+    const verified = await verify(credential, request.ip).catch((error: unknown) => {
+      if (clearsSession(request, credential)) return undefined;
+      throw error;
+    });
+    // A cookie that no longer verifies can still be cleared: that only needs a page of the same origin.
+    if (!verified) return requireSameOrigin(cookieRequest, rules.publicOrigin);
+    const { caller, expiresAt } = verified;
     context.admission = { ...credential, caller, expiresAt };
     reply.raw.once(
       'close',
       limits.begin(caller, (name, value) => reply.header(name, value)),
     );
-    if (credential.source === 'cookie') {
-      const { method: verb, url, headers } = request;
-      requireSameOrigin({ verb, url, headers, route: context.route }, rules.publicOrigin);
-    }
+    if (credential.source === 'cookie') requireSameOrigin(cookieRequest, rules.publicOrigin);
   };
+}
+
+/** Whether a request only clears the session cookie that it carries. */
+function clearsSession({ method, routeOptions }: FastifyRequest, { source }: Credential): boolean {
+  return source === 'cookie' && method === 'DELETE' && routeOptions.url === sessionPath;
 }
 
 /** Verifies tokens, but none from an address that has sent too many invalid ones in the current minute. */

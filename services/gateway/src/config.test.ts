@@ -21,7 +21,7 @@ const required = {
 
 it('has a default for every variable that is not required', () => {
   const config = readAll(required);
-  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: 'ticketing_session', deadlineMs: 30_000 });
+  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: '__Host-ticketing_session', deadlineMs: 30_000 });
   expect(config.rateLimits).toEqual({
     user: 600,
     vendor: 600,
@@ -31,6 +31,14 @@ it('has a default for every variable that is not required', () => {
     system: 60_000,
   });
 });
+
+it.each(['http://user@tickets:8081', 'http://user:secret@tickets:8081', 'http://tickets:8081/base?x'])(
+  'refuses the URL %s of a service, and does not repeat it',
+  (url) => {
+    const read = () => readAll({ ...required, TICKETING_GATEWAY_TICKETS_URL: url });
+    expect(read).toThrow(new ConfigError(['TICKETS_URL must have no path, query or credentials']));
+  },
+);
 
 it('reads the rate limits that are given and keeps the defaults of the others', () => {
   const { rateLimits } = readAll({ ...required, TICKETING_GATEWAY_RATE_LIMITS: 'user=10, system=20' });

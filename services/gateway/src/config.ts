@@ -20,7 +20,7 @@ export function readGatewayConfig(from: ConfigReader): GatewayConfig {
     upstreamUrls: new Map(upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
     failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
-      default: 'ticketing_session',
+      default: '__Host-ticketing_session',
       pattern: /^[\w-]{1,64}$/,
       meaning: 'a name of letters, digits, _ and -',
     }),

@@ -6,7 +6,7 @@ let cookie: string;
 
 beforeAll(async () => {
   harness = await startHarness();
-  cookie = `other=1; ticketing_session=${await harness.identity.issuerToken()}; last=x`;
+  cookie = `other=1; __Host-ticketing_session=${await harness.identity.issuerToken()}; last=x`;
 });
 
 afterAll(() => harness.stop());
@@ -73,7 +73,7 @@ describe('a cookie request', () => {
   });
 
   it('with an invalid token is refused with 401', async () => {
-    const response = await harness.callBare('GET', '/ticket/1', { headers: { cookie: 'ticketing_session=x' } });
+    const response = await harness.callBare('GET', '/ticket/1', { headers: { cookie: '__Host-ticketing_session=x' } });
     expect(response.json).toMatchObject({ code: 'invalid_token' });
   });
 });
@@ -95,7 +95,7 @@ describe('the session', () => {
     const [written = ''] = response.headers['set-cookie'] ?? [];
     const maxAge = Number(/Max-Age=(\d+);/.exec(written)?.[1]);
     expect(written.replace(/Max-Age=\d+/, 'Max-Age=N')).toBe(
-      `ticketing_session=${harness.bearer.slice(7)}; Max-Age=N; Path=/; HttpOnly; Secure; SameSite=Lax`,
+      `__Host-ticketing_session=${harness.bearer.slice(7)}; Max-Age=N; Path=/; HttpOnly; Secure; SameSite=Lax`,
     );
     expect(maxAge).toBeGreaterThan(3500);
     expect(maxAge).toBeLessThanOrEqual(3600);
@@ -116,9 +116,35 @@ describe('the session', () => {
     const response = await clear('same-origin');
     expect(response).toMatchObject({ status: 200, json: { success: true } });
     expect(response.headers['set-cookie']).toEqual([
-      'ticketing_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax',
+      '__Host-ticketing_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax',
     ]);
     expect((await harness.callBare('DELETE', '/auth/session')).status).toBe(401);
+  });
+
+  it('can be cleared when its token no longer verifies, by pages of the same origin', async () => {
+    const expired = await harness.identity.issuerTokenOf({ sub: '7', kind: 'user', scope: 'api', iat: 1, exp: 2 });
+    for (const token of [expired, 'nonsense', '']) {
+      const clear = (site: string, path = '/auth/session', method = 'DELETE') =>
+        harness.callBare(method, path, {
+          headers: { cookie: `__Host-ticketing_session=${token}`, 'sec-fetch-site': site },
+        });
+      expect(await clear('cross-site')).toMatchObject({ status: 403, json: { code: 'cross_site_request' } });
+      expect(await clear('same-site')).toMatchObject({ status: 403 });
+      const response = await clear('same-origin', '/auth/session?x=1');
+      expect(response).toMatchObject({ status: 200, json: { success: true } });
+      expect(response.headers['set-cookie']).toEqual([
+        '__Host-ticketing_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax',
+      ]);
+      expect((await clear('same-origin', '/ticket/1')).status).toBe(401);
+      expect((await clear('same-origin', '/auth/session', 'POST')).status).toBe(401);
+      expect((await clear('same-origin', '/auth/session', 'PATCH')).status).toBe(401);
+    }
+  });
+
+  it('is not cleared for an invalid bearer token', async () => {
+    const headers = { cookie, authorization: 'Bearer x', 'sec-fetch-site': 'same-origin' };
+    const response = await harness.callBare('DELETE', '/auth/session', { headers });
+    expect(response).toMatchObject({ status: 401, json: { code: 'invalid_token' } });
   });
 
   it('is refused for a token that is too long for a cookie', async () => {

@@ -47,6 +47,7 @@ it('verifies tokens with a configured secret instead of a key set', async () => 
     new SignJWT({ kind: 'user', scope: 'api' })
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject('7')
+      .setIssuedAt()
       .setIssuer('ticketing-development')
       .setAudience('ticketing')
       .setExpirationTime('1m')

@@ -23,7 +23,7 @@ describe('the request that a service receives', () => {
         'idempotency-key': 'k1',
         prefer: 'return=minimal',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        cookie: 'ticketing_session=x',
+        cookie: '__Host-ticketing_session=x',
         forwarded: 'for=1.2.3.4',
         'x-forwarded-for': '1.2.3.4',
         'x-forwarded-host': 'evil.example',

@@ -39,7 +39,7 @@ it('counts each caller separately, with the limit of its kind, and shows the cou
 
 it('counts requests with a header and with a cookie together', async () => {
   const { callBare, bearer } = await start({});
-  const headers = { cookie: `ticketing_session=${bearer.slice(7)}` };
+  const headers = { cookie: `__Host-ticketing_session=${bearer.slice(7)}` };
   expect((await callBare('GET', '/ticket/1', { headers })).headers['ratelimit-remaining']).toBe('599');
   const response = await callBare('POST', '/ticket', { headers });
   expect(response.status).toBe(403);

@@ -95,6 +95,8 @@ describe('responds with 401 to a token', () => {
     ['that has expired', () => withClaims({ exp: now - 60 })],
     ['that never expires', () => withClaims({ exp: undefined })],
     ['that is not valid yet', () => withClaims({ nbf: now + 60 })],
+    ['without a time of issue', () => withClaims({ iat: undefined })],
+    ['of a profile given as a number', () => withClaims({ sub: 7 })],
     ['that was issued in the future', () => withClaims({ iat: now + 60 })],
     ['whose expiry is a text', () => withClaims({ exp: String(now + 600) })],
     ['whose start is a text', () => withClaims({ nbf: 'soon' })],
@@ -132,6 +134,18 @@ describe('a malformed or missing credential', () => {
       expect((await callWith(header)).json).toMatchObject({ code: 'invalid_token' });
     },
   );
+
+  it('several credentials are refused, even if each of them is valid', async () => {
+    const [first, second] = [`Bearer ${await sign(good)}`, harness.bearer];
+    const before = harness.stub.received.length;
+    const response = await sendRaw(
+      harness.gateway.ports.http,
+      `GET /ticket/1 HTTP/1.1\r\nhost: a\r\nauthorization: ${first}\r\nauthorization: ${second}\r\n\r\n`,
+    );
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('"code":"malformed_request"');
+    expect(harness.stub.received.length).toBe(before);
+  });
 
   it('a missing credential is refused with 401, even on a path that does not exist', async () => {
     expect((await harness.callBare('GET', '/ticket/1')).json).toMatchObject({ code: 'missing_token' });

@@ -291,7 +291,9 @@ describe('an export that is made in the background', () => {
       lease: { owner: 'other', expiresAt: new Date(Date.now() + 60_000) },
       createdAt: new Date(),
     };
-    await exports.insertMany(Array.from({ length: 5 }, () => ({ ...unfinished, _id: randomUUID() as never })));
+    await exports.insertMany(
+      Array.from({ length: 5 }, (_, slot) => ({ ...unfinished, slot, _id: randomUUID() as never })),
+    );
     const response = await reporting.request(`${path}?all=true`, {
       caller: { permissions: ['exportReporting'], profileId: 9 },
       headers: { prefer: 'respond-async' },

@@ -39,7 +39,7 @@ describe.each(transports)('over %s', (_, open) => {
       pieces.push(Buffer.from(body?.data ?? []).toString());
     }
     expect(type).toBe('text/csv; charset=utf-8');
-    expect(pieces.join('')).toMatch(/^\uFEFFid,channel,.*\r\n1,email,/s);
+    expect(pieces.join('')).toMatch(/^\uFEFF"id","channel",.*\r\n1,"email",/s);
   });
 
   test('refuses a caller without the right, and an invalid request', async () => {

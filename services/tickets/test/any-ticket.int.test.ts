@@ -21,6 +21,9 @@ const search = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });
 const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${query}`, { body });
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
+/** A text that may become a header of a mail. */
+const headerText = (maxLength: number, minLength = 0) =>
+  fc.string({ unit: 'binary', minLength, maxLength }).map((value) => value.replaceAll(/\p{Cc}/gu, '\t'));
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
 /** A value as JSON can represent it, without -0. A key __proto__ is refused at any depth. */
 const open = fc
@@ -32,16 +35,16 @@ const open = fc
 /** Any valid ticket of a channel whose addresses may be any text. */
 const validTicket = fc.record(
   {
-    from: text(40),
-    fromName: text(40),
-    to: fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
-    cc: fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+    from: headerText(40),
+    fromName: headerText(40),
+    to: fc.array(headerText(20, 1), { minLength: 1, maxLength: 4 }),
+    cc: fc.array(headerText(20, 1), { minLength: 1, maxLength: 4 }),
     agentId: fc.integer({ min: 1, max: 2_147_483_647 }),
     priority: fc.constantFrom('low', 'medium', 'high', 'urgent'),
     channel: fc.constantFrom('phone', 'letter', 'chat', 'walkIn'),
     status: fc.constantFrom('open', 'pending', 'closed'),
     direction: fc.constantFrom('in', 'out', 'internal'),
-    subject: text(200),
+    subject: headerText(200),
     body: fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
     createdAt: seconds,
     firstResponseDueBy: seconds,

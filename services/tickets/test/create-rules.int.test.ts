@@ -275,6 +275,40 @@ describe('a text', () => {
   });
 });
 
+describe('a text that becomes a header of a mail', () => {
+  test.each(['\r\nBcc: x@example.org', '\n', '\0', '\x1b[2J', '\x7f'])('is refused with %j', async (bad) => {
+    const text = `a${bad}b`;
+    const given = { subject: text, from: text, fromName: text, to: [text], cc: ['a', text] };
+    const pointers = ['#/cc/1', '#/from', '#/fromName', '#/subject', '#/to/0'];
+    const expected = pointers.map((pointer) => `${pointer} invalid_format`);
+    expect(await refusal({ channel: 'phone', ...given })).toEqual(expected);
+    const bcc = { channel: 'email', direction: 'out', bcc: [`a@example.org${bad}`] };
+    expect(await refusal(bcc)).toEqual(['#/bcc/0 invalid_format']);
+  });
+
+  test('is refused when it would update a known ticket, in a bulk and by RPC too', async () => {
+    const { json } = await post({ channel: 'chat', externalTicketId: 'header-1', subject: 'before' });
+    const subject = 'a\r\nb';
+    expect(await refusal({ channel: 'chat', externalTicketId: 'header-1', subject })).toEqual([
+      '#/subject invalid_format',
+    ]);
+    const bulk = await tickets.request('PATCH', '/ticket', { body: [{ id: json.id, subject }] });
+    expect([bulk.status, violationsOf(bulk)]).toEqual([400, ['#/0/subject invalid_format']]);
+    const rpc = await fetch(`${tickets.url}/ticketing.tickets.v1.TicketService/CreateTicket`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await tickets.identity.issuerToken()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ channel: 'CHANNEL_CHAT', subject }),
+    });
+    expect([rpc.status, await rpc.text()]).toEqual([400, expect.stringContaining('subject')]);
+    expect((await tickets.request('GET', `/ticket/${json.id}`)).json.subject).toBe('before');
+  });
+
+  test('may have a tab, and characters beyond ASCII', async () => {
+    const subject = 'a\tb\u0085\u2028ü😀';
+    expect((await post({ channel: 'chat', subject })).json.subject).toBe(subject);
+  });
+});
+
 test('a field that is not implemented yet may be null or empty, and nothing else', async () => {
   const created = await post({
     channel: 'email',

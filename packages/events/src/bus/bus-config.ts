@@ -31,6 +31,10 @@ export function readBusConfig(from: ConfigReader): BusConfig {
     from.optionalText('KAFKA_PREFIX', { pattern: /^[\w.-]{1,64}$/, meaning: 'letters, digits, . _ and -' }) ?? '';
   const tls = from.flag('KAFKA_TLS', false);
   const credentials = readCredentials(from);
+  const mayBePlaintext = from.flag('KAFKA_ALLOW_PLAINTEXT_CREDENTIALS', false);
+  if (credentials && !tls && !mayBePlaintext) {
+    from.refuse('KAFKA_USERNAME requires KAFKA_TLS=true, or for tests KAFKA_ALLOW_PLAINTEXT_CREDENTIALS=true.');
+  }
   const mongodbUri = from.optionalText('EVENT_LOG_MONGODB_URI', mongodbUriRule);
   const database = from.text('EVENT_LOG_MONGODB_DATABASE', { default: 'ticketing_events', pattern: /^\w{1,38}$/ });
   if ((brokers === undefined) === (mongodbUri === undefined)) {

@@ -7,6 +7,8 @@ import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
 /** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
 export interface ServiceConfig {
   host: string;
+  /** The address of the internal port, with the metrics. */
+  internalHost: string;
   httpPort: number;
   grpcPort: number;
   internalPort: number;
@@ -61,9 +63,11 @@ export function readServiceConfig<Own>(
 function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
   const { ports, roles, hasStore, publishes, consumes } = entry;
   const target = { pattern: /^\S+:\d+$/, meaning: 'host:port, or dns:///host:port' };
+  const host = from.text('HOST', { default: '0.0.0.0' });
   const called = ports.grpc === undefined ? [] : entry.calls.map(serviceNamed);
   return {
-    host: from.text('HOST', { default: '0.0.0.0' }),
+    host,
+    internalHost: from.text('INTERNAL_HOST', { default: host }),
     httpPort: from.port('HTTP_PORT', ports.http),
     grpcPort: ports.grpc === undefined ? 0 : from.port('GRPC_PORT', ports.grpc),
     internalPort: from.port('INTERNAL_PORT', ports.http + 2000),
@@ -85,7 +89,10 @@ function readIssuerConfig(from: ConfigReader): IssuerConfig {
   const config = {
     issuer: from.text('ISSUER'),
     audience: from.text('AUDIENCE', { default: 'ticketing' }),
-    jwksUrl: from.optionalText('JWKS_URL', { pattern: /^https?:\/\/\S+$/, meaning: 'a URL' }),
+    jwksUrl: from.optionalText('JWKS_URL', {
+      accepts: isKeyUrl,
+      meaning: 'an https URL without user info (http only on a loopback address)',
+    }),
     jwksFile: from.optionalText('JWKS_FILE'),
     secret: from.optionalText('JWT_SECRET'),
   };
@@ -95,4 +102,12 @@ function readIssuerConfig(from: ConfigReader): IssuerConfig {
   const sources = [config.jwksUrl, config.jwksFile, config.secret].filter((source) => source !== undefined);
   if (sources.length !== 1) from.refuse('Exactly one of JWKS_URL, JWKS_FILE and JWT_SECRET must be set.');
   return config;
+}
+
+/** Whether keys may be fetched from a URL: whoever could replace them on the way could sign any token. */
+function isKeyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return (protocol === 'https:' || (protocol === 'http:' && isLoopback)) && username === '' && password === '';
 }

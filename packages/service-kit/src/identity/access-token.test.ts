@@ -19,10 +19,12 @@ const keys: KeySource = {
 };
 const verify = accessTokenVerifier({ keys, issuer: 'i', audience: 'a' });
 
+const good = () => {
+  const now = Math.floor(Date.now() / 1000);
+  return { iss: 'i', aud: 'a', sub: '7', kind: 'user', scope: 'api', iat: now, exp: now + 600 };
+};
 const sign = (claims: JWTPayload) =>
-  new SignJWT({ iss: 'i', aud: 'a', sub: '7', kind: 'user', scope: 'api', exp: Date.now() / 1000 + 600, ...claims })
-    .setProtectedHeader({ alg: 'EdDSA' })
-    .sign(privateKey);
+  new SignJWT({ ...good(), ...claims }).setProtectedHeader({ alg: 'EdDSA' }).sign(privateKey);
 
 describe('a token', () => {
   it('becomes the caller that its claims describe', async () => {
@@ -64,6 +66,10 @@ describe('a token', () => {
     { sub: '07' },
     { sub: '-1' },
     { sub: '1.0' },
+    { sub: 7 },
+    { sub: ['7'] },
+    { iat: undefined },
+    { iat: null },
     { name: 5 },
     { email: 'x'.repeat(321) },
     { roleId: 1.5 },
@@ -73,8 +79,22 @@ describe('a token', () => {
     { skills: 'all' },
     { skills: { restricted: 'yes' } },
     { scope: 5 },
+    { scope: ['api', 5] },
+    { scope: { api: true } },
   ])('with the claims %j is refused', async (claims) => {
     await expect(verify(await sign(claims as JWTPayload))).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+});
+
+describe('the time of issue', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('may be 5 seconds ahead of the clock, and not 6', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 });
+    expect((await verify(await sign({ iat: 1_800_000_005 }))).caller.profileId).toBe(7);
+    await expect(verify(await sign({ iat: 1_800_000_006 }))).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 });
 
@@ -87,7 +107,7 @@ describe('the result of a verification', () => {
   it('is cached for a minute, so that the caller is the same object', async () => {
     let elapsedMs = 1_000;
     vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
-    const token = await sign({});
+    const token = await sign({ jti: 'cached' });
     const before = lookups;
     const { caller } = await verify(token);
     elapsedMs += 60_000;
@@ -124,8 +144,7 @@ it('a token that names no key is verified with every key that fits its algorithm
     issuer: 'i',
     audience: 'a',
   });
-  const claims = { iss: 'i', aud: 'a', sub: '7', kind: 'user', scope: 'api', exp: Date.now() / 1000 + 600 };
-  const signedBy = (key: KeyObject) => new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA' }).sign(key);
+  const signedBy = (key: KeyObject) => new SignJWT(good()).setProtectedHeader({ alg: 'EdDSA' }).sign(key);
   for (const pair of pairs) expect((await both(await signedBy(pair.privateKey))).caller.profileId).toBe(7);
   await expect(both(await signedBy(privateKey))).rejects.toMatchObject({ reason: 'invalid_token' });
 });

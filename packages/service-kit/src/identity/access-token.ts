@@ -31,7 +31,7 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
       issuer: options.issuer,
       audience: options.audience,
       clockTolerance: clockToleranceSeconds,
-      requiredClaims: ['exp', 'sub'],
+      requiredClaims: ['exp', 'iat', 'sub'],
     });
     const typ = protectedHeader.typ?.toLowerCase();
     if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
@@ -89,10 +89,11 @@ export function invalidToken(problem: string, cause?: unknown): DomainError {
 
 function callerOfAccessToken(payload: JWTPayload): Caller {
   const now = Date.now() / 1000;
-  if (payload.iat !== undefined && !(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
+  if (!(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
     throw invalidToken('was issued in the future');
   }
-  const scopes = Array.isArray(payload.scope) ? payload.scope : String(payload.scope ?? '').split(' ');
+  // Some issuers write a list instead of the text with spaces of RFC 8693.
+  const scopes = typeof payload.scope === 'string' ? payload.scope.split(' ') : listOf(payload.scope, isText);
   if (!scopes.includes('api')) throw invalidToken('lacks the scope api');
   return callerOfClaims(payload);
 }
@@ -101,19 +102,20 @@ function callerOfAccessToken(payload: JWTPayload): Caller {
 export function callerOfClaims(payload: JWTPayload): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
   if (kind === undefined) throw invalidToken('names no known kind of profile');
-  if (!/^[1-9]\d{0,9}$/.test(payload.sub ?? '') || Number(payload.sub) > 0x7fff_ffff) {
+  const sub: unknown = payload.sub;
+  if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub) || Number(sub) > 0x7fff_ffff) {
     throw invalidToken('names no profile');
   }
   return {
     kind,
-    profileId: Number(payload.sub),
+    profileId: Number(sub),
     service: null,
     name: textOf(payload, 'name'),
     firstName: textOf(payload, 'firstName'),
     lastName: textOf(payload, 'lastName'),
     email: textOf(payload, 'email'),
     roleId: payload.roleId === undefined || payload.roleId === null ? null : integerOf(payload.roleId),
-    permissions: listOf(payload.permissions, (value) => typeof value === 'string'),
+    permissions: listOf(payload.permissions, isText),
     teams: integersOf(payload.teams),
     skills: skillsOf(payload.skills),
   };
@@ -144,6 +146,10 @@ function integerOf(value: unknown): number {
 
 function integersOf(claim: unknown): number[] {
   return listOf(claim, isInteger);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isInteger(value: unknown): value is number {

@@ -65,7 +65,8 @@ describe('an internal token', () => {
 describe('a token is refused', () => {
   const sign = (kid: string, claims: object, header: object = {}, key = keyOf[kid]) => {
     if (!key) throw new Error(`there is no key ${kid}`);
-    return new SignJWT({ caller: user, iss: kid, aud: 'tickets', exp: Date.now() / 1000 + 60, ...claims })
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({ caller: user, iss: kid, aud: 'tickets', iat: now, exp: now + 60, ...claims })
       .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'internal+jwt', ...header })
       .sign(key);
   };
@@ -78,11 +79,58 @@ describe('a token is refused', () => {
     ['without a type', () => sign('gateway', {}, { typ: undefined })],
     ['without an expiry time', () => sign('gateway', { exp: undefined })],
     ['that has expired', () => sign('gateway', { exp: Date.now() / 1000 - 10 })],
+    ['without a time of issue', () => sign('gateway', { iat: undefined })],
+    ['whose time of issue is a text', () => sign('gateway', { iat: 'now' })],
+    ['that was issued in the future', () => sign('gateway', { iat: Math.floor(Date.now() / 1000) + 60 })],
     ['whose caller claims to be a service', () => sign('gateway', { caller: serviceCaller('tickets') })],
     ['without a key id', () => sign('gateway', {}, { kid: undefined })],
     ['that is not a JWT', async () => 'x.y.z'],
   ])('%s', async (_, makeToken) => {
     await expect(verify(await makeToken())).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+});
+
+describe('the age of a token', () => {
+  const issuedAt = 1_800_000_000;
+  const setAge = (seconds: number) => vi.setSystemTime((issuedAt + seconds) * 1000);
+  const sign = (key = keyOf.gateway as KeyObject) =>
+    new SignJWT({ caller: user, iss: 'gateway', aud: 'tickets', iat: issuedAt, exp: issuedAt + 3600 })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'gateway', typ: 'internal+jwt' })
+      .sign(key);
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is at most 60 seconds and 5 of tolerance, even if it expires later', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    setAge(65);
+    expect((await verify(await sign())).caller).toEqual(user);
+    setAge(66);
+    await expect(verify(await sign())).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+
+  it('is not extended by the cache of verifications', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    setAge(59);
+    const token = await sign();
+    await verify(token);
+    setAge(66);
+    await expect(verify(token)).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+
+  it('is at most 25 seconds when its service sends it, so that no request outlives it', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let elapsedMs = 1_000;
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    setAge(0);
+    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    await tokens.mint('tickets', user);
+    setAge(26);
+    elapsedMs += 26_000;
+    const ageOfNext = async () => 26 - ((decodeJwt(await tokens.mint('tickets', user)).iat ?? 0) - issuedAt);
+    // The cache reads the clock at most once per millisecond.
+    await vi.waitFor(async () => expect(await ageOfNext()).toBe(0));
   });
 });
 

@@ -55,7 +55,7 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 
 /**
  * Verifies the internal tokens that other services minted for this one. A token is accepted only if it is signed with
- * the key of the service that it names as its issuer.
+ * the key of the service that it names as its issuer, and was issued at most 60 seconds ago, whatever its expiry.
  *
  * Errors: invalid_token.
  */
@@ -66,12 +66,14 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
       audience,
       typ: internalTokenType,
       requiredClaims: ['exp', 'iss'],
+      // A service whose key has leaked, or that sets a later expiry, is trusted no longer either.
+      maxTokenAge: lifetimeSeconds,
       clockTolerance: 5,
     });
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
     const caller = payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller);
-    return { caller, expiresAt: payload.exp ?? 0 };
+    return { caller, expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + lifetimeSeconds) };
   }, maxTokenBytes);
 }
 
@@ -79,5 +81,5 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
 function forwardedCaller(value: unknown): Caller {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
   const { profileId, ...claims } = value as Record<string, unknown>;
-  return callerOfClaims({ ...claims, sub: String(profileId) });
+  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' });
 }

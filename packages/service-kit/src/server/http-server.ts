@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
-import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
+import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
 
 /** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
@@ -42,8 +42,12 @@ export function createHttpServer(options: { http2?: boolean } = {}): FastifyInst
   const app = (
     options.http2
       ? fastify({ logger: false, http2: true, http: http2Options, requestTimeout: 30_000 } as { http2: true })
-      : fastify({ ...shared, http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000 } })
+      : fastify({
+          ...shared,
+          http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, requireHostHeader: false },
+        })
   ) as FastifyInstance;
+  rejectBadHeaders(app);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
   });
@@ -60,9 +64,13 @@ function sweepIdleConnections(app: FastifyInstance): void {
   app.server.once('close', () => clearInterval(timer));
 }
 
-/** Makes servers listen on a host. If one of them cannot, all are closed. Errors: a port that is taken. */
+/**
+ * Makes servers listen on a host, the internal one on its own. If one of them cannot, all are closed.
+ *
+ * Errors: a port that is taken.
+ */
 export async function listenOn(
-  host: string,
+  { host, internalHost = host }: { host: string; internalHost?: string },
   servers: Partial<Record<keyof Ports, FastifyInstance>>,
   ports: Ports,
 ): Promise<ListeningServers> {
@@ -72,7 +80,7 @@ export async function listenOn(
     for (const name of ['http', 'grpc', 'internal'] as const) {
       const app = servers[name];
       if (!app) continue;
-      await app.listen({ host, port: ports[name] });
+      await app.listen({ host: name === 'internal' ? internalHost : host, port: ports[name] });
       openedPorts[name] = (app.server.address() as AddressInfo).port;
     }
   } catch (error) {

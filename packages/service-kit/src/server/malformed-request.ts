@@ -1,17 +1,57 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { problemHeaders, toProblem } from '@ticketing/rest/problem.ts';
 import { pathOf } from '@ticketing/rest/problem-reply.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Responds to a request whose URL the router cannot parse. No hook and no handler runs for such a request. */
 export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const error = new DomainError('invalid_argument', 'malformed_request', 'The URL is malformed.');
-  const { traceId } = continueTrace(undefined);
-  const problem = toProblem(error, { instance: pathOf(request.raw.url ?? ''), traceId });
-  reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
+  reject('The URL is malformed.', request, reply);
+}
+
+/**
+ * Refuses requests whose headers contradict each other or are missing: of two credentials or hosts, this server and a proxy
+ * in front of it could use different ones. Without it, Node uses the first and responds to other faults without a body.
+ */
+export function rejectBadHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const fault = faultOf(request.raw);
+    return fault === undefined ? undefined : reject(fault, request, reply);
+  });
+  app.server.on('checkExpectation', (request, response) => {
+    const error = new DomainError('invalid_argument', 'expectation_failed', 'Only Expect: 100-continue is supported.');
+    const { status, body, headers } = problemReply(error, request);
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  });
+}
+
+function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'The header Host is missing.';
+  for (const single of [/^authorization$/i, /^host$/i]) {
+    const count = rawHeaders.filter((text, index) => index % 2 === 0 && single.test(text)).length;
+    if (count > 1) return 'A header that may occur only once occurs several times.';
+  }
+  return undefined;
+}
+
+function reject(detail: string, { raw }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = new DomainError('invalid_argument', 'malformed_request', detail);
+  const { status, body, headers } = problemReply(error, raw);
+  return reply.code(status).headers(headers).send(body);
+}
+
+function problemReply(error: DomainError, request: IncomingMessage) {
+  const instance = pathOf(request.url ?? '');
+  const problem = toProblem(error, { instance, traceId: continueTrace(undefined).traceId });
+  const headers = { ...problemHeaders(error, problem.status), ...closing(request) };
+  return { status: problem.status, headers, body: JSON.stringify(problem) };
+}
+
+/** Ends the connection after a response over HTTP/1.1, so that the body of a refused request is not read. */
+function closing({ httpVersionMajor }: Pick<IncomingMessage, 'httpVersionMajor'>): Record<string, string> {
+  return httpVersionMajor === 1 ? { connection: 'close' } : {};
 }
 
 /** Responds on a connection whose request Node cannot parse or did not receive in time, and closes the connection. */

@@ -65,7 +65,7 @@ export async function openServers(
   const { config, log, metrics, health, issuer, runtime, limits } = kit;
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
-  if (composition.web) return listenOn(config.host, { http: composition.web, internal }, ports);
+  if (composition.web) return listenOn(config, { http: composition.web, internal }, ports);
   const { implementations = [], onCaller } = composition;
   const idempotent = entry.hasStore ? honourIdempotencyKeys(implementations, kit.idempotency) : implementations;
   const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
@@ -83,7 +83,7 @@ export async function openServers(
     onCaller,
   };
   const servers = { http: await webServer(entry, parts), grpc: await grpcServer(parts), internal };
-  return listenOn(config.host, servers, ports);
+  return listenOn(config, servers, ports);
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {

@@ -2,6 +2,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Health, watchHealth } from '../lifecycle/health.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { createHttpServer, listenOn } from './http-server.ts';
 import { internalServer } from './probes.ts';
 
 let isUp = true;
@@ -30,9 +31,28 @@ test('/healthz is 200 as long as the process responds, /readyz as long as its de
   }
 });
 
-test('other methods are refused with a list of those that are allowed', async () => {
-  const response = await app.inject({ method: 'POST', url: '/readyz' });
-  expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET, HEAD']);
+test.each(['/healthz', '/readyz', '/metrics'])('other methods of %s are refused with the allowed ones', async (url) => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+    const response = await app.inject({ method, url });
+    expect([response.statusCode, response.headers.allow, response.json().code]).toEqual([
+      405,
+      'GET, HEAD',
+      'method_not_allowed',
+    ]);
+  }
+  expect((await app.inject({ method: 'HEAD', url })).statusCode).toBeLessThan(504);
+});
+
+test('the internal server listens on an address of its own', async () => {
+  const servers = { http: createHttpServer(), internal: internalServer(health, metrics, createLogger('p', 'silent')) };
+  const listening = await listenOn({ host: '0.0.0.0', internalHost: '127.0.0.1' }, servers, {
+    http: 0,
+    grpc: 0,
+    internal: 0,
+  });
+  expect(servers.http.server.address()).toMatchObject({ address: '0.0.0.0', port: listening.ports.http });
+  expect(servers.internal.server.address()).toMatchObject({ address: '127.0.0.1', port: listening.ports.internal });
+  await listening.close(0);
 });
 
 test('/metrics has requests by route pattern and status, and the metrics of the process', async () => {

@@ -35,5 +35,6 @@ export function internalServer(health: Health, metrics: Metrics, log: Logger): F
   app.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
+  rejectOtherMethods(app, '/metrics', ['GET']);
   return app;
 }

@@ -21,27 +21,33 @@ test('writes a byte order mark, a header and a line per row', async () => {
     [4, '=HYPERLINK("http://x","y")', null],
     [5, '\tplain', null],
     [6, ' -1', null],
+    [7, ';=1', null],
+    [8, '|x', null],
+    [9, '12', null],
   ];
   const bytes = await collect(csvFormat.write(columns, onePerPage(rows)));
   expect(bytes.toString()).toBe(
-    '\ufeffid,subject,closed_at\r\n' +
-      '1,Hello,2026-01-02T03:04:05Z\r\n' +
+    '\ufeff"id","subject","closed_at"\r\n' +
+      '1,"Hello",2026-01-02T03:04:05Z\r\n' +
       '-2,"a, ""b""\r\nc",\r\n' +
       ',,1970-01-01T00:00:00Z\r\n' +
-      '3,,1969-12-31T23:59:59Z\r\n' +
+      '3,"",1969-12-31T23:59:59Z\r\n' +
       '4,"\'=HYPERLINK(""http://x"",""y"")",\r\n' +
-      "5,'\tplain,\r\n" +
-      "6,' -1,\r\n",
+      '5,"\'\tplain",\r\n' +
+      '6,"\' -1",\r\n' +
+      '7,"\';=1",\r\n' +
+      '8,"\'|x",\r\n' +
+      '9,"12",\r\n',
   );
 });
 
 test('writes only the header when there are no rows', async () => {
   const bytes = await collect(csvFormat.write(columns, onePerPage([])));
-  expect(bytes).toEqual(Buffer.from('\ufeffid,subject,closed_at\r\n'));
+  expect(bytes).toEqual(Buffer.from('\ufeff"id","subject","closed_at"\r\n'));
 });
 
 test('a CSV parser reads every text back unchanged, except for the apostrophe before a formula', async () => {
-  const unit = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom(...'",\r\n\t =+-@;\ufeff'));
+  const unit = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom(...'",\r\n\t =+-@;|\ufeff'));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.string({ unit }), fc.string({ unit }))), async (rows) => {
       const names = ['left', 'right'];

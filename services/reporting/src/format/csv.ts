@@ -9,7 +9,8 @@ const byteOrderMark = '\ufeff';
  * Comma-separated values (RFC 4180) with a header row. The file starts with a byte order mark, without which spreadsheet
  * programs do not recognise UTF-8.
  *
- * Shape: a text that a spreadsheet program could read as a formula is preceded by a `'`.
+ * Shape: texts are quoted, so that a program that splits at another character than the comma leaves them whole; numbers,
+ * times and empty cells are not. A text that a spreadsheet program could read as a formula is preceded by a `'`.
  */
 export const csvFormat: FileFormat = {
   contentType: 'text/csv; charset=utf-8',
@@ -34,5 +35,5 @@ function field(cell: Cell, type: Column['type']): string {
 }
 
 function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${text.replaceAll('"', '""')}"`;
 }

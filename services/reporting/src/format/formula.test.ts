@@ -31,6 +31,15 @@ test.each([
   '\u0000=1',
   ' \ufeff \u200b+1',
   '=',
+  ';=1',
+  ',=1',
+  '|=1',
+  ' ; , +1',
+  ';＝1',
+  '|',
+  '|x',
+  ' |x',
+  ';|x',
 ])('%j could be a formula', (text) => {
   expect(looksLikeFormula(text)).toBe(true);
 });
@@ -53,16 +62,21 @@ test.each([
   'plain\n=1',
   'plain\r\n\t=1',
   '➕1',
+  ';',
+  ';x',
+  ', x',
+  'x;=1',
+  'x|y',
 ])('%j is not a formula', (text) => {
   expect(looksLikeFormula(text)).toBe(false);
 });
 
-test('the first visible character decides, and so does a tab or a carriage return before it', () => {
-  const blank = fc.constantFrom(' ', '\n', '\t', '\r', '\u00a0', '\u2009', '\u3000', '\ufeff', '\u200b');
+test('the first visible character that splits no cells decides, and so does a tab, a carriage return or a vertical bar before it', () => {
+  const blank = fc.constantFrom(' ', '\n', '\t', '\r', '\u00a0', '\u2009', '\u3000', '\ufeff', '\u200b', ';', ',', '|');
   const start = fc.constantFrom(...'=+-@＝＋－＠−', 'a', "'", '1', '');
   fc.assert(
     fc.property(fc.array(blank), start, fc.string(), (blanks, first, rest) => {
-      const expected = /[\t\r]/.test(blanks.join('')) || /[=+\-@＝＋－＠−]/.test(first);
+      const expected = /[\t\r|]/.test(blanks.join('')) || /[=+\-@＝＋－＠−]/.test(first);
       const tail = first === '' ? '' : rest;
       expect(looksLikeFormula(blanks.join('') + first + tail)).toBe(expected);
     }),
@@ -71,6 +85,6 @@ test('the first visible character decides, and so does a tab or a carriage retur
 
 test('needs linear time for hostile texts', () => {
   const started = performance.now();
-  for (const blank of [' ', '\n', '\u200b', ' \ufeff']) looksLikeFormula(`${blank.repeat(1_000_000)}x`);
+  for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ']) looksLikeFormula(`${blank.repeat(1_000_000)}x`);
   expect(performance.now() - started).toBeLessThan(1000);
 });

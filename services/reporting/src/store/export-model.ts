@@ -33,6 +33,8 @@ export interface ExportJob {
 /** A stored export. */
 export interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request' | 'owner'> {
   request: mongo.Binary;
+  /** While the export is unfinished: which of its requester's unfinished exports it is, from 0. No two have the same. */
+  slot: number | null;
 }
 
 /** The exports on a connection. */
@@ -42,7 +44,7 @@ export function exportCollection(connection: Connection): mongo.Collection<Expor
 
 /** The document of a new export. */
 export function newExportDocument(
-  { id, status, createdAt }: Pick<ExportJob, 'id' | 'status' | 'createdAt'>,
+  { id, status, createdAt, slot }: Pick<ExportJob, 'id' | 'status' | 'createdAt'> & { slot: number },
   { requestedBy, request, format }: Pick<ExportJob, 'requestedBy' | 'request' | 'format'>,
 ): ExportDocument {
   return {
@@ -61,18 +63,21 @@ export function newExportDocument(
     isPersonal: true,
     attempts: 0,
     lease: null,
+    slot,
   };
 }
 
 /** The export that a document describes. */
-export function jobOf({ _id, request, lease, ...rest }: ExportDocument): ExportJob {
+export function jobOf({ _id, request, lease, slot, ...rest }: ExportDocument): ExportJob {
   return { ...rest, id: _id, request: new Uint8Array(request.buffer), owner: lease?.owner ?? null };
 }
 
 /** Builds the indexes of the exports and their files. */
 export async function buildExportIndexes(connection: Connection): Promise<void> {
   await connection.collection('exports').createIndex({ status: 1, createdAt: 1 });
-  await connection.collection('exports').createIndex({ requestedBy: 1, status: 1 });
+  await connection
+    .collection('exports')
+    .createIndex({ requestedBy: 1, slot: 1 }, { unique: true, partialFilterExpression: { slot: { $gte: 0 } } });
   await connection.collection('exports').createIndex({ createdAt: 1 });
   await connection.collection('exportTickets').createIndex({ fileId: 1 });
   await connection.collection('exportTickets').createIndex({ ids: 1 });

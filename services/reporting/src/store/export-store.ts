@@ -1,18 +1,15 @@
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openLeases } from '@ticketing/store/lease.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './export-files.ts';
-import { type ExportJob, exportCollection, jobOf, newExportDocument } from './export-model.ts';
+import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './export-model.ts';
 
 /** The exports that are made in the background, and their files. Errors of every operation: store_unavailable. */
 export interface ExportStore {
   /** Records an export. Returns undefined if its requester has `maxUnfinished` unfinished exports already. */
-  add(
-    job: Pick<ExportJob, 'requestedBy' | 'request' | 'format'>,
-    maxUnfinished: number,
-  ): Promise<ExportJob | undefined>;
+  add(job: RequestedExport, maxUnfinished: number): Promise<ExportJob | undefined>;
   find(id: string): Promise<ExportJob | undefined>;
   /** Claims the oldest unfinished export whose lease is free, and removes the file of an earlier attempt. */
   claim(): Promise<ExportJob | undefined>;
@@ -37,6 +34,9 @@ export interface ExportStore {
   removeOlderThan(time: Date): Promise<void>;
 }
 
+/** What is known of an export when it is requested. */
+export type RequestedExport = Pick<ExportJob, 'requestedBy' | 'request' | 'format'>;
+
 /** What is recorded while an export is made. */
 export type ExportProgress = Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>;
 
@@ -57,6 +57,26 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
 
   async function removeFile(fileId: string | null): Promise<void> {
     if (fileId !== null) await files.remove(fileId);
+  }
+
+  // A slot is taken and freed in the same write as the export it belongs to, so that no crash leaves one taken.
+  async function add(job: RequestedExport, maxUnfinished: number): Promise<ExportJob | undefined> {
+    const id = randomUUID();
+    for (let slot = 0; slot < maxUnfinished; slot += 1) {
+      const document = newExportDocument({ id, status: ExportStatus.WAITING, createdAt: new Date(now()), slot }, job);
+      if (await insertIfFree(document)) return jobOf(document);
+    }
+    return undefined;
+  }
+
+  async function insertIfFree(document: ExportDocument): Promise<boolean> {
+    try {
+      await jobs.insertOne(document);
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
   }
 
   async function claim(): Promise<ExportJob | undefined> {
@@ -95,18 +115,7 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
   }
 
   return {
-    add: (job, maxUnfinished) =>
-      storeCall(async () => {
-        const { requestedBy } = job;
-        const count = await jobs.countDocuments({ requestedBy, status: { $in: unfinished } });
-        if (count >= maxUnfinished) return undefined;
-        const document = newExportDocument(
-          { id: randomUUID(), status: ExportStatus.WAITING, createdAt: new Date(now()) },
-          job,
-        );
-        await jobs.insertOne(document);
-        return jobOf(document);
-      }),
+    add: (job, maxUnfinished) => storeCall(() => add(job, maxUnfinished)),
     find: (id) =>
       storeCall(async () => {
         const found = await jobs.findOne({ _id: id });
@@ -124,9 +133,16 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
         fileBytes,
         finishedAt: new Date(now()),
         lease: null,
+        slot: null,
       }),
     async fail(job) {
-      const failed = { status: ExportStatus.FAILED, finishedAt: new Date(now()), fileId: null, lease: null };
+      const failed = {
+        status: ExportStatus.FAILED,
+        finishedAt: new Date(now()),
+        fileId: null,
+        lease: null,
+        slot: null,
+      };
       await update(isRunning(job), failed);
     },
     discardFile: (job) => storeCall(() => removeFile(job.fileId)),
