@@ -12,6 +12,7 @@ import type { ServiceConfig } from '../config/service-config.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
 import { type Health, watchHealth } from './health.ts';
 
 /** What the parts of a service are made from. The kit is closed when the service stops. */
@@ -29,6 +30,7 @@ export interface Kit<Own, Settings> {
   idempotency: IdempotencyStore;
   issuer: Issuer;
   tokens: InternalTokens;
+  tls: ServiceTls;
   health: Health;
   /** Reads the current settings. */
   settings(): Promise<Settings>;
@@ -81,6 +83,8 @@ export async function openKit<Own, Settings>(
   opened: AsyncDisposableStack,
 ): Promise<Kit<Own, Settings>> {
   const { entry, config, log } = options;
+  const tls = openServiceTls(config.tls, log);
+  opened.defer(() => tls.close());
   const tokens = await internalTokens(entry.name, config.signingKeyFile);
   const issuer = openIssuer(config.issuer, log);
   opened.defer(() => issuer.keys.close());
@@ -97,6 +101,7 @@ export async function openKit<Own, Settings>(
     if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
     const transport = createGrpcTransport({
       target,
+      tls,
       services: [contract],
       defaultTimeoutMs: timeoutMs,
       ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
@@ -113,6 +118,7 @@ export async function openKit<Own, Settings>(
     metrics: createMetrics(entry.name),
     issuer,
     tokens,
+    tls,
     health,
     get database() {
       if (!database) throw noDatabase(entry);

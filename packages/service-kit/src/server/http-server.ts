@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
+import type { ListenerTls } from '../tls/service-tls.ts';
 import { rejectBadUrl, rejectClientError } from './malformed-request.ts';
 
 /** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
@@ -23,8 +24,14 @@ export interface ListeningServers {
 const maxHeaderBytes = 16 * 1024;
 const maxConnectionAgeMs = 300_000;
 
+/** How a server is created; without `tls` it listens without TLS. */
+export interface HttpServerOptions {
+  http2?: boolean;
+  tls?: ListenerTls | undefined;
+}
+
 /** Creates a Fastify server with the limits that all servers of the system share. It does not listen yet. */
-export function createHttpServer(options: { http2?: boolean } = {}): FastifyInstance {
+export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {}): FastifyInstance {
   const shared = {
     logger: false as const,
     requestTimeout: 30_000,
@@ -36,11 +43,13 @@ export function createHttpServer(options: { http2?: boolean } = {}): FastifyInst
     frameworkErrors: rejectBadUrl,
     clientErrorHandler: rejectClientError,
   };
+  const limits = { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000 };
   const app = (
-    options.http2
-      ? fastify({ logger: false, http2: true, requestTimeout: 30_000 })
-      : fastify({ ...shared, http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000 } })
+    http2
+      ? fastify({ logger: false, http2: true, requestTimeout: 30_000, ...(tls && { https: tls.options() }) })
+      : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })
   ) as FastifyInstance;
+  tls?.renew(app.server);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
   });

@@ -12,6 +12,7 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { ListenerTls } from '../tls/service-tls.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
 import type { Call } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
@@ -31,6 +32,7 @@ interface ServerParts {
   metrics: Metrics;
   authenticator: Authenticator;
   health: Health;
+  tls: ListenerTls | undefined;
   implementations: readonly ServiceImplementation<Call>[];
   onCaller?: ((caller: Caller) => void) | undefined;
 }
@@ -58,13 +60,21 @@ export async function openServers(
   const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
-  const parts: ServerParts = { log, metrics, authenticator, health, implementations: served, onCaller };
+  const parts: ServerParts = {
+    log,
+    metrics,
+    authenticator,
+    health,
+    tls: kit.tls.listener,
+    implementations: served,
+    onCaller,
+  };
   const servers = { http: await webServer(entry, parts), grpc: await grpcServer(parts), internal };
   return listenOn(config.host, servers, ports);
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
-  const web = createHttpServer();
+  const web = createHttpServer({ tls: parts.tls });
   const contracts = parts.implementations.map(({ service }) => service);
   rejectBeforeBody(web, contracts, parts.authenticator);
   registerProbes(web, parts.health);
@@ -81,7 +91,7 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   const contracts = parts.implementations.map(({ service }) => service);
-  const grpc = createHttpServer({ http2: true });
+  const grpc = createHttpServer({ http2: true, tls: parts.tls });
   await grpc.register(fastifyConnectPlugin, {
     ...connectOptions(parts),
     connect: false,
