@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -183,6 +184,47 @@ describe('the gRPC port', () => {
     const transport = createGrpcTransport({ target, services: [Health], defaultTimeoutMs: 5_000 });
     onTestFinished(() => transport.close());
     expect((await failureOf(createClient(Health, transport).check({}))).code).toBe(Code.Unavailable);
+  });
+});
+
+describe('a connection', () => {
+  /** Sends these bytes, and nothing else. Returns after how many ms the server has closed the connection. */
+  async function closedAfterMs(port: number, bytes: string | Buffer): Promise<number> {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const openedAt = performance.now();
+    socket.on('error', () => undefined).resume();
+    socket.write(bytes);
+    await once(socket, 'close');
+    return performance.now() - openedAt;
+  }
+
+  /** The first message of a handshake, which the server responds to. */
+  async function clientHello(): Promise<Buffer> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = tls.connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    client.on('error', () => undefined);
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    const [hello] = (await once(socket, 'data')) as [Buffer];
+    client.destroy();
+    server.close();
+    return hello;
+  }
+
+  it('whose handshake is not completed within 10 seconds is closed', { timeout: 30_000 }, async () => {
+    const ports = [running.ports.http, running.ports.grpc];
+    const starts = ['', '\x16\x03\x01', await clientHello()];
+    const waits = await Promise.all(ports.flatMap((port) => starts.map((bytes) => closedAfterMs(port, bytes))));
+    for (const ms of waits) {
+      expect(ms).toBeGreaterThan(9_500);
+      expect(ms).toBeLessThan(14_000);
+    }
+  });
+
+  it('whose handshake is malformed is closed at once', async () => {
+    for (const port of [running.ports.http, running.ports.grpc]) {
+      expect(await closedAfterMs(port, '\x16\x03\x01\x00\x05hello')).toBeLessThan(2_000);
+    }
   });
 });
 

@@ -49,7 +49,7 @@ export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {})
       ? fastify({ logger: false, http2: true, requestTimeout: 30_000, ...(tls && { https: tls.options() }) })
       : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })
   ) as FastifyInstance;
-  tls?.renew(app.server);
+  tls?.attach(app.server);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
   });

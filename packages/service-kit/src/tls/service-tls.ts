@@ -20,8 +20,11 @@ export interface ServiceTls {
 export interface ListenerTls {
   /** The options with which the server is created. */
   options(): TlsOptions;
-  /** Gives the server the new certificates when the files change, until it is closed. Open connections are kept. */
-  renew(server: Server): void;
+  /**
+   * Gives the server the new certificates when the files change, until it is closed; open connections are kept. Ends
+   * connections whose handshake fails.
+   */
+  attach(server: Server): void;
 }
 
 /**
@@ -80,8 +83,10 @@ function listenerTls(files: () => TlsFiles, onChange: ServiceTls['onChange']): L
       handshakeTimeout: handshakeTimeoutMs,
       ...(files().clientCa && { requestCert: true, rejectUnauthorized: true }),
     }),
-    renew(server) {
+    attach(server) {
       if (!(server instanceof TlsServer)) throw new Error('The server was created without TLS.');
+      // Otherwise Fastify sends a problem document on the connection, which waits for the handshake for ever.
+      server.on('tlsClientError', (_error, socket) => socket.destroy());
       server.once(
         'close',
         onChange(() => server.setSecureContext(context())),
