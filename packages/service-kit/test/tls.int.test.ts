@@ -37,6 +37,7 @@ const gateway = { cert: read(files.certFile('gateway')), key: read(files.keyFile
 /** An authority that the system does not trust. */
 const stranger = createAuthority('Stranger');
 
+let environment: Record<string, string>;
 let running: RunningService;
 let kit: Kit<object, unknown>;
 let tickets: StubServer;
@@ -69,7 +70,7 @@ beforeAll(async () => {
     database,
     bus: { kind: 'log', mongodbUri, database: `${database}_events` },
   });
-  const environment = { ...variables, TICKETING_REPORTING_TLS_RELOAD_MS: '100' };
+  environment = { ...variables, TICKETING_REPORTING_TLS_RELOAD_MS: '100' };
   await service.setUp(environment);
   running = await service.start(environment);
   await untilReady(`http://127.0.0.1:${running.ports.internal}`);
@@ -231,6 +232,13 @@ describe('a connection', () => {
 it('the internal port has no TLS, so that probes need no certificate', async () => {
   const response = await fetch(`http://127.0.0.1:${running.ports.internal}/metrics`);
   expect(response.status).toBe(200);
+});
+
+it('a service whose certificate and key do not fit each other does not start', async () => {
+  const wrong = { ...environment, TICKETING_REPORTING_TLS_KEY_FILE: files.keyFile('gateway') };
+  await expect(service.start(wrong)).rejects.toThrow(
+    'The configuration is not usable:\n  - TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE.',
+  );
 });
 
 it('a service presents its certificate to the services that it calls', async () => {

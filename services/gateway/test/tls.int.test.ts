@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { startHarness } from './harness.ts';
 import { startStub } from './stub-service.ts';
 
@@ -70,6 +70,16 @@ it.each([
   expect(response.json).toMatchObject({ status: 503, code: 'upstream_unavailable', instance: '/ticket' });
   expect(response.headers['retry-after']).toBe('1');
   expect(stub.received).toEqual([]);
+});
+
+it('trusts a service as soon as the file of authorities names its authority', async () => {
+  const renewed = file('renewed.pem', stranger.cert);
+  const { harness } = await startSecured({ ...own, TLS_CA_FILE: renewed, TLS_RELOAD_MS: '100' });
+  const headers = { authorization: harness.bearer };
+  const status = async () => (await get(harness.gateway.ports.http, '/ticket/1', { headers })).statusCode;
+  expect(await status()).toBe(503);
+  writeFileSync(renewed, authority.cert);
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 10_000, interval: 50 });
 });
 
 it('responds with 502 when a service refuses it for want of a certificate', async () => {
