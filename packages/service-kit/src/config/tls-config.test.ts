@@ -4,14 +4,17 @@ import { readTlsConfig } from './tls-config.ts';
 
 const scope = { service: 'tickets', services: ['tickets'] };
 
-function read(variables: Record<string, string>, callsByRpc = false) {
+function read(variables: Record<string, string>, callsByRpc = false, others: Record<string, string> = {}) {
   const given = Object.entries(variables).map(([name, value]) => [`TICKETING_TICKETS_TLS_${name}`, value]);
-  return readConfig(Object.fromEntries(given), scope, (from) => readTlsConfig(from, callsByRpc));
+  return readConfig({ ...Object.fromEntries(given), ...others }, scope, (from) => {
+    from.optionalText('HOST');
+    return readTlsConfig(from, callsByRpc);
+  });
 }
 
-function problemsOf(variables: Record<string, string>, callsByRpc = false): readonly string[] {
+function problemsOf(...given: Parameters<typeof read>): readonly string[] {
   try {
-    read(variables, callsByRpc);
+    read(...given);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
   }
@@ -48,6 +51,13 @@ it('refuses listeners with TLS beside calls without, because calls carry tokens'
     'TLS_CA_FILE must be set with TLS_CERT_FILE: the calls of this service carry tokens.',
   ]);
   expect(problemsOf(own, false)).toEqual([]);
+});
+
+it('refuses to listen on localhost with TLS', () => {
+  const host = { TICKETING_TICKETS_HOST: 'localhost' };
+  expect(problemsOf(own, false, host)).toEqual(['HOST must be an address, not localhost, where TLS_CERT_FILE is set.']);
+  expect(problemsOf({}, false, host)).toEqual([]);
+  expect(problemsOf(own, false, { TICKETING_TICKETS_HOST: '127.0.0.1' })).toEqual([]);
 });
 
 it('bounds how often the files are read again', () => {

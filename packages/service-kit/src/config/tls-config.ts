@@ -16,6 +16,8 @@ export interface TlsConfig {
 /**
  * Reads which files a service uses for TLS. A service that calls others by RPC (`callsByRpc`) must use TLS in both
  * directions or in none, because its calls carry tokens.
+ *
+ * Source: docs/reference/architecture.md, TLS.
  */
 export function readTlsConfig(from: ConfigReader, callsByRpc: boolean): TlsConfig {
   const config = {
@@ -33,6 +35,10 @@ export function readTlsConfig(from: ConfigReader, callsByRpc: boolean): TlsConfi
   }
   if (callsByRpc && config.certFile !== undefined && config.caFile === undefined) {
     from.refuse('TLS_CA_FILE must be set with TLS_CERT_FILE: the calls of this service carry tokens.');
+  }
+  if (config.certFile !== undefined && from.optionalText('HOST') === 'localhost') {
+    // Fastify listens on every address of this name with a server of its own, of which it shows us only the first.
+    from.refuse('HOST must be an address, not localhost, where TLS_CERT_FILE is set.');
   }
   return config;
 }
