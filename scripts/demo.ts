@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { type ResponseBody, Story } from '../tools/demo/story.ts';
+import { gatewayUrl } from '../tools/dev/gateway-url.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const usage = `Plays the life of a ticket through the public API, and prints each request and response:
@@ -10,7 +11,7 @@ const usage = `Plays the life of a ticket through the public API, and prints eac
   npm run demo
 
   --port PORT  the port of the gateway (8080); the system is started if nothing listens there
-  --data DIR   the data folder of the system (./data)
+  --data DIR   the data folder of the system (./data), with the certificates of one that was started with --tls
 `;
 
 await runDevelopmentScript(async () => {
@@ -24,7 +25,7 @@ await runDevelopmentScript(async () => {
     process.stdout.write(usage);
     return;
   }
-  const url = `http://127.0.0.1:${values.port}`;
+  const url = gatewayUrl(values.data, values.port);
   const stop = await ensureRunning(url, values.port, values.data);
   try {
     const { issuerKeyFile } = developmentKeys(values.data);

@@ -106,6 +106,14 @@ describe('npm start', () => {
     expect(port).toMatchObject({ code: 1, error: expect.stringMatching(/^Port \d+ is taken; [^\n]*\n$/) });
   });
 
+  it('with --tls has TLS between all parts, and the demo plays against it', async () => {
+    const { url } = await start('--tls');
+    expect(url).toMatch(/^https:/);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    const demo = await outcome(run('demo.ts', ['--port', new URL(url).port]));
+    expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('→ 200 OK') });
+  });
+
   it('does not run in production', async () => {
     for (const script of ['start.ts', 'token.ts']) {
       expect(await outcome(run(script, [], { NODE_ENV: 'production' }))).toEqual({

@@ -1,3 +1,4 @@
+import { developmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { currentBuild } from '../tools/dev/build.ts';
 import { systemEnvironment } from '../tools/dev/environment.ts';
@@ -35,6 +36,7 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
   const keys = developmentKeys(dataDir);
+  const certificates = options.hasTls ? developmentCertificates(dataDir) : undefined;
   // Begins to load or build the services now, because the store is opened meanwhile by another process.
   (options.isSplit ? currentBuild() : preloadServices()).catch(() => undefined);
   const store = await openStore(dataDir, process.env.MONGODB_URI);
@@ -46,15 +48,16 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   void store.exited.then(() => {
     if (!isStopping) endWith('The store has ended unexpectedly; run npm start again.');
   });
-  const environment = systemEnvironment({ ports, keys, mongodbUri: store.uri, logLevel }, process.env);
+  const environment = systemEnvironment({ ports, keys, certificates, mongodbUri: store.uri, logLevel }, process.env);
   const services = await (options.isSplit ? startSplit(environment) : startInOneProcess(environment));
   stops.push(services.stop);
-  const urls = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`);
+  // The internal ports never have TLS. They are the last on which a service begins to listen.
+  const urls = [...ports.values()].map(({ internal }) => `http://127.0.0.1:${internal}`);
   await Promise.race([waitUntilReady(urls), services.failed]);
   services.enableRestarts();
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
-  process.stdout.write(await greeting(dataDir, ports, keys));
+  process.stdout.write(await greeting(dataDir, ports, keys, certificates));
 }
 
 function endWith(sentence: string): never {

@@ -1,5 +1,6 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { portsOf, type SystemPorts } from './ports.ts';
@@ -8,6 +9,8 @@ import { portsOf, type SystemPorts } from './ports.ts';
 export interface SystemLayout {
   ports: SystemPorts;
   keys: DevelopmentKeys;
+  /** For TLS between all services; undefined for none. */
+  certificates?: DevelopmentCertificates | undefined;
   mongodbUri: string;
   logLevel: string;
 }

@@ -1,4 +1,5 @@
 import { services } from '@ticketing/system/services.ts';
+import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { portsOf, type SystemPorts } from './ports.ts';
@@ -6,8 +7,13 @@ import { portsOf, type SystemPorts } from './ports.ts';
 const tokenLifetimeSeconds = 12 * 3600;
 
 /** The text that `npm start` prints: all addresses, a token and a first request. The last line begins with `ready`. */
-export async function greeting(dataDir: string, ports: SystemPorts, keys: DevelopmentKeys): Promise<string> {
-  const address = (port: number) => `http://127.0.0.1:${port}`;
+export async function greeting(
+  dataDir: string,
+  ports: SystemPorts,
+  keys: DevelopmentKeys,
+  certificates: DevelopmentCertificates | undefined,
+): Promise<string> {
+  const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
   const gateway = portsOf(ports, 'gateway');
   const admin = { sub: '1', kind: 'user', roleId: 1, name: 'Ada Admin', email: 'ada@example.com' };
   const token = await signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
@@ -26,12 +32,15 @@ export async function greeting(dataDir: string, ports: SystemPorts, keys: Develo
     `REST       ${address(gateway.http)}`,
     `reference  ${address(gateway.http)}/docs`,
     `gRPC       ${rpc.join(', ')}`,
-    `metrics    ${services.map(({ name }) => `${address(portsOf(ports, name).internal)}/metrics`).join(', ')}`,
+    `metrics    ${services.map(({ name }) => `http://127.0.0.1:${portsOf(ports, name).internal}/metrics`).join(', ')}`,
     `data       ${dataDir}`,
+    ...(certificates
+      ? [`authority  ${certificates.caFile} (services demand a certificate of it, the gateway does not)`]
+      : []),
     `token      ${token}`,
     '           of an admin, for 12 hours; npm run --silent token -- --help shows how to make others',
     '',
-    `curl -s ${address(gateway.http)}/ticket -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${ticket}'`,
+    `curl -s${certificates ? ` --cacert ${certificates.caFile}` : ''} ${address(gateway.http)}/ticket -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${ticket}'`,
     '',
     `ready ${address(gateway.http)}`,
   ];

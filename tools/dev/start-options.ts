@@ -9,6 +9,8 @@ export interface StartOptions {
   dataDir: string;
   /** Whether each service is a process of its own. */
   isSplit: boolean;
+  /** Whether all parts listen and call with TLS. */
+  hasTls: boolean;
   logLevel: string;
 }
 
@@ -19,6 +21,7 @@ const usage = `Starts the whole system on this machine:
   --port PORT        the port of the gateway (8080; 0 for any free one); the other services take the ports after it
   --data DIR         the folder of keys and data (./data)
   --split            runs each service in a process of its own, from bundles, as in production
+  --tls              TLS between all parts, with certificates that are made in the data folder
   --log-level LEVEL  trace, debug, info, warn, error or silent (warn)
 
 MONGODB_URI names a MongoDB server to use instead of the embedded store, and KAFKA_BROKERS (host:port,…) the brokers of a
@@ -29,6 +32,7 @@ const options = {
   port: { type: 'string', default: '8080' },
   data: { type: 'string', default: './data' },
   split: { type: 'boolean', default: false },
+  tls: { type: 'boolean', default: false },
   'log-level': { type: 'string', default: 'warn' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -41,7 +45,13 @@ export function readStartOptions(args: string[]): StartOptions | string {
   if (!/^\d{1,5}$/.test(values.port) || port > 65_535) {
     throw new UsageError(`--port takes a port number, not "${values.port}".`);
   }
-  return { port, dataDir: resolve(values.data), isSplit: values.split, logLevel: values['log-level'] };
+  return {
+    port,
+    dataDir: resolve(values.data),
+    isSplit: values.split,
+    hasTls: values.tls,
+    logLevel: values['log-level'],
+  };
 }
 
 function parse(args: string[]) {

@@ -1,5 +1,6 @@
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { variableOf } from '@ticketing/system/services.ts';
+import type { DevelopmentCertificates } from './development-certificates.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
 
 /** The inputs from which the variables of a service are derived, in development and in tests. */
@@ -13,6 +14,8 @@ export interface ServiceVariableInputs {
   /** The name of its database; undefined for the default of its configuration. */
   database?: string | undefined;
   bus: BusAddress;
+  /** For TLS between all services; undefined for none. */
+  certificates?: DevelopmentCertificates | undefined;
 }
 
 /** The ports of a service; 0 takes a free one. */
@@ -33,7 +36,8 @@ const host = '127.0.0.1';
 export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInputs): Record<string, string> {
   const { keys, ports } = inputs;
   const hasRpc = entry.ports.grpc !== undefined;
-  const called = entry.calls.map(serviceNamed).map(({ name }) => addressOf(name, inputs.calledPorts(name), hasRpc));
+  const address = hasRpc ? rpcAddress : restAddress;
+  const called = entry.calls.map((name) => address(name, inputs.calledPorts(name), inputs.certificates !== undefined));
   const variables = {
     HOST: host,
     INTERNAL_HOST: host,
@@ -48,15 +52,31 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
     ...(hasRpc ? { GRPC_PORT: String(ports.grpc), INTERNAL_JWKS_FILE: keys.internalJwksFile } : {}),
     ...(entry.hasStore ? storeVariables(inputs) : {}),
     ...(entry.publishes.length + entry.consumes.length > 0 ? busVariables(inputs.bus) : {}),
+    ...(inputs.certificates ? tlsVariables(entry, inputs.certificates) : {}),
     ...Object.fromEntries(called),
   };
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableOf(entry.name, name), value]));
 }
 
-/** The variable with the address of a called service. Services call each other by RPC; the gateway forwards HTTP. */
-function addressOf(name: string, ports: ServicePorts, isRpc: boolean): [string, string] {
-  const prefix = name.toUpperCase();
-  return isRpc ? [`${prefix}_TARGET`, `${host}:${ports.grpc}`] : [`${prefix}_URL`, `http://${host}:${ports.http}`];
+/** The variable with the address of a called service. Services call each other by RPC. */
+function rpcAddress(name: string, { grpc }: ServicePorts, hasTls: boolean): [string, string] {
+  // A name, because grpc-js sends the host of the target as the server name, which may not be an IP address.
+  return [`${name.toUpperCase()}_TARGET`, `${hasTls ? 'localhost' : host}:${grpc}`];
+}
+
+/** The variable with the address of a service to which the gateway forwards HTTP. */
+function restAddress(name: string, { http }: ServicePorts, hasTls: boolean): [string, string] {
+  return [`${name.toUpperCase()}_URL`, `${hasTls ? 'https' : 'http'}://${host}:${http}`];
+}
+
+/** Mutual TLS between the services. The gateway demands no certificates, because its clients are those of the API. */
+function tlsVariables({ name, calls, ports }: ServiceEntry, files: DevelopmentCertificates): Record<string, string> {
+  return {
+    TLS_CERT_FILE: files.certFile(name),
+    TLS_KEY_FILE: files.keyFile(name),
+    ...(calls.length > 0 ? { TLS_CA_FILE: files.caFile } : {}),
+    ...(ports.grpc === undefined ? {} : { TLS_CLIENT_CA_FILE: files.caFile }),
+  };
 }
 
 function storeVariables({ mongodbUri, database }: ServiceVariableInputs): Record<string, string> {

@@ -45,6 +45,13 @@ it('reads the rate limits that are given and keeps the defaults of the others', 
   expect(rateLimits).toMatchObject({ user: 10, system: 20, vendor: 600 });
 });
 
+it('refuses plain URLs of services beside the authorities of their certificates', () => {
+  const plain = { ...required, TICKETING_GATEWAY_TLS_CA_FILE: '/ca.pem' };
+  expect(() => readAll(plain)).toThrow('TICKETING_GATEWAY_TICKETS_URL must be a URL that starts with https:');
+  const secured = Object.entries(plain).map(([name, value]) => [name, value.replace('http:', 'https:')]);
+  expect(readAll(Object.fromEntries(secured)).upstreamUrls.get('tickets')).toBe('https://tickets:8080');
+});
+
 it('reports all problems at once', () => {
   const read = () =>
     readAll({

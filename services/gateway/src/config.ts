@@ -16,8 +16,12 @@ export interface GatewayConfig {
 
 /** Reads the environment variables that only the gateway has. */
 export function readGatewayConfig(from: ConfigReader): GatewayConfig {
+  // Whoever names authorities for the services means TLS; a plain URL beside them would send tokens in the clear.
+  const protocols = from.optionalText('TLS_CA_FILE') === undefined ? ['http:', 'https:'] : ['https:'];
   return {
-    upstreamUrls: new Map(upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`)])),
+    upstreamUrls: new Map(
+      upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`, protocols)]),
+    ),
     failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
       default: '__Host-ticketing_session',
@@ -32,8 +36,8 @@ export function readGatewayConfig(from: ConfigReader): GatewayConfig {
   };
 }
 
-function readOrigin(from: ConfigReader, name: string): string {
-  const url = from.url(name, ['http:', 'https:']);
+function readOrigin(from: ConfigReader, name: string, protocols: readonly string[]): string {
+  const url = from.url(name, protocols);
   if (URL.canParse(url) && new URL(url).href !== `${new URL(url).origin}/`) {
     from.refuse(`${name} must have no path, query or credentials`);
   }

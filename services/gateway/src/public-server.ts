@@ -7,6 +7,7 @@ import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
+import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { admissionHook } from './admission-hook.ts';
 import type { ApiDescription } from './api-description.ts';
@@ -27,6 +28,7 @@ export interface PublicServerParts {
   log: Logger;
   metrics: Metrics;
   health: Health;
+  tls: ServiceTls;
   agent: UpstreamAgent;
   description: ApiDescription;
   tokens: InternalTokens;
@@ -40,7 +42,7 @@ export interface PublicServerParts {
  */
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
-  const server = createHttpServer();
+  const server = createHttpServer({ tls: parts.tls.listener });
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const admit = admissionHook({ ...config, verify: parts.verify, now: parts.now });

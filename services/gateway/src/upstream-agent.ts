@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Agent, type Dispatcher } from 'undici';
+import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { NotConnectedError } from './upstream-error.ts';
 
 type RequestCallback = (error: Error | null, response: Dispatcher.ResponseData) => void;
 
@@ -15,16 +17,16 @@ export interface UpstreamAgent {
 }
 
 /**
- * Opens the connection pools. TLS certificates are verified. Connections are renewed every minute, so that new replicas
+ * Opens the connection pools. The certificates of services are verified, and the gateway presents its own. Connections are renewed every minute, so that new replicas
  * get requests too. Nothing is retried, because only the client knows which requests are safe to repeat.
  */
-export function upstreamAgent(bodyTimeoutMs: number): UpstreamAgent {
+export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamAgent {
   const signals = new AsyncLocalStorage<AbortSignal>();
   const agent = new Agent({
     // Far above the concurrency limit of one caller, because each upload uses a connection until it ends.
     connections: 2048,
     pipelining: 1,
-    connect: { timeout: 1000, rejectUnauthorized: true },
+    connect: connector(tls),
     // The proxy aborts a call whose response does not begin in time, also while the call waits for a connection.
     headersTimeout: 0,
     bodyTimeout: bodyTimeoutMs,
@@ -45,4 +47,22 @@ export function upstreamAgent(bodyTimeoutMs: number): UpstreamAgent {
     },
     close: () => agent.close(),
   };
+}
+
+/** Opens connections; after a change of the TLS files, with the new ones. Errors: NotConnectedError. */
+function connector(tls: ServiceTls): buildConnector.connector {
+  const build = () => {
+    const { ca, cert, key } = tls.files();
+    const options = { ...(ca && { ca }), ...(cert && key && { cert, key }) };
+    return buildConnector({ timeout: 1000, rejectUnauthorized: true, ...options });
+  };
+  let connect = build();
+  tls.onChange(() => {
+    connect = build();
+  });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) callback(new NotConnectedError(error), null);
+      else callback(null, socket);
+    });
 }

@@ -1,7 +1,16 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
-/** The codes of failures before the request has reached a service. */
-const unreachable = new Set(['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+/** No connection to a service could be opened, so that it has received nothing of the request. */
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+  readonly reason: Error;
+
+  constructor(reason: Error) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
 const timedOut = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
@@ -14,13 +23,13 @@ export function upstreamError(service: string, thrown: unknown): DomainError {
   // The proxy wraps what undici throws.
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
   if (cause instanceof DomainError) return cause;
-  const { code = '', syscall } = cause as NodeJS.ErrnoException;
-  if (unreachable.has(code) || syscall === 'connect' || isEveryAddressUnreachable(cause)) {
+  if (cause instanceof NotConnectedError) {
     return new DomainError('unavailable', 'upstream_unavailable', `The ${service} service is unavailable.`, {
       retryAfterSeconds: 1,
-      cause,
+      cause: cause.reason,
     });
   }
+  const { code = '' } = cause as NodeJS.ErrnoException;
   if (timedOut.has(code)) return deadlineExceeded(cause);
   return new DomainError('unavailable', 'upstream_failed', `The ${service} service did not return a valid response.`, {
     cause,
@@ -30,9 +39,4 @@ export function upstreamError(service: string, thrown: unknown): DomainError {
 /** The error of a request that took too long. */
 export function deadlineExceeded(cause?: unknown): DomainError {
   return new DomainError('deadline_exceeded', 'deadline_exceeded', 'The request took too long.', { cause });
-}
-
-// A host name with several addresses fails with one error for each address.
-function isEveryAddressUnreachable(error: unknown): boolean {
-  return error instanceof AggregateError && error.errors.every(({ syscall }) => syscall === 'connect');
 }

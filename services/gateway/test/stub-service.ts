@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import https, { type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -32,12 +33,12 @@ export function lastOf(stub: StubService): ReceivedRequest {
   return last;
 }
 
-/** Starts a stub; port 0 is any free port. */
-export async function startStub(port = 0): Promise<StubService> {
+/** Starts a stub, with TLS if its options are given; port 0 is any free port. */
+export async function startStub(port = 0, tls?: ServerOptions): Promise<StubService> {
   const received: ReceivedRequest[] = [];
   let handleNext: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   let description: object | undefined;
-  const server = createServer(async (request, response) => {
+  const respond: RequestListener = async (request, response) => {
     response.setHeader(stubHeader, '1');
     if (request.url === '/openapi.json') {
       response.writeHead(description ? 200 : 404).end(JSON.stringify(description ?? {}));
@@ -56,11 +57,12 @@ export async function startStub(port = 0): Promise<StubService> {
     } catch {
       response.destroy();
     }
-  });
+  };
+  const server = tls ? https.createServer(tls, respond) : createServer(respond);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     next: (handle) => {
       handleNext = handle;

@@ -14,6 +14,8 @@ export type BusConfig =
       replicas: number;
       prefix: string;
       tls: boolean;
+      /** The authorities that sign the certificates of the brokers; those of Node if undefined. */
+      caFile: string | undefined;
       credentials: KafkaCredentials | undefined;
     }
   | { kind: 'log'; mongodbUri: string; database: string };
@@ -30,6 +32,8 @@ export function readBusConfig(from: ConfigReader): BusConfig {
   const prefix =
     from.optionalText('KAFKA_PREFIX', { pattern: /^[\w.-]{1,64}$/, meaning: 'letters, digits, . _ and -' }) ?? '';
   const tls = from.flag('KAFKA_TLS', false);
+  const caFile = from.optionalText('KAFKA_TLS_CA_FILE');
+  if (caFile !== undefined && !tls) from.refuse('KAFKA_TLS_CA_FILE needs KAFKA_TLS=true.');
   const credentials = readCredentials(from);
   const mayBePlaintext = from.flag('KAFKA_ALLOW_PLAINTEXT_CREDENTIALS', false);
   if (credentials && !tls && !mayBePlaintext) {
@@ -40,7 +44,9 @@ export function readBusConfig(from: ConfigReader): BusConfig {
   if ((brokers === undefined) === (mongodbUri === undefined)) {
     from.refuse('Exactly one of KAFKA_BROKERS and EVENT_LOG_MONGODB_URI must be set.');
   }
-  if (brokers !== undefined) return { kind: 'kafka', brokers: brokers.split(','), replicas, prefix, tls, credentials };
+  if (brokers !== undefined) {
+    return { kind: 'kafka', brokers: brokers.split(','), replicas, prefix, tls, caFile, credentials };
+  }
   return { kind: 'log', mongodbUri: mongodbUri ?? '', database };
 }
 

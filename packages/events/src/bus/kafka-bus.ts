@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import kafkajs, { type Kafka as KafkaClient, type SASLOptions } from 'kafkajs';
 import { batchesOf } from './batches.ts';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from './bus.ts';
@@ -18,6 +20,8 @@ export interface KafkaOptions {
   /** The prefix of the names of topics and groups, so that several systems can share a cluster. */
   prefix?: string;
   tls?: boolean;
+  /** The PEM file of the authorities that sign the certificates of the brokers; those of Node if undefined. */
+  caFile?: string | undefined;
   credentials?: KafkaCredentials | undefined;
   /** Called with the errors and warnings of the Kafka client. */
   log(level: 'error' | 'warn', message: string): void;
@@ -37,6 +41,7 @@ const maxBatch = { bytes: 1_000_000, messages: 10_000 };
  * The bus on a Kafka cluster. `publish` resolves when all replicas have stored the messages. Offsets are committed only
  * for messages that were acknowledged. Only `setUp` makes topics.
  *
+ * Errors: a ConfigError if the file of authorities cannot be read.
  * Source: docs/reference/guarantees.md, Events.
  */
 export function kafkaBus(options: KafkaOptions): Bus {
@@ -94,11 +99,11 @@ export function kafkaBus(options: KafkaOptions): Bus {
   };
 }
 
-function openClient({ brokers, clientId, tls = false, credentials, log }: KafkaOptions): KafkaClient {
+function openClient({ brokers, clientId, tls = false, caFile, credentials, log }: KafkaOptions): KafkaClient {
   return new Kafka({
     brokers: [...brokers],
     clientId,
-    ssl: tls,
+    ssl: tls && caFile !== undefined ? { ca: [readAuthorities(caFile)] } : tls,
     ...(credentials ? { sasl: credentials as SASLOptions } : {}),
     connectionTimeout: 2_000,
     requestTimeout: 10_000,
@@ -109,4 +114,12 @@ function openClient({ brokers, clientId, tls = false, credentials, log }: KafkaO
         log(entry.level === logLevel.ERROR ? 'error' : 'warn', entry.log.message);
     },
   });
+}
+
+function readAuthorities(caFile: string): string {
+  try {
+    return readFileSync(caFile, 'utf8');
+  } catch {
+    throw new ConfigError([`KAFKA_TLS_CA_FILE: ${caFile} cannot be read.`]);
+  }
 }

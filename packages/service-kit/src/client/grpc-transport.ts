@@ -1,8 +1,10 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextValues, type Interceptor, type Transport } from '@connectrpc/connect';
 import { runStreamingCall, runUnaryCall } from '@connectrpc/connect/protocol';
-import { type ChannelOptions, Client, credentials } from '@grpc/grpc-js';
+import { type ChannelOptions, Client } from '@grpc/grpc-js';
+import type { ServiceTls } from '../tls/service-tls.ts';
 import { callStream, callUnary, pathOf } from './grpc-call.ts';
+import { grpcCredentials } from './grpc-credentials.ts';
 import { retryMethodConfig } from './grpc-retry.ts';
 
 /** The addresses of a service, and how it is called. */
@@ -13,6 +15,8 @@ export interface GrpcTransportOptions {
   defaultTimeoutMs: number;
   /** The contracts of the services that are called. The idempotency level of a method allows its calls to be repeated. */
   services: readonly DescService[];
+  /** The TLS of the calling service; calls are made without TLS if it has none, or names no authorities. */
+  tls?: ServiceTls;
   /** The interceptors of every call; the last one is the innermost. */
   interceptors?: Interceptor[];
   /** The largest response message that is accepted; 4 MiB if undefined. */
@@ -38,7 +42,7 @@ export interface GrpcTransport extends Transport {
  * Errors: ConnectError with the details and metadata that the server sent; `unavailable` if none can be reached.
  */
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
-  const client = new Client(options.target, credentials.createInsecure(), channelOptions(options));
+  const client = new Client(options.target, grpcCredentials(options.tls), channelOptions(options));
   const { interceptors = [] } = options;
 
   return {

@@ -3,6 +3,7 @@ import { type ConfigReader, type Environment, readConfig } from '@ticketing/runt
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 import { type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
+import { readTlsConfig, type TlsConfig } from './tls-config.ts';
 
 /** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
 export interface ServiceConfig {
@@ -15,6 +16,7 @@ export interface ServiceConfig {
   logLevel: string;
   /** How long responses carry `Connection: close` before the servers close, in ms. */
   drainMs: number;
+  tls: TlsConfig;
   issuer: IssuerConfig;
   /** The file of the private JWK with which the service signs internal tokens. */
   signingKeyFile: string;
@@ -73,6 +75,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     internalPort: from.port('INTERNAL_PORT', ports.http + 2000),
     logLevel: from.choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     drainMs: from.integer('DRAIN_MS', { default: 1000, min: 0, max: 60_000 }),
+    tls: readTlsConfig(from, called.length > 0),
     issuer: readIssuerConfig(from),
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),

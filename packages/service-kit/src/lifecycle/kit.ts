@@ -13,6 +13,7 @@ import { type InternalTokens, internalTokens } from '../identity/internal-token.
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { ServerLimits } from '../server/server-limits.ts';
+import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
 import { type Health, watchHealth } from './health.ts';
 
 /** The resources from which a service makes its parts. The kit is closed when the service stops. */
@@ -30,6 +31,7 @@ export interface Kit<Own, Settings> {
   idempotency: IdempotencyStore;
   issuer: Issuer;
   tokens: InternalTokens;
+  tls: ServiceTls;
   health: Health;
   /** Reads the current settings. */
   settings(): Promise<Settings>;
@@ -86,6 +88,8 @@ export async function openKit<Own, Settings>(
   opened: AsyncDisposableStack,
 ): Promise<Kit<Own, Settings>> {
   const { entry, config, log } = options;
+  const tls = openServiceTls(config.tls, log);
+  opened.defer(() => tls.close());
   const tokens = await internalTokens(entry.name, config.signingKeyFile);
   const issuer = openIssuer(config.issuer, log);
   opened.defer(() => issuer.keys.close());
@@ -102,6 +106,7 @@ export async function openKit<Own, Settings>(
     if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
     const transport = createGrpcTransport({
       target,
+      tls,
       services: [contract],
       defaultTimeoutMs: timeoutMs,
       ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
@@ -118,6 +123,7 @@ export async function openKit<Own, Settings>(
     metrics: createMetrics(entry.name),
     issuer,
     tokens,
+    tls,
     health,
     get database() {
       if (!database) throw noDatabase(entry);

@@ -1,5 +1,7 @@
+import type { Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify';
+import type { ListenerTls } from '../tls/service-tls.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
 
@@ -26,8 +28,14 @@ const maxHeaderBytes = 16 * 1024;
 /** Fastify passes them on to Node, whose default for streams is more than four billion. */
 const http2Options = { settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes } };
 
+/** How a server is created; without `tls` it listens without TLS. */
+export interface HttpServerOptions {
+  http2?: boolean;
+  tls?: ListenerTls | undefined;
+}
+
 /** Creates a Fastify server with the limits that all servers of the system share. It does not listen yet. */
-export function createHttpServer(options: { http2?: boolean } = {}): FastifyInstance {
+export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {}): FastifyInstance {
   const shared = {
     logger: false as const,
     requestTimeout: 30_000,
@@ -39,14 +47,16 @@ export function createHttpServer(options: { http2?: boolean } = {}): FastifyInst
     frameworkErrors: rejectBadUrl,
     clientErrorHandler: rejectClientError,
   };
+  const limits = { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, requireHostHeader: false };
   const app = (
-    options.http2
-      ? fastify({ logger: false, http2: true, http: http2Options, requestTimeout: 30_000 } as { http2: true })
-      : fastify({
-          ...shared,
-          http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, requireHostHeader: false },
-        })
+    http2
+      ? fastify({
+          ...{ logger: false, http2: true, requestTimeout: 30_000 },
+          ...(tls ? { https: { ...http2Options, ...tls.options() } } : { http: http2Options }),
+        } as FastifyHttp2Options<Http2Server>)
+      : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })
   ) as FastifyInstance;
+  tls?.attach(app.server);
   rejectBadHeaders(app);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');

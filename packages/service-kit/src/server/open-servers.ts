@@ -18,6 +18,7 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { ListenerTls } from '../tls/service-tls.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
 import { type BodiesInFlight, bodiesInFlight, countedBody, isSmall } from './bodies-in-flight.ts';
 import type { Call } from './call.ts';
@@ -44,6 +45,7 @@ interface ServerParts {
   bodies: BodiesInFlight;
   limits: ServerLimits;
   health: Health;
+  tls: ListenerTls | undefined;
   implementations: readonly ServiceImplementation<Call>[];
   onCaller?: ((caller: Caller) => void) | undefined;
 }
@@ -79,6 +81,7 @@ export async function openServers(
     bodies: bodiesInFlight(config.maxBodyBytesInFlight),
     limits,
     health,
+    tls: kit.tls.listener,
     implementations: served,
     onCaller,
   };
@@ -87,7 +90,7 @@ export async function openServers(
 }
 
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
-  const web = createHttpServer();
+  const web = createHttpServer({ tls: parts.tls });
   leaveBodiesUnread(web);
   registerProbes(web, parts.health);
   await web.register(async (scope) => {
@@ -103,7 +106,7 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   const contracts = contractsOf(parts);
-  const grpc = createHttpServer({ http2: true });
+  const grpc = createHttpServer({ http2: true, tls: parts.tls });
   leaveBodiesUnread(grpc);
   endSessions(grpc, parts.limits);
   const standard = [HealthService, ServerReflection, AlphaServerReflection];

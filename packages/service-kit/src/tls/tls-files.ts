@@ -1,0 +1,87 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { TlsConfig } from '../config/tls-config.ts';
+
+/** The contents of the files of a TLS configuration; undefined for a file that is not configured. */
+export interface TlsFiles {
+  cert: Buffer | undefined;
+  key: Buffer | undefined;
+  ca: Buffer | undefined;
+  clientCa: Buffer | undefined;
+}
+
+/**
+ * Reads the files of a TLS configuration and checks that they can be used together.
+ *
+ * Shape: `problems` has a sentence for each problem, without any content of a file; the files can be used if it is empty.
+ */
+export function readTlsFiles(config: TlsConfig): { files: TlsFiles; problems: readonly string[] } {
+  const problems: string[] = [];
+  const read = (variable: string, path: string | undefined) => {
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      problems.push(`${variable}: ${path} cannot be read (${codeOf(error)}).`);
+      return undefined;
+    }
+  };
+  const files = {
+    cert: read('TLS_CERT_FILE', config.certFile),
+    key: read('TLS_KEY_FILE', config.keyFile),
+    ca: read('TLS_CA_FILE', config.caFile),
+    clientCa: read('TLS_CLIENT_CA_FILE', config.clientCaFile),
+  };
+  checkFiles(files, problems);
+  return { files, problems };
+}
+
+function checkFiles({ cert, key, ca, clientCa }: TlsFiles, problems: string[]): void {
+  const certificate = cert && firstCertificate('TLS_CERT_FILE', cert, problems);
+  const privateKey = key && readPrivateKey(key, problems);
+  if (ca) firstCertificate('TLS_CA_FILE', ca, problems);
+  if (clientCa) firstCertificate('TLS_CLIENT_CA_FILE', clientCa, problems);
+  if (!certificate || !privateKey) return;
+  if (!certificate.checkPrivateKey(privateKey)) {
+    problems.push('TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE.');
+    return;
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    // OpenSSL refuses, for example, keys that are too short.
+    problems.push(`TLS_CERT_FILE and TLS_KEY_FILE are refused by OpenSSL (${codeOf(error)}).`);
+  }
+}
+
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The first certificate of a PEM file; all must be readable. */
+function firstCertificate(variable: string, pem: Buffer, problems: string[]): X509Certificate | undefined {
+  const texts = pem.toString('latin1').match(certificatePattern) ?? [];
+  if (texts.length === 0) problems.push(`${variable} contains no certificate in PEM format.`);
+  try {
+    return texts.map((text) => new X509Certificate(text))[0];
+  } catch {
+    problems.push(`${variable} contains a certificate that cannot be parsed.`);
+    return undefined;
+  }
+}
+
+function readPrivateKey(pem: Buffer, problems: string[]): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    problems.push(
+      pem.includes('ENCRYPTED')
+        ? 'TLS_KEY_FILE is encrypted; only a private key without a passphrase can be used.'
+        : 'TLS_KEY_FILE contains no usable private key in PEM format.',
+    );
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
