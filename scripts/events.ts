@@ -20,6 +20,9 @@ const usage = `Shows and repairs the events of a system that was started by npm 
 The exit code is 1 if anything is left to be done, or was found wrong.
 `;
 
+/** The operations that every service has. Any other operation is followed by the name of a service. */
+const commonOperations = ['dead-letters', 'replay', 'drain'];
+
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 await runDevelopmentScript(async () => {
@@ -39,9 +42,6 @@ await runDevelopmentScript(async () => {
   const left = await operate(positionals, values.key, environment);
   process.exitCode = left > 0 ? 1 : 0;
 });
-
-/** The operations that every service has. Any other operation is followed by the name of a service. */
-const commonOperations = ['dead-letters', 'replay', 'drain'];
 
 async function operate([name = '', service, ...rest]: string[], key: string | undefined, environment: Environment) {
   if (rest.length === 0 && service === undefined && commonOperations.includes(name)) {

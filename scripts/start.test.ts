@@ -106,6 +106,13 @@ describe('npm start', () => {
     expect(port).toMatchObject({ code: 1, error: expect.stringMatching(/^Port \d+ is taken; [^\n]*\n$/) });
   });
 
+  it('npm run events drains the running system, and lists its dead letters', async () => {
+    await start();
+    expect(await outcome(run('events.ts', ['drain']))).toMatchObject({ code: 0, error: '' });
+    const listed = await outcome(run('events.ts', ['dead-letters']));
+    expect(listed).toEqual({ code: 0, out: 'there are no dead letters\n', error: '' });
+  });
+
   it('with --tls has TLS between all parts, and the demo plays against it', async () => {
     const { url } = await start('--tls');
     expect(url).toMatch(/^https:/);

@@ -1,10 +1,10 @@
-import { request as httpRequest } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Code } from '@connectrpc/connect';
 import { codeFromString } from '@connectrpc/connect/protocol-connect';
+import { heldRequest } from './held-request.ts';
 
 /** A protocol in which RPCs are sent, and how its messages and compressions are written. */
 export interface RpcProtocol {
@@ -149,32 +149,11 @@ function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += 65_536) yield body.subarray(at, at + 65_536);
 }
 
-function sendHttp1(port: number, request: HostileRequest): Promise<HostileResponse> {
-  const startedAt = performance.now();
-  const { promise, resolve } = Promise.withResolvers<HostileResponse>();
-  const length = request.body.length + (request.heldBytes ?? 0);
-  const sent = httpRequest({
-    port,
-    path: request.path,
-    method: 'POST',
-    agent: false,
-    headers: { ...headersOf(request), 'content-length': length },
-  });
-  const settle = (part: Partial<HostileResponse>) =>
-    resolve({ code: undefined, httpStatus: undefined, headers: {}, ms: performance.now() - startedAt, ...part });
-  sent.on('response', (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.on('close', () => {
-      const { headers, statusCode: httpStatus } = response;
-      settle({ code: codeOfHttp1(headers, Buffer.concat(chunks).toString('latin1')), httpStatus, headers });
-      sent.destroy();
-    });
-  });
-  sent.on('error', () => settle({}));
-  if (request.heldBytes === undefined) sent.end(request.body);
-  else sent.write(request.body);
-  return promise;
+async function sendHttp1(port: number, request: HostileRequest): Promise<HostileResponse> {
+  const { path, body, heldBytes } = request;
+  const response = await heldRequest({ port, method: 'POST', path, headers: headersOf(request), body, heldBytes });
+  const { status, headers, text, ms } = response;
+  return { code: codeOfHttp1(headers, text), httpStatus: status, headers, ms };
 }
 
 function codeOfHttp1(headers: Readonly<Record<string, unknown>>, body: string): Code | undefined {

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { bodiesInFlight } from './bodies-in-flight.ts';
+
+const MiB = 1024 * 1024;
+const free = 64 * 1024;
+const refusal = expect.objectContaining({ code: 'unavailable', reason: 'bodies_in_flight', retryAfterSeconds: 1 });
+
+test('a caller may hold half of what the process may', () => {
+  const bodies = bodiesInFlight(10 * MiB);
+  const body = bodies.hold('user 1');
+  body.add(free);
+  body.add(5 * MiB);
+  expect(() => body.add(1)).toThrowError(refusal);
+  expect(() => bodies.hold('user 1').add(free + 1)).toThrowError(refusal);
+  const other = bodies.hold('user 2');
+  other.add(free);
+  expect(() => other.add(5 * MiB)).not.toThrow();
+});
+
+test('callers together may hold what the process may, and not one byte more', () => {
+  const bodies = bodiesInFlight(10 * MiB);
+  for (const caller of ['1', '2', '3']) {
+    const body = bodies.hold(caller);
+    body.add(free);
+    body.add(3 * MiB);
+  }
+  const last = bodies.hold('4');
+  last.add(free);
+  last.add(MiB);
+  expect(() => last.add(1)).toThrowError(refusal);
+});
+
+test('a body that is released gives all its bytes back, once', () => {
+  const bodies = bodiesInFlight(2 * MiB);
+  for (let count = 0; count < 3; count++) {
+    const body = bodies.hold('1');
+    body.add(free);
+    body.add(MiB / 2);
+    body.add(MiB / 2);
+    expect(() => body.add(1)).toThrowError(refusal);
+    body.release();
+    body.release();
+  }
+});
+
+test('small bodies are not counted', () => {
+  const bodies = bodiesInFlight(MiB);
+  for (let count = 0; count < 100; count++) expect(() => bodies.hold('1').add(free)).not.toThrow();
+});

@@ -1,0 +1,93 @@
+import { setTimeout } from 'node:timers/promises';
+import { services } from '@ticketing/system/services.ts';
+import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type System, startSystem } from '../e2e/harness.ts';
+
+const MiB = 1024 * 1024;
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ variables: { MAX_BODY_MIB_IN_FLIGHT: '80' } });
+});
+afterAll(() => system.stop());
+
+/** The routes of an OpenAPI document that take a body, with a value for each parameter of the path. */
+async function routesWithBody(port: number): Promise<{ method: string; path: string }[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.json`);
+  const { paths } = (await response.json()) as { paths: Record<string, Record<string, object>> };
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, operation]) => 'requestBody' in operation)
+      .map(([method]) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, '1') })),
+  );
+}
+
+const spellingsOf = (path: string) => [
+  path,
+  `${path}?x=1`,
+  path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
+  `/${path}`,
+  `${path}/`,
+  `/x/..${path}`,
+  '/nothing',
+];
+
+describe.each(services.map(({ name }) => name))('the REST port of %s', (name) => {
+  test('refuses a caller without a credential before its body has arrived, however the path is spelt', async () => {
+    const { http: port } = system.portsOf(name);
+    const routes = await routesWithBody(port);
+    expect(routes.length).toBeGreaterThan(name === 'reporting' ? -1 : 0);
+    for (const { method, path } of [...routes, { method: 'POST', path: '/nothing' }]) {
+      for (const spelling of spellingsOf(path)) {
+        for (const authorization of [undefined, 'Bearer x.y.z']) {
+          const request = { port, method, path: spelling, body: Buffer.from('{"a":'), heldBytes: MiB };
+          const { status, ms } = await heldRequest({
+            ...request,
+            ...(authorization && { headers: { authorization } }),
+          });
+          const where = `${method} ${spelling} ${authorization}`;
+          expect([400, 401, 404, 405], `${where}: ${status}`).toContain(status);
+          if (spelling === path && path !== '/nothing') expect(status, where).toBe(401);
+          expect(ms, where).toBeLessThan(5_000);
+        }
+      }
+    }
+  });
+});
+
+describe('a service that accepts large bodies', () => {
+  test('holds no more bytes than the process may, and serves others meanwhile', async () => {
+    const { http: port } = system.portsOf('tickets');
+    const tokenOf = (profileId: number) =>
+      system.identity.internalToken('tickets', testCaller({ kind: 'serviceWorker', roleId: 1, profileId }));
+    const body = Buffer.from(`{"body":"${'a'.repeat(24 * MiB)}`);
+    const upload = async (profileId: number, signal: AbortSignal) => {
+      const headers = { authorization: `Bearer ${await tokenOf(profileId)}`, 'content-type': 'application/json' };
+      return heldRequest({ port, method: 'POST', path: '/ticket', headers, body, heldBytes: 100, signal });
+    };
+    const held = new AbortController();
+    const uploads = Array.from({ length: 8 }, (_, index) => upload(800 + index, held.signal));
+    const refused: HeldResponse[] = [];
+    for (const one of uploads) void one.then((response) => refused.push(response));
+    // Three of them fit.
+    await expect.poll(() => refused.length).toBeGreaterThanOrEqual(5);
+    const { ms, status } = await heldRequest({ port, method: 'GET', path: '/ticket/1', body: Buffer.alloc(0) });
+    expect(status).toBe(401);
+    expect(ms).toBeLessThan(1_000);
+    for (const response of refused) {
+      expect(response.status).toBe(503);
+      expect(response.headers['retry-after']).toBe('1');
+      expect(JSON.parse(response.text)).toMatchObject({ code: 'bodies_in_flight' });
+    }
+    held.abort();
+    await Promise.all(uploads);
+    // The bytes of a client that has gone are given back.
+    const again = new AbortController();
+    const last = upload(900, again.signal);
+    await setTimeout(500);
+    again.abort();
+    expect(await last).toMatchObject({ status: undefined });
+  });
+});
