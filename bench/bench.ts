@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { tagCount } from './dataset.ts';
@@ -22,7 +23,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${operationNames.join(', ')}, events
+  --only get,search  the operations to compare: ${operationNames.join(', ')}, events, attacks
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
@@ -65,7 +66,7 @@ function readOptions(): BenchOptions | undefined {
     options: {
       tickets: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: '4' },
-      only: { type: 'string', default: [...operationNames, 'events'].join(',') },
+      only: { type: 'string', default: [...operationNames, 'events', 'attacks'].join(',') },
       profile: { type: 'boolean', default: false },
       servers: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -91,12 +92,15 @@ async function runBench(options: BenchOptions): Promise<void> {
   process.once('SIGINT', () => void clear().then(() => process.exit(130)));
   try {
     await prepare(bench);
-    const { operations, figures } = await measureApi(bench);
+    const hasOperations = operationNames.some((name) => options.only.includes(name));
+    const { operations, figures } = hasOperations ? await measureApi(bench) : { operations: [], figures: [] };
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
+    const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
     if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
     process.stdout.write(`\n${printTable(figures)}\n`);
+    if (attackResults.length > 0) process.stdout.write(`\n${printAttacks(attackResults)}\n`);
     const file = join(resultsFolder, `${new Date().toISOString().slice(0, 10)}.json`);
-    writeFileSync(file, `${JSON.stringify({ operations, figures }, null, 2)}\n`);
+    writeFileSync(file, `${JSON.stringify({ operations, figures, attackResults }, null, 2)}\n`);
   } finally {
     await clear();
   }
@@ -145,6 +149,13 @@ async function measureEventFlow(bench: Bench): Promise<Figure[]> {
   const figures = await measureEvents(system, { seconds, rows: tickets, progress });
   await stopProcesses(bench);
   return [...figures, ...(await measureOutage(bench))];
+}
+
+async function measureUnderAttack(bench: Bench): Promise<AttackResult[]> {
+  const system = await start(bench, { profiles: bench.options.profiles });
+  const results = await measureAttacks(system, { seconds: bench.options.seconds, progress });
+  await stopProcesses(bench);
+  return results;
 }
 
 /** The embedded log is stopped directly, a Kafka broker by a command. */

@@ -1,7 +1,8 @@
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { UniversalServerRequest } from '@connectrpc/connect/protocol';
-import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
@@ -38,7 +39,11 @@ export function limitRpcBodies({ handlers }: ConnectRouter, options: RpcBodyOpti
 
 const maxAnonymousBytes = 4096;
 const envelopeBytes = 5;
-const compressions = new Map([compressionGzip, compressionBrotli].map((one) => [one.name, one]));
+const pieceBytes = 64 * 1024;
+const decompressions = new Map<string, () => Transform>([
+  ['gzip', () => createGunzip({ chunkSize: pieceBytes })],
+  ['br', () => createBrotliDecompress({ chunkSize: pieceBytes })],
+]);
 
 /** How the message of a request is written. */
 interface Format {
@@ -68,7 +73,7 @@ function limitRequest(
   if (request.method !== 'POST' || !isByteStream(body)) return request;
   const format = formatOf(request.header.get('content-type') ?? '');
   const encoding = request.header.get(format.encodingHeader) ?? 'identity';
-  const decompress = compressions.get(encoding)?.decompress;
+  const decompress = decompressions.get(encoding);
   // Connect itself refuses a compression that it does not know, before it reads the body.
   if (encoding !== 'identity' && !decompress) return request;
   const header = new Headers(request.header);
@@ -84,7 +89,7 @@ function isByteStream(body: UniversalServerRequest['body']): body is AsyncIterab
 interface Check extends RpcBodyOptions {
   method: DescMethod;
   format: Format;
-  decompress: ((bytes: Uint8Array, maxBytes: number) => Promise<Uint8Array>) | undefined;
+  decompress: (() => Transform) | undefined;
 }
 
 /** The body of a request after it was received, decompressed and checked as a whole. */
@@ -104,8 +109,7 @@ async function* checkedBody(
   try {
     const received = await receive(body, maxBytes + envelopeBytes, limits.bodyMs, held.add);
     if (received.length === 0) return;
-    const message = await messageOf(received, maxBytes, check);
-    held.add(message.length - received.length);
+    const message = await messageOf(received, maxBytes, check, held.add);
     if (format.isJson) checkJson(message);
     else limitWireStructure(message, method.input);
     if (format.isEnveloped) yield envelopeOf(message.length);
@@ -119,12 +123,7 @@ async function* checkedBody(
 }
 
 /** Receives a body whole. Errors: body_too_large; deadline_exceeded if it takes longer than `maxMs`. */
-async function receive(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  maxMs: number,
-  add: (bytes: number) => void,
-): Promise<Buffer> {
+async function receive(body: AsyncIterable<Uint8Array>, maxBytes: number, maxMs: number, add: Add): Promise<Buffer> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooLate()), maxMs);
   const chunks: Uint8Array[] = [];
@@ -147,9 +146,17 @@ function tooLate(): DomainError {
   return new DomainError('deadline_exceeded', 'request_timeout', 'The request did not arrive in time.');
 }
 
-/** The message of a body, decompressed. Errors: malformed_message, body_too_large. */
-async function messageOf(received: Buffer, maxBytes: number, { format, decompress }: Check): Promise<Uint8Array> {
-  if (!format.isEnveloped) return decompressed(received, decompress, maxBytes);
+/** Counts bytes that are held. */
+type Add = (bytes: number) => void;
+
+/** The message of a body, decompressed. Errors: malformed_message, body_too_large, bodies_in_flight. */
+async function messageOf(
+  received: Buffer,
+  maxBytes: number,
+  { format, decompress }: Check,
+  add: Add,
+): Promise<Uint8Array> {
+  if (!format.isEnveloped) return decompressed(received, decompress, maxBytes, add);
   if (received.length < envelopeBytes) throw malformed('The body ends within the prefix of its message.');
   const flags = received.readUInt8(0);
   const length = received.readUInt32BE(1);
@@ -157,20 +164,33 @@ async function messageOf(received: Buffer, maxBytes: number, { format, decompres
   if (flags > 1) throw malformed('The prefix of the message has unknown flags.');
   if (length !== received.length - envelopeBytes) throw malformed('The body must have exactly one message.');
   if (flags === 1 && !decompress) throw malformed('The message is compressed, but no header says how.');
-  return decompressed(received.subarray(envelopeBytes), flags === 1 ? decompress : undefined, maxBytes);
+  return decompressed(received.subarray(envelopeBytes), flags === 1 ? decompress : undefined, maxBytes, add);
 }
 
-async function decompressed(bytes: Buffer, decompress: Check['decompress'], maxBytes: number): Promise<Uint8Array> {
-  if (decompress) {
-    try {
-      return await decompress(bytes, maxBytes);
-    } catch (error) {
-      const { code } = toDomainError(error);
-      throw code === 'resource_exhausted' ? bodyTooLarge(maxBytes) : malformed('The message cannot be decompressed.');
-    }
+async function decompressed(
+  bytes: Buffer,
+  decompress: Check['decompress'],
+  maxBytes: number,
+  add: Add,
+): Promise<Uint8Array> {
+  if (!decompress) {
+    if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
+    return bytes;
   }
-  if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
-  return bytes;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of decompress().end(bytes) as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > maxBytes) throw bodyTooLarge(maxBytes);
+      add(piece.length);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    throw malformed('The message cannot be decompressed.');
+  }
+  return Buffer.concat(pieces);
 }
 
 function checkJson(message: Uint8Array): void {
