@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { services } from '@ticketing/system/services.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 
@@ -59,9 +58,9 @@ describe.each(services.map(({ name }) => name))('the REST port of %s', (name) =>
 
 describe('a service that accepts large bodies', () => {
   test('holds no more bytes than the process may, and serves others meanwhile', async () => {
-    const { http: port } = system.portsOf('tickets');
+    const { http: port } = system.portsOf('gateway');
     const tokenOf = (profileId: number) =>
-      system.identity.internalToken('tickets', testCaller({ kind: 'serviceWorker', roleId: 1, profileId }));
+      system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1, sub: String(profileId) });
     const body = Buffer.from(`{"body":"${'a'.repeat(24 * MiB)}`);
     const upload = async (profileId: number, signal: AbortSignal) => {
       const headers = { authorization: `Bearer ${await tokenOf(profileId)}`, 'content-type': 'application/json' };

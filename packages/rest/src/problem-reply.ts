@@ -17,6 +17,9 @@ export function replyWithProblems(app: FastifyInstance, context: ProblemContext)
   app.setNotFoundHandler((request, reply) => sendProblem(routeNotFound(), request, reply, context));
 }
 
+/** The reason of a refusal in the middle of a body, the rest of which the server reads and discards. */
+export const bodiesInFlightReason = 'bodies_in_flight';
+
 /** The error for a path that no route has. */
 export function routeNotFound(): DomainError {
   return new DomainError('not_found', 'route_not_found', 'Not found');
@@ -37,6 +40,8 @@ export function sendProblem(
   const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
   if (problem.status >= 500) context.onServerError(error, problem.status, request);
   if (problem.status === 413) reply.header('connection', 'close');
+  // Fastify would close the connection at once, so that a gateway that is still writing the body never saw the response.
+  if (error.reason === bodiesInFlightReason) reply.removeHeader('connection');
   return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
 }
 

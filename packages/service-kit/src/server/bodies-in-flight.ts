@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { bodiesInFlightReason } from '@ticketing/rest/problem-reply.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 
 /** The bodies of requests that a process holds until their responses have ended. */
@@ -63,6 +64,8 @@ export function countedBody(body: NodeJS.ReadableStream, { add }: HeldBody): Nod
     },
   });
   body.once('error', (error: Error) => counter.destroy(error));
+  // The rest of a refused body is read and discarded: a client that is still writing would not see the response otherwise.
+  counter.once('error', () => body.unpipe(counter).resume());
   return body.pipe(counter);
 }
 
@@ -73,5 +76,5 @@ export function bodyTooLarge(maxBytes: number): DomainError {
 
 function exhausted(): DomainError {
   const detail = 'The bodies of the requests in flight are larger than this process may hold.';
-  return new DomainError('unavailable', 'bodies_in_flight', detail, { retryAfterSeconds: 1 });
+  return new DomainError('unavailable', bodiesInFlightReason, detail, { retryAfterSeconds: 1 });
 }
