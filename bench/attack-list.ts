@@ -74,7 +74,7 @@ function countOf(words: readonly string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, { length }]) => `${length} × ${word}`).join(', ');
 }
 
-/** The attacks of guarantees.md, Untrusted input. */
+/** The attacks. Source: docs/reference/guarantees.md, Untrusted input. */
 export const attacks: readonly Attack[] = [
   {
     name: 'gRPC: 39 MiB of values in 40 kB, without a credential',
