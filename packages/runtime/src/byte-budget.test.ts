@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { byteBudget } from './byte-budget.ts';
+
+test('a key takes bytes up to its limit, and no byte more', () => {
+  const budget = byteBudget({ total: 100, perKey: 10 });
+  const release = budget.tryAcquire('a', 6);
+  expect(budget.tryAcquire('a', 5)).toBeUndefined();
+  expect(budget.tryAcquire('a', 4)).toBeDefined();
+  expect(budget.tryAcquire('a', 1)).toBeUndefined();
+  expect(budget.tryAcquire('b', 10)).toBeDefined();
+  expect(budget.used()).toBe(20);
+  release?.();
+  expect(budget.tryAcquire('a', 7)).toBeUndefined();
+  expect(budget.tryAcquire('a', 6)).toBeDefined();
+});
+
+test('all keys together take bytes up to the total, and no byte more', () => {
+  const budget = byteBudget({ total: 15, perKey: 10 });
+  const release = budget.tryAcquire('a', 10);
+  expect(budget.tryAcquire('b', 6)).toBeUndefined();
+  expect(budget.tryAcquire('b', 5)).toBeDefined();
+  expect(budget.tryAcquire('c', 1)).toBeUndefined();
+  expect(budget.tryAcquire('c', 0)).toBeDefined();
+  release?.();
+  expect(budget.tryAcquire('c', 10)).toBeDefined();
+});
+
+test('bytes are given back once, however often their function is called', () => {
+  const budget = byteBudget({ total: 10, perKey: 10 });
+  const release = budget.tryAcquire('a', 4);
+  expect(budget.tryAcquire('a', 6)).toBeDefined();
+  release?.();
+  release?.();
+  expect(budget.used()).toBe(6);
+  expect(budget.tryAcquire('a', 5)).toBeUndefined();
+});
+
+test('the limits hold in any order of acquisitions and releases, and nothing is left at the end', () => {
+  const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), bytes: fc.nat(8), releases: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const budget = byteBudget({ total: 20, perKey: 12 });
+      const held: { key: string; bytes: number; release: () => void }[] = [];
+      const sum = (key?: string) =>
+        held.filter((one) => key === undefined || one.key === key).reduce((all, { bytes }) => all + bytes, 0);
+      for (const { key, bytes, releases } of steps) {
+        if (releases) held.shift()?.release();
+        const fits = sum() + bytes <= 20 && sum(key) + bytes <= 12;
+        const release = budget.tryAcquire(key, bytes);
+        expect(release !== undefined).toBe(fits);
+        if (release) held.push({ key, bytes, release });
+        expect(budget.used()).toBe(sum());
+      }
+      for (const { release } of held) release();
+      expect(budget.used()).toBe(0);
+    }),
+  );
+});
