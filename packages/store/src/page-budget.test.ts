@@ -2,13 +2,12 @@ import { EventEmitter } from 'node:events';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { expect, test } from 'vitest';
-import { fittingLength, maxPageBytes, openPageBudget, pageTooLarge, smallPageBytes } from './page-budget.ts';
+import { isLargePage, maxPageBytes, openPageBudget, requirePageSize, smallPageBytes } from './page-budget.ts';
 
 const request = (signal = new AbortController().signal) => {
   const events = new EventEmitter();
   return { signal, onEnd: (done: () => void) => void events.once('end', done), end: () => events.emit('end') };
 };
-const reasonOf = (error: unknown) => (error as DomainError).reason;
 
 test('a page holds its bytes until its request ends; a small page holds none', async () => {
   const bytes = byteBudget({ total: 2 * maxPageBytes, perKey: maxPageBytes });
@@ -50,20 +49,29 @@ test('a request whose caller has gone stops waiting with the reason of its signa
   await expect(waiting).rejects.toThrow('gone');
 });
 
-test('a page of exactly the limit fits, and one byte more does not; one document always fits', () => {
-  expect(fittingLength([])).toBe(0);
-  expect(fittingLength([maxPageBytes - 1, 1])).toBe(2);
-  expect(fittingLength([maxPageBytes - 1, 1, 1])).toBe(2);
-  expect(fittingLength([maxPageBytes, 1])).toBe(1);
-  expect(fittingLength([maxPageBytes + 1, 1])).toBe(1);
+const limitOf = (sizes: readonly number[]) => {
+  try {
+    requirePageSize(sizes);
+    return undefined;
+  } catch (error) {
+    const { code, reason, violations, message } = error as DomainError;
+    expect([code, reason, violations[0]?.pointer]).toEqual(['invalid_argument', 'page_too_large', '#/limit']);
+    return Number(/^#\/limit: is too large: .* a limit of (\d+) fits$/.exec(message)?.[1]);
+  }
+};
+
+test('a page of exactly the limit fits, and one byte more does not; the error names a limit that fits', () => {
+  expect(limitOf([])).toBeUndefined();
+  expect(limitOf([maxPageBytes - 1, 1])).toBeUndefined();
+  expect(limitOf([maxPageBytes - 1, 1, 1, 5])).toBe(2);
+  expect(limitOf([maxPageBytes, 1])).toBe(1);
 });
 
-test('the error names a limit that fits', () => {
-  const error = pageTooLarge(7);
-  expect([error.code, reasonOf(error), error.violations[0]?.pointer]).toEqual([
-    'invalid_argument',
-    'page_too_large',
-    '#/limit',
-  ]);
-  expect(error.message).toMatch(/^#\/limit: is too large: .* a limit of 7 fits$/);
+test('one item always fits', () => {
+  expect(limitOf([maxPageBytes + 1])).toBeUndefined();
+  expect(limitOf([maxPageBytes + 1, 1])).toBe(1);
+});
+
+test('a page is large from one byte above the limit of small pages', () => {
+  expect([isLargePage([smallPageBytes]), isLargePage([smallPageBytes, 1])]).toEqual([false, true]);
 });

@@ -46,22 +46,25 @@ export function openPageBudget(budget: ByteBudget = byteBudget(limits), waitMs =
 }
 
 /**
- * The length of the longest beginning of a page that has at most `maxPageBytes`; one item always fits.
- * Units: `sizes` in bytes, in the order of the page.
+ * Refuses a page whose items have more than `maxPageBytes` together. Units: `sizes` in bytes, in the order of the page.
+ *
+ * Errors: page_too_large, which names the largest limit with which the page would fit; one item always fits.
  */
-export function fittingLength(sizes: readonly number[]): number {
+export function requirePageSize(sizes: readonly number[]): void {
   let left = maxPageBytes;
   const first = sizes.findIndex((size) => {
     left -= size;
     return left < 0;
   });
-  return first < 0 ? sizes.length : Math.max(1, first);
+  if (first < 0 || sizes.length === 1) return;
+  const limit = Math.max(1, first);
+  const detail = `is too large: the results have more than ${maxPageBytes} bytes together; a limit of ${limit} fits`;
+  throw invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
 }
 
-/** The error for a page that is too large; with `limit` items it would not be. */
-export function pageTooLarge(limit: number): DomainError {
-  const detail = `is too large: the results have more than ${maxPageBytes} bytes together; a limit of ${limit} fits`;
-  return invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
+/** Whether a page needs special care, because its items have more than `smallPageBytes` together. */
+export function isLargePage(sizes: readonly number[]): boolean {
+  return sizes.reduce((sum, size) => sum + size, 0) > smallPageBytes;
 }
 
 function tooMuchAtOnce(): DomainError {

@@ -119,6 +119,31 @@ test('a page that is large for another reason than raw data is bounded too, also
   await other.stop();
 });
 
+test('tags count, in a list of them and in tickets: their keywords can be large', async () => {
+  const admin = { roleId: 1 };
+  const keywords = Array.from({ length: 500 }, (_, nth) => `${nth}`.padStart(200, 'k'));
+  const ids: number[] = [];
+  for (let nth = 0; nth < 170; nth++) {
+    const body = { name: `tag ${nth}`, detection: { keywords } };
+    const { status, json } = await tickets.request('POST', '/tag', { caller: admin, body });
+    expect(status).toBe(200);
+    ids.push(json.id);
+  }
+  const refused = await tickets.request('GET', '/tag?limit=1000');
+  expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+    400,
+    'page_too_large',
+    '#/query/limit',
+  ]);
+  const limit = limitIn(refused.json.detail);
+  expect((await tickets.request('GET', `/tag?limit=${limit}`)).json.tags).toHaveLength(limit);
+  expect((await tickets.request('GET', `/tag?limit=${limit + 1}`)).status).toBe(400);
+  for (let nth = 0; nth < 3; nth++) await create({ subject: 'tagged', tags: ids.slice(0, 60) });
+  const filters = [{ key: 't.subject', comparator: '=', value: 'tagged' }];
+  expect(limitIn((await search({ filters })).json.detail)).toBe(2);
+  expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
+}, 30_000);
+
 test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
   const transport = createConnectTransport({
     baseUrl: tickets.url,

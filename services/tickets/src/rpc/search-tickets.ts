@@ -10,9 +10,11 @@ import { readOrder } from '@ticketing/rest/read-order.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { allOf } from '@ticketing/store/field-query.ts';
-import { smallPageBytes } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
 import type { Context } from '../application/context.ts';
+import { tagMessages, tagSize } from '../application/tag-message.ts';
 import { compactTickets } from '../application/ticket-message.ts';
+import type { TagTree } from '../domain/tag-tree.ts';
 import { filterKeys, orderKeys, requiresValue } from '../domain/ticket-keys.ts';
 import { compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
@@ -62,16 +64,24 @@ export async function searchTickets(
       take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);
-  const isLarge = page.bytes > smallPageBytes;
+  const stored = page.tickets();
+  const sizes = stored.map(({ ticket }) => page.bytes / stored.length + sizeOfTags(ticket.tagIds, tree));
+  requirePageSize(sizes);
+  const isLarge = isLargePage(sizes);
   const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree, isLarge };
   const end = page.end && { now, total, offset: offset + page.count, ...page.end };
   const response: SearchTicketsResponse = {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
-    tickets: await compactTickets(context, page.tickets(), options),
+    tickets: await compactTickets(context, stored, options),
     total,
     offset,
     limit,
     ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
   };
   return isLarge ? markAsLarge(response) : response;
+}
+
+/** The tags of a ticket are not stored with it, but are part of its message. */
+function sizeOfTags(tagIds: readonly number[], tree: TagTree): number {
+  return tagMessages(tagIds, tree).reduce((sum, tag) => sum + tagSize(tag), 0);
 }

@@ -1,6 +1,6 @@
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
-import { fittingLength, pageTooLarge, smallPageBytes } from '@ticketing/store/page-budget.ts';
+import { maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { leftOutOfReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { isDeleted, isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
@@ -54,6 +54,8 @@ export const tooSlowDetail = 'This search takes too long. Narrow it by filters, 
 
 /** How long a process expects large pages after one. */
 const largeForMs = 600_000;
+/** The server reads this many tickets at a time to find out their sizes. */
+const sizesAtOnce = 20;
 /** How much of a large page is read at a time. */
 const readBytes = 2 * 1024 * 1024;
 
@@ -148,24 +150,9 @@ interface SizedTicket extends TicketDocument {
  * read, and so that the error for a page that is too large can name a limit that fits.
  */
 async function readLargePage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
-  const found = await readRanges(tickets, request, (match, { sort, skip, limit, field }) =>
-    tickets
-      .aggregate<SizedTicket>(
-        [
-          { $match: match },
-          { $sort: sort },
-          ...(skip > 0 ? [{ $skip: skip }] : []),
-          { $limit: limit },
-          { $project: projectionOf(request) },
-          { $project: { [field]: 1, bytes: { $bsonSize: '$$ROOT' } } },
-        ],
-        { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: limit },
-      )
-      .toArray(),
-  );
+  const found = await readSizes(tickets, request);
   const shown = found.slice(0, request.limit).map(({ item }) => item);
-  const fitting = fittingLength(shown.map(({ bytes }) => bytes));
-  if (fitting < shown.length) throw pageTooLarge(fitting);
+  requirePageSize(shown.map(({ bytes }) => bytes));
   const bytes = shown.reduce((sum, one) => sum + one.bytes, 0);
   await request.take(bytes);
   const documents = await readContents(tickets, request, shown);
@@ -176,6 +163,37 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
     end: last && positionOf(last.item, last.range),
     tickets: () => documents.map((document) => storedTicket(readDocument(document))),
   };
+}
+
+/** Reads the sizes of the tickets of a page, until they are too large together. */
+async function readSizes(
+  tickets: TicketCollection,
+  request: PageRequest,
+): Promise<{ item: SizedTicket; range: Range }[]> {
+  let bytes = 0;
+  return readRanges(tickets, request, async (match, { sort, skip, limit, field }) => {
+    const stages = [
+      { $match: match },
+      { $sort: sort },
+      ...(skip > 0 ? [{ $skip: skip }] : []),
+      { $limit: limit },
+      { $project: projectionOf(request) },
+      { $project: { [field]: 1, bytes: { $bsonSize: '$$ROOT' } } },
+    ];
+    const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
+    const cursor = tickets.aggregate<SizedTicket>(stages, options);
+    const sized: SizedTicket[] = [];
+    try {
+      while (bytes <= maxPageBytes && (await cursor.hasNext())) {
+        const batch = cursor.readBufferedDocuments();
+        bytes = batch.reduce((sum, one) => sum + one.bytes, bytes);
+        sized.push(...batch);
+      }
+    } finally {
+      await cursor.close();
+    }
+    return sized;
+  });
 }
 
 /** Reads tickets whose sizes are known, some at a time. Those that have changed and match no longer are left out. */
