@@ -8,9 +8,10 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagMessages } from '../application/tag-message.ts';
-import { fullTicket } from '../application/ticket-message.ts';
+import { fullTicket, type RenderOptions } from '../application/ticket-message.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
 
-/** The most bytes of stored tickets in a response; as a message, open objects can have more than five times their bytes. */
+/** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
 const maxBytes = 8 * 1024 * 1024;
 
 /**
@@ -31,9 +32,7 @@ export async function getTicketSnapshots(
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
-    const { manualWorkEntries } = one;
-    const ticket = await fullTicket(context, one, options);
-    snapshots.push({ $typeName: 'ticketing.tickets.v1.TicketSnapshot', ticket, manualWorkEntries });
+    snapshots.push(await snapshotOf(context, one, options));
     if (slice.isOver()) await slice.pause();
   }
   const tree = await context.tags.tree();
@@ -46,5 +45,21 @@ export async function getTicketSnapshots(
     // The tags in the response may be newer than this revision, but none is older.
     tagRevision: BigInt(Math.min(treeBefore.revision, tree.revision)),
     remainingIds,
+  };
+}
+
+async function snapshotOf(context: Context, stored: StoredTicket, options: RenderOptions): Promise<TicketSnapshot> {
+  const jsonTexts: Record<string, string> = {};
+  const ticket = { ...stored.ticket };
+  for (const name of ['rawData', 'workitem', 'clientData'] as const) {
+    const text = ticket[name];
+    if (text !== null) jsonTexts[name] = text;
+    ticket[name] = null;
+  }
+  return {
+    $typeName: 'ticketing.tickets.v1.TicketSnapshot',
+    ticket: await fullTicket(context, { ...stored, ticket }, options),
+    manualWorkEntries: stored.manualWorkEntries,
+    jsonTexts,
   };
 }
