@@ -1,3 +1,4 @@
+import { documentReader } from '@ticketing/store/document-reader.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
 import { maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
@@ -213,12 +214,15 @@ async function readContents(
     const match = { $and: [{ _id: { $in: ids } }, request.query, isNotDeleted] };
     const options = { projection: projectionOf(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };
     const found = (await tickets.find(match, { ...options, raw: true }).toArray()) as unknown as Uint8Array[];
-    const byId = new Map(found.map((document) => [readDocument(document)._id, document]));
+    const byId = new Map(found.map((document) => [readId(document)._id, document]));
     documents.push(...ids.map((id) => byId.get(id)).filter((document) => document !== undefined));
     start = end;
   }
   return documents;
 }
+
+/** Decodes nothing else, because the other fields are large. */
+const readId = documentReader<Pick<TicketDocument, '_id'>>(['_id']);
 
 const projectionOf = (request: PageRequest) =>
   request.withRawData ? leftOutOfLists : { ...leftOutOfLists, rawData: 0 };
