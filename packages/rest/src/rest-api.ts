@@ -7,6 +7,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from './encode.ts';
+import { isLarge, writeInPieces } from './large-response.ts';
 import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
 import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
@@ -215,14 +216,18 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
   return (response, request, reply) => {
     const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
-    const json = isShown ? encodeShown(response) : encodePlain(response);
     const version = etag && valueAt(response, etag);
     if (version !== undefined) reply.header('etag', `"${String(version)}"`);
-    return reply
+    reply
       .code(rule.status || 200)
       .header('content-type', 'application/json; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+      .header('cache-control', 'no-store');
+    if (isLarge(response) && !bodyField) {
+      const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined);
+      return reply.send(Readable.from(pieces, { objectMode: false }));
+    }
+    const json = isShown ? encodeShown(response) : encodePlain(response);
+    return reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
   };
 }
 

@@ -57,3 +57,48 @@ test('the limits hold in any order of acquisitions and releases, and nothing is 
     }),
   );
 });
+
+const never = new AbortController().signal;
+
+test('those who wait get bytes in turn; one whose key is at its limit lets others pass', async () => {
+  const budget = byteBudget({ total: 20, perKey: 10 });
+  const order: string[] = [];
+  const wait = async (name: string, key: string, bytes: number) => {
+    const release = await budget.acquire(key, bytes, never);
+    order.push(name);
+    return release;
+  };
+  const first = await wait('a1', 'a', 10);
+  const second = await wait('b1', 'b', 10);
+  const third = wait('a2', 'a', 10);
+  const fourth = wait('c1', 'c', 6);
+  const fifth = wait('c2', 'c', 4);
+  second();
+  await Promise.all([fourth, fifth]);
+  expect(order).toEqual(['a1', 'b1', 'c1', 'c2']);
+  first();
+  const releases = await Promise.all([third, fourth, fifth]);
+  expect(order.at(-1)).toBe('a2');
+  for (const release of releases) release();
+  expect(budget.used()).toBe(0);
+});
+
+test('one who no longer waits gets nothing, and those behind it are served', async () => {
+  const budget = byteBudget({ total: 10, perKey: 10 });
+  const held = await budget.acquire('a', 4, never);
+  const leaving = new AbortController();
+  const large = budget.acquire('b', 10, leaving.signal);
+  const small = budget.acquire('c', 7, never);
+  leaving.abort(new Error('gone'));
+  await expect(large).rejects.toThrow('gone');
+  await expect(budget.acquire('d', 1, leaving.signal)).rejects.toThrow('gone');
+  held();
+  (await small)();
+  expect(budget.used()).toBe(0);
+});
+
+test('nobody waits for more bytes than there are', async () => {
+  const budget = byteBudget({ total: 10, perKey: 5 });
+  await expect(budget.acquire('a', 6, never)).rejects.toThrow(RangeError);
+  (await budget.acquire('a', 5, never))();
+});

@@ -5,13 +5,26 @@ export interface ByteBudget {
    * the total is at its limit.
    */
   tryAcquire(key: string, bytes: number): (() => void) | undefined;
+  /**
+   * Takes bytes as soon as they are free; those who wait are served in turn, except that one whose key is at its limit
+   * lets others pass. Errors: RangeError for more bytes than a key may have; the reason of the signal.
+   */
+  acquire(key: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** The bytes that are taken. */
   used(): number;
+}
+
+/** One that waits for bytes. */
+interface Waiting {
+  key: string;
+  bytes: number;
+  grant(release: () => void): void;
 }
 
 /** Makes a budget. A key that holds nothing takes no memory. Units: bytes. */
 export function byteBudget(limits: { total: number; perKey: number }): ByteBudget {
   const takenByKey = new Map<string, number>();
+  const waiting = new Set<Waiting>();
   let taken = 0;
 
   function give(key: string, bytes: number): void {
@@ -19,19 +32,56 @@ export function byteBudget(limits: { total: number; perKey: number }): ByteBudge
     const left = (takenByKey.get(key) ?? 0) - bytes;
     if (left > 0) takenByKey.set(key, left);
     else takenByKey.delete(key);
+    serveWaiting();
+  }
+
+  function serveWaiting(): void {
+    for (const one of waiting) {
+      if (taken + one.bytes > limits.total) return;
+      const release = tryAcquire(one.key, one.bytes);
+      if (release) one.grant(release);
+    }
+  }
+
+  function tryAcquire(key: string, bytes: number): (() => void) | undefined {
+    const ofKey = (takenByKey.get(key) ?? 0) + bytes;
+    if (taken + bytes > limits.total || ofKey > limits.perKey) return undefined;
+    taken += bytes;
+    if (ofKey > 0) takenByKey.set(key, ofKey);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      give(key, bytes);
+    };
   }
 
   return {
-    tryAcquire(key, bytes) {
-      const ofKey = (takenByKey.get(key) ?? 0) + bytes;
-      if (taken + bytes > limits.total || ofKey > limits.perKey) return undefined;
-      taken += bytes;
-      if (ofKey > 0) takenByKey.set(key, ofKey);
-      let isHeld = true;
-      return () => {
-        if (isHeld) give(key, bytes);
-        isHeld = false;
-      };
+    tryAcquire,
+    async acquire(key, bytes, signal) {
+      signal.throwIfAborted();
+      if (bytes > Math.min(limits.total, limits.perKey)) throw new RangeError(`${bytes} bytes are never free`);
+      const release = tryAcquire(key, bytes);
+      if (release) return release;
+      return new Promise<() => void>((resolve, reject) => {
+        const end = () => {
+          waiting.delete(one);
+          signal.removeEventListener('abort', abort);
+        };
+        const abort = () => {
+          end();
+          reject(signal.reason);
+          // The next one may need fewer bytes.
+          serveWaiting();
+        };
+        const grant = (released: () => void) => {
+          end();
+          resolve(released);
+        };
+        const one: Waiting = { key, bytes, grant };
+        waiting.add(one);
+        signal.addEventListener('abort', abort, { once: true });
+      });
     },
     used: () => taken,
   };

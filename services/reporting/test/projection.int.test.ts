@@ -28,6 +28,8 @@ import { tagRefreshStore } from '../src/store/tag-refresh-store.ts';
 import { ticketChanged } from './harness.ts';
 import { TicketModel } from './stub-tickets.ts';
 
+type Snapshots = Context['tickets']['snapshots'];
+
 const connections: Connection[] = [];
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 const { signal } = new AbortController();
@@ -52,10 +54,10 @@ async function openProjection(delays: readonly number[] = [0]) {
   const model = new TicketModel();
   let calls = 0;
   const tickets: Context['tickets'] = {
-    async snapshots(ids) {
+    async *snapshots(ids) {
       const snapshots = model.snapshots(ids);
       await setTimeout(delays[calls++ % delays.length]);
-      return snapshots;
+      yield snapshots;
     },
     versions: async (afterId) => model.versions(afterId, 5),
     async confirmErasure(ticketId) {
@@ -196,14 +198,14 @@ test.each([
       ...context,
       tickets: {
         ...context.tickets,
-        async snapshots(ids) {
+        async *snapshots(ids) {
           const snapshots = model.snapshots(ids);
           if (isFirst) {
             isFirst = false;
             wasRead.resolve();
             await mayReturn.promise;
           }
-          return snapshots;
+          yield snapshots;
         },
       },
     };
@@ -224,10 +226,18 @@ test('whichever call fails, before or after its effect, handling the event again
     for (const when of ['before', 'after'] as const) {
       const { model, context, rows } = await openProjection();
       let calls = 0;
+      const failingReads = (method: Snapshots): Snapshots =>
+        async function* (...given) {
+          const fails = ++calls === nth;
+          if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
+          yield* method(...given);
+          if (fails) throw new DomainError('unavailable', 'test', 'after');
+        };
       const failing = <Port extends object>(port: Port): Port =>
         new Proxy(port, {
           get(target, name) {
             const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+            if (name === 'snapshots') return failingReads(method as unknown as Snapshots);
             return async (...given: unknown[]) => {
               const fails = ++calls === nth;
               if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');

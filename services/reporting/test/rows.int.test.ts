@@ -157,3 +157,14 @@ test('metrics show the lag of the consumer', async () => {
   }
   expect(metrics).toMatch(/^consumer_blocked_keys\{.*\} 0$/m);
 });
+
+test('tickets of which the tickets service returns only some at a time all get their rows', async () => {
+  const ids = [9001, 9002, 9003, 9004, 9005];
+  for (const id of ids) reporting.model.put(id, { subject: 'in parts' });
+  reporting.model.maxSnapshots = 2;
+  const messages = ids.map((id) => ticketChanged(id, 1));
+  await reporting.bus.publish(ticketChangedTopic.name, messages);
+  const rows = reporting.database.collection<{ _id: number }>('rows1');
+  await expect.poll(() => rows.countDocuments({ _id: { $in: ids } }), { timeout: 10_000 }).toBe(ids.length);
+  reporting.model.maxSnapshots = Number.POSITIVE_INFINITY;
+});

@@ -19,6 +19,8 @@ export class TicketModel {
   tagRevision = 0;
   /** Whether every call to the stub fails with `unavailable`. */
   isUnavailable = false;
+  /** How many tickets the stub returns at a time. */
+  maxSnapshots = Number.POSITIVE_INFINITY;
 
   /** Creates a ticket or changes it. Returns its version. */
   put(id: number, fields: TicketInit = {}): number {
@@ -79,7 +81,8 @@ export function serveTickets(model: TicketModel): Promise<StubServer> {
     service(SnapshotService, {
       getTicketSnapshots({ ticketIds }) {
         requireAvailable();
-        return model.snapshots(ticketIds);
+        const read = ticketIds.slice(0, model.maxSnapshots);
+        return { ...model.snapshots(read), remainingIds: ticketIds.slice(read.length) };
       },
       listTicketVersions({ afterId, limit }) {
         requireAvailable();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -20,6 +21,7 @@ afterAll(() => tickets.stop());
 const send = (key: string, method: string, path: string, body: unknown, caller = {}): Promise<TestResponse> =>
   tickets.request(method, path, { body, caller, headers: { 'idempotency-key': key } });
 const post = (key: string, body: object = {}) => send(key, 'POST', '/ticket', { channel: 'chat', ...body });
+const callerDigest = (name: string) => createHash('sha256').update(`caller\0${name}`).digest('base64url');
 const isReplayed = ({ headers }: TestResponse) => headers.get('idempotency-replayed') === 'true';
 const countOf = (query: object) => tickets.database.collection('tickets').countDocuments(query);
 
@@ -116,21 +118,68 @@ describe('Idempotency-Key', () => {
       })
       .asPromise();
     const store = openIdempotencyStore(connection);
+    const sender = { name: 'x', maxBytes: 1_000 };
     await store.eraseAbout({ kind: 'Ticket', id: 5 });
     for (const [key, ids, state] of [
       ['alive', [4], 'done'],
       ['deleted', [4, 5], 'erased'],
     ] as const) {
-      const found = await store.claim(key, 'print');
+      const found = await store.claim(key, 'print', sender);
       if (found.state !== 'claimed') throw new Error('the key is taken');
       await store.complete(
         found.claim,
         Buffer.from('text of the ticket'),
         ids.map((id) => ({ kind: 'Ticket', id })),
       );
-      expect((await store.claim(key, 'print')).state).toBe(state);
+      expect((await store.claim(key, 'print', sender)).state).toBe(state);
     }
     await connection.close();
+  });
+
+  test('a large response is stored too, and is removed with its ticket', async () => {
+    const parts = tickets.database.collection('idempotencyParts');
+    const body = {
+      subject: 'groß',
+      body: 'Vertrauliches & mehr. '.repeat(100_000),
+      rawData: { a: 'x'.repeat(1_000_000) },
+    };
+    const first = await post('large', body);
+    const second = await post('large', body);
+    expect([first.status, second.status, isReplayed(first), isReplayed(second)]).toEqual([200, 200, false, true]);
+    expect(JSON.stringify(second.json) === JSON.stringify(first.json)).toBe(true);
+    expect(await countOf({ subject: 'groß' })).toBe(1);
+    expect(await parts.countDocuments()).toBeGreaterThan(1);
+    await tickets.request('DELETE', `/ticket/${first.json.id}`, { caller: { roleId: 1 } });
+    expect((await post('large', body)).status).toBe(404);
+    expect(await parts.countDocuments()).toBe(0);
+  });
+
+  test('is refused with 429 before anything is changed, if the stored responses of the caller are too large', async () => {
+    const caller = { profileId: 4711 };
+    const create = (key: string) => send(key, 'POST', '/ticket', { channel: 'chat', subject: 'zu viel' }, caller);
+    const counts = tickets.database.collection<{ _id: string; owner: string; bytes: number }>('idempotencyBytes');
+    expect((await create('within')).status).toBe(200);
+    // Counts what another process has stored: 256 MiB for each caller that is known.
+    const owner = callerDigest('user 4711');
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    await counts.insertOne({ _id: `${owner}/0`, owner, bytes: 256 * 1024 ** 2, expiresAt } as never);
+    const other = await tickets.startInstance();
+    const url = `http://127.0.0.1:${other.ports.http}`;
+    const headers = { 'idempotency-key': 'beyond' };
+    const request = { body: { channel: 'chat', subject: 'zu viel' }, url, caller };
+    const refused = await tickets.request('POST', '/ticket', { ...request, headers });
+    expect([refused.status, refused.json.code]).toEqual([429, 'idempotency_budget_exceeded']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500);
+    expect(await countOf({ subject: 'zu viel' })).toBe(1);
+    const replayed = await tickets.request('POST', '/ticket', { ...request, headers: { 'idempotency-key': 'within' } });
+    expect([replayed.status, isReplayed(replayed)]).toEqual([200, true]);
+    expect((await tickets.request('POST', '/ticket', request)).status).toBe(200);
+    await counts.updateOne({ _id: `${owner}/0` }, { $set: { bytes: 256 * 1024 ** 2 - 1_000_000 } });
+    const third = await tickets.startInstance();
+    const below = { ...request, headers, url: `http://127.0.0.1:${third.ports.http}` };
+    expect((await tickets.request('POST', '/ticket', below)).status).toBe(200);
+    await other.stop();
+    await third.stop();
   });
 
   test('has no effect on requests that only read', async () => {

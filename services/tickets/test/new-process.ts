@@ -1,6 +1,7 @@
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openPageBudget } from '@ticketing/store/page-budget.ts';
 import type { Context } from '../src/application/context.ts';
 import { openContext } from '../src/application/open-context.ts';
 import { defaultSettings } from '../src/settings.ts';
@@ -20,6 +21,7 @@ export function newProcess(
     config: { signingKeyFile: identity.keys.signingKeyFile('tickets') },
     database,
     idempotency: openIdempotencyStore(database.connection),
+    pages: openPageBudget(),
     settings: async () => defaultSettings,
     wakeRelay,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },

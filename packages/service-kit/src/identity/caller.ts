@@ -44,6 +44,11 @@ export function hasRight(caller: Caller, right: string): boolean {
   return caller.roleId === 1 || caller.permissions.includes(right);
 }
 
+/** Names a caller where something is counted or stored for each. */
+export function callerKey({ kind, profileId, service }: Caller): string {
+  return `${kind} ${profileId ?? service}`;
+}
+
 /** The caller for a service that calls on its own behalf. */
 export function serviceCaller(service: string): Caller {
   return {

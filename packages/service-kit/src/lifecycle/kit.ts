@@ -5,6 +5,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openPageBudget, type PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
@@ -29,6 +30,8 @@ export interface Kit<Own, Settings> {
    * that they describe. Errors: as of `database`.
    */
   idempotency: IdempotencyStore;
+  /** The bytes of the pages of results that this process holds. Every list whose pages can be large takes from it. */
+  pages: PageBudget;
   issuer: Issuer;
   tokens: InternalTokens;
   tls: ServiceTls;
@@ -121,6 +124,7 @@ export async function openKit<Own, Settings>(
   return {
     ...options,
     metrics: createMetrics(entry.name),
+    pages: openPageBudget(),
     issuer,
     tokens,
     tls,

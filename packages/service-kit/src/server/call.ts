@@ -14,6 +14,8 @@ export interface Call {
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */
   setResponseHeader(name: string, value: string): void;
+  /** Calls a function when the response has been sent, or cannot be sent any more. */
+  onEnd(done: () => void): void;
   /** Set if the request has an `Idempotency-Key`: the client may send it more than once. */
   idempotency?: IdempotentRequest;
 }

@@ -47,7 +47,7 @@ class FakeService {
 
   readonly records: Pick<IdempotencyStore, 'claim' | 'renew' | 'reserve' | 'complete' | 'release'> = {
     renew: async () => true,
-    claim: (id, fingerprint) => this.step((): IdempotencyClaim => this.#claim(id, fingerprint)),
+    claim: (id, fingerprint, sender) => this.step((): IdempotencyClaim => this.#claim(id, fingerprint, sender)),
     reserve: (claim, name, proposed) =>
       this.step(() => {
         const record = this.#claimedRecord(claim);
@@ -63,7 +63,7 @@ class FakeService {
     release: (claim) => this.step(() => void (this.#claimedRecord(claim) && this.recordsById.delete(claim.id))),
   };
 
-  #claim(id: string, fingerprint: string): IdempotencyClaim {
+  #claim(id: string, fingerprint: string, sender: ClaimedRequest['sender']): IdempotencyClaim {
     const record = this.recordsById.get(id);
     if (record?.response) return { state: 'done', fingerprint: record.fingerprint, response: record.response };
     if (record && (!this.isLeaseExpired || record.fingerprint !== fingerprint)) {
@@ -71,7 +71,8 @@ class FakeService {
     }
     const owner = String(this.#claims++);
     this.recordsById.set(id, { fingerprint, reserved: {}, ...record, owner });
-    return { state: 'claimed', claim: { id, requestId: `request ${id}`, owner, reserved: { ...record?.reserved } } };
+    const reserved = { ...record?.reserved };
+    return { state: 'claimed', claim: { id, requestId: `request ${id}`, owner, reserved, sender } };
   }
 
   #claimedRecord({ id, owner }: ClaimedRequest): StoredRecord | undefined {

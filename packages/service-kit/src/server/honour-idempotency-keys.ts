@@ -5,7 +5,7 @@ import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
-import type { Caller } from '../identity/caller.ts';
+import { callerKey, isHuman } from '../identity/caller.ts';
 import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
 
@@ -14,7 +14,8 @@ import type { IdempotentRequest } from './idempotent-request.ts';
  *
  * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that
  * is refused has changed nothing, and releases its key.
- * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running.
+ * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running,
+ * idempotency_budget_exceeded.
  * Source: docs/reference/api.md, Idempotency keys.
  */
 export function honourIdempotencyKeys(
@@ -36,6 +37,8 @@ export function honourIdempotencyKeys(
 type RequestRecords = Pick<IdempotencyStore, 'claim' | 'renew' | 'reserve' | 'complete' | 'release'>;
 
 const renewMs = 3_000;
+/** The most bytes of stored responses of a caller, in the proportion of the rate limits of people and machines. */
+const maxBytes = { person: 256 * 1024 ** 2, machine: 25 * 1024 ** 3 };
 
 type Handler = (call: Call, request: Message) => Promise<Message>;
 
@@ -44,7 +47,12 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
     const fingerprint = digest(method.toString(), toBinary(method.input, request));
-    const found = await store.claim(digest(callerName(call.caller), readKey(header)), fingerprint);
+    const name = callerKey(call.caller);
+    const sender = {
+      name: digest('caller', name),
+      maxBytes: isHuman(call.caller) ? maxBytes.person : maxBytes.machine,
+    };
+    const found = await store.claim(digest(name, readKey(header)), fingerprint, sender);
     if (found.state !== 'claimed') {
       if (found.fingerprint !== fingerprint) throw reused();
       if (found.state === 'erased') throw notFound(found.kind);
@@ -87,10 +95,6 @@ async function handleClaimed(
 
 /** The codes of errors that can come after a handler has changed something. */
 const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
-
-function callerName({ kind, profileId, service }: Caller): string {
-  return `${kind} ${profileId ?? service}`;
-}
 
 /** Reads a key that is written bare, or quoted as a string of RFC 8941. Errors: invalid_idempotency_key. */
 function readKey(header: string): string {

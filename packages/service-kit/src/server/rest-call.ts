@@ -22,6 +22,11 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     trace,
     header: (name) => headerOf(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
+    onEnd(done) {
+      // A connection that has ended is not announced again.
+      if (reply.raw.closed) done();
+      else reply.raw.once('close', done);
+    },
     get log() {
       return log.child({ traceId: trace.traceId });
     },

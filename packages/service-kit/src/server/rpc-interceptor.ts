@@ -54,6 +54,11 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         signal,
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
+        // This signal is aborted in any case, once the response has been encoded.
+        onEnd(done) {
+          if (request.signal.aborted) done();
+          else request.signal.addEventListener('abort', done, { once: true });
+        },
       });
       const response = await rejectOnAbort(next(request), signal);
       for (const [name, value] of responseHeaders) response.header.set(name, value);

@@ -38,10 +38,12 @@ export async function project(context: ProjectionContext, ids: readonly number[]
       );
     }
     const addCount = await context.tagRefreshes.addCount();
-    const { snapshots, tags, tagRevision } = await context.tickets.snapshots(toRead, options);
-    const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
-    const rows = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
-    const toReadAgain = await context.rows.put(rows, Number(tagRevision));
+    const toReadAgain: number[] = [];
+    for await (const { snapshots, tags, tagRevision } of context.tickets.snapshots(toRead, options)) {
+      const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
+      const rows = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
+      toReadAgain.push(...(await context.rows.put(rows, Number(tagRevision))));
+    }
     // If a tag has changed since, its refresh may have looked for rows before these were written: read all of them again.
     if (addCount === (await context.tagRefreshes.addCount())) toRead = toReadAgain;
   }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   ChannelSchema,
@@ -64,7 +65,7 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
       secondsToClose: secondsBetween(closedAt, createdAt),
       secondsClosedAfterSLA: secondsBetween(closedAt, dueBy),
       email: ticket.agent?.email ?? null,
-      rawData: rawDataOf(ticket),
+      rawData: rawDataOf(ticket, snapshot.jsonTexts),
     },
   };
 }
@@ -90,11 +91,20 @@ function pathOf(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
 }
 
 /** The ticket in full form as JSON text. If that is too large to be stored, the bodies of the ticket are null in it. */
-function rawDataOf(ticket: Ticket): string {
+function rawDataOf(ticket: Ticket, jsonTexts: TicketSnapshot['jsonTexts']): string {
   const json = encodeTicket(ticket);
-  const text = JSON.stringify(json);
+  const text = jsonText(json, jsonTexts);
   if (Buffer.byteLength(text) <= maxRawDataBytes) return text;
-  return JSON.stringify({ ...json, body: null, bodyPlain: null, bodyClean: null });
+  return jsonText({ ...json, body: null, bodyPlain: null, bodyClean: null }, jsonTexts);
+}
+
+/** An object as JSON text; for some of its members the text is given. */
+function jsonText(json: JsonObject, given: Readonly<Record<string, string>>): string {
+  const members = Object.entries(json).map(([name, value]) => {
+    const text = Object.hasOwn(given, name) ? given[name] : JSON.stringify(value);
+    return `${JSON.stringify(name)}:${text}`;
+  });
+  return `{${members.join(',')}}`;
 }
 
 function spellingOf(schema: Parameters<typeof spellingsOf>[0], value: number): string | null {

@@ -1,5 +1,5 @@
+import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import type { Cell, Pages } from './file-format.ts';
-import { startTimeSlice } from './time-slice.ts';
 
 const chunkLength = 65_536;
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
+import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import exceljs from 'exceljs';
 import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
 import { sheetText } from './sheet-text.ts';
-import { startTimeSlice } from './time-slice.ts';
 
 const maxRows = 1_048_576;
 const plainStyle = {};

@@ -5,6 +5,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
@@ -19,6 +20,7 @@ export interface Context extends TicketStores {
   analysisRequests: AnalysisRequestStore;
   bulkStore: BulkStore;
   idempotency: IdempotencyStore;
+  pages: PageBudget;
   bulks: Bulks;
   ticketIds: IdSequence;
   tagIds: IdSequence;

@@ -16,14 +16,23 @@ import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
 
 /** The parts of the kit from which the context is made. */
-export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'settings' | 'wakeRelay'> {
+export interface ContextParts
+  extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'pages' | 'settings' | 'wakeRelay'> {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
-export function openContext({ config, database, idempotency, settings, wakeRelay, runtime }: ContextParts): Context {
+export function openContext({
+  config,
+  database,
+  idempotency,
+  pages,
+  settings,
+  wakeRelay,
+  runtime,
+}: ContextParts): Context {
   const { connection } = database;
   const stores = openTicketStores(connection, wakeRelay);
   const context = {
@@ -33,6 +42,7 @@ export function openContext({ config, database, idempotency, settings, wakeRelay
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
     idempotency,
+    pages,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,

@@ -18,19 +18,11 @@ export async function removeTagsFromTickets(
   tags: readonly RemovedTag[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const query = { tagIds: { $in: tags.map(({ id }) => id) } };
+  const tagIds = tags.map(({ id }) => id);
   while (!signal?.aborted) {
-    const page = await context.ticketLists.page({
-      query,
-      order: { key: 't.id', direction: 1 },
-      now: context.now(),
-      limit: concurrency,
-      offset: 0,
-      after: undefined,
-      withRawData: false,
-    });
-    if (page.count === 0) return;
-    await Promise.all(page.tickets().map(({ ticket }) => removeTags(context, ticket.id, tags).catch(ignoreDeleted)));
+    const ids = await context.tickets.idsWithTags(tagIds, concurrency);
+    if (ids.length === 0) return;
+    await Promise.all(ids.map((id) => removeTags(context, id, tags).catch(ignoreDeleted)));
   }
 }
 

@@ -37,3 +37,17 @@ export function tagMessages(ids: readonly number[], tree: TagTree): Tag[] {
     return [message];
   });
 }
+
+const sizes = new WeakMap<Tag, number>();
+/** About the size of the other fields of a tag. */
+const otherBytes = 300;
+
+/** About how many bytes the message of a tag has: its keywords can be 100,000 characters. */
+export function tagSize(tag: Tag): number {
+  const known = sizes.get(tag);
+  if (known !== undefined) return known;
+  const texts = [tag.name, tag.fullName, ...(tag.detection?.keywords ?? [])];
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), otherBytes);
+  sizes.set(tag, size);
+  return size;
+}

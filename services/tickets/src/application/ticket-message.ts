@@ -23,6 +23,8 @@ export interface RenderOptions {
    * lack.
    */
   tree: TagTree;
+  /** Whether each message is made only when it is read, and again each time, so that no two are in memory at once. */
+  isLarge?: boolean;
 }
 
 /** Makes the messages of tickets in full form. */
@@ -65,7 +67,17 @@ async function render<Message>(
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const renderContext = { ...options, tree, profiles, now };
+  if (options.isLarge) return madeWhenRead(stored, (one) => renderOne(one, renderContext));
   return stored.map((one) => renderOne(one, renderContext));
+}
+
+/** A list whose items are made from those of another list each time they are read. */
+function madeWhenRead<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] {
+  const made: Made[] = [];
+  for (const [index, item] of items.entries()) {
+    Object.defineProperty(made, index, { enumerable: true, get: () => make(item) });
+  }
+  return made;
 }
 
 /** The computed fields of some ticket. Its keys are the names of all computed fields. */

@@ -1,68 +1,65 @@
-import { setImmediate } from 'node:timers/promises';
 import type {
   GetTicketSnapshotsRequest,
   GetTicketSnapshotsResponse,
   TicketSnapshot,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagMessages } from '../application/tag-message.ts';
-import { fullTickets } from '../application/ticket-message.ts';
+import { fullTicket, type RenderOptions } from '../application/ticket-message.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 
-const batchSize = 5;
-/** The limit of all texts together, in characters. */
-const maxTextLength = 16 * 1024 * 1024;
+/** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
+const maxBytes = 8 * 1024 * 1024;
 
 /**
- * Returns tickets as they are now, for services that store data of them.
+ * Returns tickets as they are now, for services that store data of them: as many as have not too many bytes together.
  *
- * Errors: too_large, if the texts of several tickets together exceed the limit; a single ticket is always returned.
+ * Errors: too_much_at_once.
  */
 export async function getTicketSnapshots(
   context: Context,
   call: Call,
   { ticketIds }: GetTicketSnapshotsRequest,
 ): Promise<GetTicketSnapshotsResponse> {
+  const { tickets: stored, bytes, remainingIds } = await context.tickets.findSome(ticketIds, maxBytes);
+  await context.pages.take(callerKey(call.caller), bytes, call);
+  // Read after the tickets, so that the tree has each of their tags that still exists.
+  const treeBefore = await context.tags.tree();
+  const options = { caller: call.caller, withRawData: true, tree: treeBefore };
   const snapshots: TicketSnapshot[] = [];
-  const tagIdsOfTickets = new Set<number>();
-  let length = 0;
-  let tagRevision = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < ticketIds.length; at += batchSize) {
-    const stored = await context.tickets.findAll(ticketIds.slice(at, at + batchSize));
-    for (const { ticket } of stored) {
-      length += lengthOf(ticket);
-      for (const id of ticket.tagIds) tagIdsOfTickets.add(id);
-    }
-    if (length > maxTextLength && ticketIds.length > 1) {
-      throw new DomainError('resource_exhausted', 'too_large', 'These tickets are too large to be returned together.');
-    }
-    // Read after the tickets, so that the tree has each of their tags that still exists.
-    const tree = await context.tags.tree();
-    tagRevision = Math.min(tagRevision, tree.revision);
-    const tickets = await fullTickets(context, stored, { caller: call.caller, withRawData: true, tree });
-    snapshots.push(...tickets.map((ticket, index) => snapshotOf(ticket, stored[index])));
-    // Yields to other requests between two tickets.
-    await setImmediate();
+  const slice = startTimeSlice();
+  for (const one of stored) {
+    snapshots.push(await snapshotOf(context, one, options));
+    if (slice.isOver()) await slice.pause();
   }
   const tree = await context.tags.tree();
+  const tagIdsOfTickets = new Set(stored.flatMap(({ ticket }) => ticket.tagIds));
   const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.pathToRoot(id).map((tag) => tag.id)));
   return {
     $typeName: 'ticketing.tickets.v1.GetTicketSnapshotsResponse',
     snapshots,
     tags: tagMessages([...tagIds], tree),
     // The tags in the response may be newer than this revision, but none is older.
-    tagRevision: BigInt(Math.min(tagRevision, tree.revision)),
+    tagRevision: BigInt(Math.min(treeBefore.revision, tree.revision)),
+    remainingIds,
   };
 }
 
-function snapshotOf(ticket: Ticket, stored: StoredTicket | undefined): TicketSnapshot {
-  const manualWorkEntries = stored?.manualWorkEntries ?? 0;
-  return { $typeName: 'ticketing.tickets.v1.TicketSnapshot', ticket, manualWorkEntries };
-}
-
-function lengthOf({ body, bodyPlain, bodyClean, rawData }: StoredTicket['ticket']): number {
-  return [body, bodyPlain, bodyClean, rawData].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+async function snapshotOf(context: Context, stored: StoredTicket, options: RenderOptions): Promise<TicketSnapshot> {
+  const jsonTexts: Record<string, string> = {};
+  const ticket = { ...stored.ticket };
+  for (const name of ['rawData', 'workitem', 'clientData'] as const) {
+    const text = ticket[name];
+    if (text !== null) jsonTexts[name] = text;
+    ticket[name] = null;
+  }
+  return {
+    $typeName: 'ticketing.tickets.v1.TicketSnapshot',
+    ticket: await fullTicket(context, { ...stored, ticket }, options),
+    manualWorkEntries: stored.manualWorkEntries,
+    jsonTexts,
+  };
 }

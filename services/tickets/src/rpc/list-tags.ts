@@ -1,12 +1,19 @@
 import { TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { markAsLarge } from '@ticketing/rest/large-response.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
 import type { Context } from '../application/context.ts';
-import { tagMessages } from '../application/tag-message.ts';
+import { tagMessages, tagSize } from '../application/tag-message.ts';
 
 const defaultLimit = 100;
 
-/** Lists tags by full name. Source: docs/reference/api.md, Tags. */
+/**
+ * Lists tags by full name.
+ *
+ * Errors: page_too_large.
+ * Source: docs/reference/api.md, Tags.
+ */
 export async function listTags(context: Context, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
   const tree = await context.tags.tree();
   const part = request.q?.toLowerCase() ?? '';
@@ -18,13 +25,17 @@ export async function listTags(context: Context, _call: Call, request: ListTagsR
     .sort((left, right) => left.fullName.localeCompare(right.fullName, 'en') || left.id - right.id);
   const offset = request.offset ?? 0;
   const page = matches.slice(offset, offset + (request.limit ?? defaultLimit));
-  return {
+  const tags = tagMessages(
+    page.map(({ id }) => id),
+    tree,
+  );
+  const sizes = tags.map(tagSize);
+  requirePageSize(sizes);
+  const response: ListTagsResponse = {
     $typeName: 'ticketing.tickets.v1.ListTagsResponse',
     success: true,
-    tags: tagMessages(
-      page.map(({ id }) => id),
-      tree,
-    ),
+    tags,
     total: matches.length,
   };
+  return isLargePage(sizes) ? markAsLarge(response) : response;
 }

@@ -5,11 +5,16 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { readFilters } from '@ticketing/rest/filter.ts';
+import { markAsLarge } from '@ticketing/rest/large-response.ts';
 import { readOrder } from '@ticketing/rest/read-order.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { allOf } from '@ticketing/store/field-query.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
 import type { Context } from '../application/context.ts';
+import { tagMessages, tagSize } from '../application/tag-message.ts';
 import { compactTickets } from '../application/ticket-message.ts';
+import type { TagTree } from '../domain/tag-tree.ts';
 import { filterKeys, orderKeys, requiresValue } from '../domain/ticket-keys.ts';
 import { compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
@@ -19,6 +24,7 @@ const defaultLimit = 100;
 /**
  * Finds tickets, in compact form.
  *
+ * Errors: invalid_filter, invalid_cursor, not_allowed; page_too_large, too_much_at_once; search_too_slow.
  * Source: docs/reference/api.md, Searching tickets; docs/reference/api.md, Filters; docs/reference/api.md, Order and
  * pages.
  */
@@ -55,16 +61,27 @@ export async function searchTickets(
       offset: cursor ? 0 : offset,
       after: cursor,
       withRawData: request.includeRawData ?? false,
+      take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);
-  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const stored = page.tickets();
+  const sizes = stored.map(({ ticket }) => page.bytes / stored.length + sizeOfTags(ticket.tagIds, tree));
+  requirePageSize(sizes);
+  const isLarge = isLargePage(sizes);
+  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree, isLarge };
   const end = page.end && { now, total, offset: offset + page.count, ...page.end };
-  return {
+  const response: SearchTicketsResponse = {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
-    tickets: await compactTickets(context, page.tickets(), options),
+    tickets: await compactTickets(context, stored, options),
     total,
     offset,
     limit,
     ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
   };
+  return isLarge ? markAsLarge(response) : response;
+}
+
+/** The tags of a ticket are not stored with it, but are part of its message. */
+function sizeOfTags(tagIds: readonly number[], tree: TagTree): number {
+  return tagMessages(tagIds, tree).reduce((sum, tag) => sum + tagSize(tag), 0);
 }

@@ -11,7 +11,13 @@ import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { documentOf, erasedFields } from './ticket-document.ts';
-import { type AppliedRequest, isNotDeleted, nativeCollection, type TicketDocument } from './ticket-model.ts';
+import {
+  type AppliedRequest,
+  isNotDeleted,
+  nativeCollection,
+  type TicketCollection,
+  type TicketDocument,
+} from './ticket-model.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
@@ -23,13 +29,18 @@ export interface TicketStore {
   /** Returns false if the id is taken, also by a deleted ticket. */
   insert(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
-  /** Finds those of the tickets that exist, in no order. */
-  findAll(ids: readonly number[]): Promise<StoredTicket[]>;
+  /**
+   * Finds those of the tickets that exist, by their ids, until they have more than some bytes together: at least one, and
+   * `remainingIds`, which were not looked for.
+   */
+  findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
   /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones. */
   versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
+  /** Finds tickets that have any of some tags. */
+  idsWithTags(tagIds: readonly number[], limit: number): Promise<number[]>;
   /** Finds pending tickets whose `dueBy` has passed. */
   dueIds(now: Date, limit: number): Promise<number[]>;
   /** Returns false if the ticket is no longer in the version that was read, or is reserved for another bulk. */
@@ -38,6 +49,13 @@ export interface TicketStore {
   setWorkedOn(id: number, workedOn: WorkedOnChange): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
+}
+
+/** Some of the tickets that were looked for. */
+export interface FoundTickets {
+  tickets: StoredTicket[];
+  bytes: number;
+  remainingIds: number[];
 }
 
 /** The version of a ticket. */
@@ -68,12 +86,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     insert: (ticket, event, appliedRequest) =>
       storeCall(() => insertDocument(documentOf(ticket, event, appliedRequest))).then(notifyIfWritten),
     find: (id) => findOne({ _id: id }),
-    findAll: (ids) =>
-      storeCall(async () => {
-        const options = { projection: excludedFromReads, raw: true };
-        const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options).toArray();
-        return found.map((bytes) => storedTicket(readDocument(bytes as unknown as Uint8Array)));
-      }),
+    findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
       storeCall(async () => {
@@ -90,6 +103,12 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
           version,
           deleted: deletedAt !== undefined,
         }));
+      }),
+    idsWithTags: (tagIds, limit) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+        const found = await tickets.find({ tagIds: { $in: [...tagIds] }, ...isNotDeleted }, options).toArray();
+        return found.map(({ _id }) => _id);
       }),
     dueIds: (now, limit) =>
       storeCall(async () => {
@@ -109,6 +128,29 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
         ...outboxPush(event),
       }).then(notifyIfWritten),
   };
+}
+
+/** The server sends at most 16 MiB at a time, so not much more than `maxBytes` is read. */
+async function findSome(tickets: TicketCollection, ids: readonly number[], maxBytes: number): Promise<FoundTickets> {
+  const options = { projection: excludedFromReads, sort: { _id: 1 }, raw: true, batchSize: ids.length + 1 } as const;
+  const cursor = tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options);
+  const found: StoredTicket[] = [];
+  let bytes = 0;
+  try {
+    while (await cursor.hasNext()) {
+      for (const document of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+        if (found.length > 0 && bytes + document.length > maxBytes) {
+          const lastId = found.at(-1)?.ticket.id ?? 0;
+          return { tickets: found, bytes, remainingIds: ids.filter((id) => id > lastId) };
+        }
+        bytes += document.length;
+        found.push(storedTicket(readDocument(document)));
+      }
+    }
+  } finally {
+    await cursor.close();
+  }
+  return { tickets: found, bytes, remainingIds: [] };
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/snapshot_service.proto.
  */
 export const file_ticketing_tickets_v1_snapshot_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit0aWNrZXRpbmcvdGlja2V0cy92MS9zbmFwc2hvdF9zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcudGlja2V0cy52MSI7ChlHZXRUaWNrZXRTbmFwc2hvdHNSZXF1ZXN0Eh4KCnRpY2tldF9pZHMYASADKAVCCoq1GAYQAUBkSAEilAEKGkdldFRpY2tldFNuYXBzaG90c1Jlc3BvbnNlEjcKCXNuYXBzaG90cxgBIAMoCzIkLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFNuYXBzaG90EicKBHRhZ3MYAiADKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWcSFAoMdGFnX3JldmlzaW9uGAMgASgDIlsKDlRpY2tldFNuYXBzaG90EiwKBnRpY2tldBgBIAEoCzIcLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldBIbChNtYW51YWxfd29ya19lbnRyaWVzGAIgASgFImUKGUxpc3RUaWNrZXRWZXJzaW9uc1JlcXVlc3QSGAoIYWZ0ZXJfaWQYASABKAVCBoq1GAIQABIkCgVsaW1pdBgCIAEoBUIQirUYDBABGOgHggEEMTAwMEgAiAEBQggKBl9saW1pdCJTChpMaXN0VGlja2V0VmVyc2lvbnNSZXNwb25zZRI1Cgh2ZXJzaW9ucxgBIAMoCzIjLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFZlcnNpb24iRAoNVGlja2V0VmVyc2lvbhIRCgl0aWNrZXRfaWQYASABKAUSDwoHdmVyc2lvbhgCIAEoBRIPCgdkZWxldGVkGAMgASgIIjIKFUNvbmZpcm1FcmFzdXJlUmVxdWVzdBIZCgl0aWNrZXRfaWQYASABKAVCBoq1GAIQASIYChZDb25maXJtRXJhc3VyZVJlc3BvbnNlMpMDCg9TbmFwc2hvdFNlcnZpY2USggEKEkdldFRpY2tldFNuYXBzaG90cxIvLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFRpY2tldFNuYXBzaG90c1JlcXVlc3QaMC50aWNrZXRpbmcudGlja2V0cy52MS5HZXRUaWNrZXRTbmFwc2hvdHNSZXNwb25zZSIJkAIBkrUYAhgBEoIBChJMaXN0VGlja2V0VmVyc2lvbnMSLy50aWNrZXRpbmcudGlja2V0cy52MS5MaXN0VGlja2V0VmVyc2lvbnNSZXF1ZXN0GjAudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRpY2tldFZlcnNpb25zUmVzcG9uc2UiCZACAZK1GAIYARJ2Cg5Db25maXJtRXJhc3VyZRIrLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbmZpcm1FcmFzdXJlUmVxdWVzdBosLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbmZpcm1FcmFzdXJlUmVzcG9uc2UiCZACApK1GAIYAWIGcHJvdG8z", [file_ticketing_api_v1_options, file_ticketing_tickets_v1_tag, file_ticketing_tickets_v1_ticket]);
+  fileDesc("Cit0aWNrZXRpbmcvdGlja2V0cy92MS9zbmFwc2hvdF9zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcudGlja2V0cy52MSI7ChlHZXRUaWNrZXRTbmFwc2hvdHNSZXF1ZXN0Eh4KCnRpY2tldF9pZHMYASADKAVCCoq1GAYQAUBkSAEiqwEKGkdldFRpY2tldFNuYXBzaG90c1Jlc3BvbnNlEjcKCXNuYXBzaG90cxgBIAMoCzIkLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFNuYXBzaG90EicKBHRhZ3MYAiADKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWcSFAoMdGFnX3JldmlzaW9uGAMgASgDEhUKDXJlbWFpbmluZ19pZHMYBCADKAUi1gEKDlRpY2tldFNuYXBzaG90EiwKBnRpY2tldBgBIAEoCzIcLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldBIbChNtYW51YWxfd29ya19lbnRyaWVzGAIgASgFEkcKCmpzb25fdGV4dHMYAyADKAsyMy50aWNrZXRpbmcudGlja2V0cy52MS5UaWNrZXRTbmFwc2hvdC5Kc29uVGV4dHNFbnRyeRowCg5Kc29uVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImUKGUxpc3RUaWNrZXRWZXJzaW9uc1JlcXVlc3QSGAoIYWZ0ZXJfaWQYASABKAVCBoq1GAIQABIkCgVsaW1pdBgCIAEoBUIQirUYDBABGOgHggEEMTAwMEgAiAEBQggKBl9saW1pdCJTChpMaXN0VGlja2V0VmVyc2lvbnNSZXNwb25zZRI1Cgh2ZXJzaW9ucxgBIAMoCzIjLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFZlcnNpb24iRAoNVGlja2V0VmVyc2lvbhIRCgl0aWNrZXRfaWQYASABKAUSDwoHdmVyc2lvbhgCIAEoBRIPCgdkZWxldGVkGAMgASgIIjIKFUNvbmZpcm1FcmFzdXJlUmVxdWVzdBIZCgl0aWNrZXRfaWQYASABKAVCBoq1GAIQASIYChZDb25maXJtRXJhc3VyZVJlc3BvbnNlMpMDCg9TbmFwc2hvdFNlcnZpY2USggEKEkdldFRpY2tldFNuYXBzaG90cxIvLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFRpY2tldFNuYXBzaG90c1JlcXVlc3QaMC50aWNrZXRpbmcudGlja2V0cy52MS5HZXRUaWNrZXRTbmFwc2hvdHNSZXNwb25zZSIJkAIBkrUYAhgBEoIBChJMaXN0VGlja2V0VmVyc2lvbnMSLy50aWNrZXRpbmcudGlja2V0cy52MS5MaXN0VGlja2V0VmVyc2lvbnNSZXF1ZXN0GjAudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRpY2tldFZlcnNpb25zUmVzcG9uc2UiCZACAZK1GAIYARJ2Cg5Db25maXJtRXJhc3VyZRIrLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbmZpcm1FcmFzdXJlUmVxdWVzdBosLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbmZpcm1FcmFzdXJlUmVzcG9uc2UiCZACApK1GAIYAWIGcHJvdG8z", [file_ticketing_api_v1_options, file_ticketing_tickets_v1_tag, file_ticketing_tickets_v1_ticket]);
 
 /**
  * Which tickets to read.
@@ -64,6 +64,14 @@ export type GetTicketSnapshotsResponse = Message<"ticketing.tickets.v1.GetTicket
    * @generated from field: int64 tag_revision = 3;
    */
   tagRevision: bigint;
+
+  /**
+   * The ids of the request that were not read because the response would be too
+   * large. A client requests them again.
+   *
+   * @generated from field: repeated int32 remaining_ids = 4;
+   */
+  remainingIds: number[];
 };
 
 /**
@@ -80,7 +88,7 @@ export const GetTicketSnapshotsResponseSchema: GenMessage<GetTicketSnapshotsResp
  */
 export type TicketSnapshot = Message<"ticketing.tickets.v1.TicketSnapshot"> & {
   /**
-   * The ticket in full form, with its raw data.
+   * The ticket in full form, without the objects in `json_texts`.
    *
    * @generated from field: ticketing.tickets.v1.Ticket ticket = 1;
    */
@@ -92,6 +100,15 @@ export type TicketSnapshot = Message<"ticketing.tickets.v1.TicketSnapshot"> & {
    * @generated from field: int32 manual_work_entries = 2;
    */
   manualWorkEntries: number;
+
+  /**
+   * The objects of open shape of the ticket as JSON text, by their names in JSON:
+   * `rawData`, `workitem`, `clientData`. Encoding them as messages would hold up
+   * both services.
+   *
+   * @generated from field: map<string, string> json_texts = 3;
+   */
+  jsonTexts: { [key: string]: string };
 };
 
 /**
@@ -230,7 +247,8 @@ export const ConfirmErasureResponseSchema: GenMessage<ConfirmErasureResponse> = 
  */
 export const SnapshotService: GenService<{
   /**
-   * Reads the current state of tickets. Unknown and deleted ones are left out.
+   * Reads the current state of tickets, as many of them as fit into a response.
+   * Unknown and deleted ones are left out.
    *
    * @generated from rpc ticketing.tickets.v1.SnapshotService.GetTicketSnapshots
    */

@@ -1,0 +1,179 @@
+import { createClient } from '@connectrpc/connect';
+import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { maxPageBytes } from '@ticketing/store/page-budget.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+const mebibyte = 1024 * 1024;
+const text = 'x'.repeat(mebibyte - 100);
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  for (let nth = 0; nth < 18; nth++) await create({ subject: 'raw', rawData: { text, nth } });
+}, 60_000);
+afterAll(() => tickets.stop());
+
+const create = async (body: object): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'phone', ...body } })).json.id;
+const search = (body: object, query = '') => tickets.request('POST', `/ticket/search${query}`, { body });
+const withRawData = (body: object) => search(body, '?includeRawData=true');
+const limitIn = (detail: string) => Number(/a limit of (\d+) fits$/.exec(detail)?.[1]);
+
+describe('a page of tickets with large raw data', () => {
+  test.each([{}, { limit: 500 }, { limit: 18 }, { offset: 1, limit: 16 }])(
+    'that is too large is refused, and the limit that the error names fits: %j',
+    async (body) => {
+      const refused = await withRawData(body);
+      expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+        400,
+        'page_too_large',
+        '#/limit',
+      ]);
+      const limit = limitIn(refused.json.detail);
+      expect(limit).toBe(15);
+      const { status, json } = await withRawData({ ...body, limit });
+      expect([status, json.tickets.length, json.total]).toEqual([200, limit, 18]);
+      expect((await withRawData({ ...body, limit: limit + 1 })).status).toBe(400);
+    },
+  );
+
+  test('has the same tickets as pages of one ticket each, in the same order, and its cursor continues it', async () => {
+    const page = (await withRawData({ limit: 10, orderByField: 't.createdAt' })).json;
+    const rest = (await withRawData({ limit: 10, orderByField: 't.createdAt', cursor: page.nextCursor })).json;
+    expect([page.tickets.length, rest.tickets.length, rest.nextCursor]).toEqual([10, 8, null]);
+    for (const [offset, ticket] of [...page.tickets, ...rest.tickets].entries()) {
+      const alone = (await withRawData({ limit: 1, offset, orderByField: 't.createdAt' })).json;
+      expect(alone.tickets).toEqual([ticket]);
+      expect(Object.keys(alone)).toEqual(Object.keys(page));
+      expect(Object.keys(alone.tickets[0])).toEqual(Object.keys(ticket));
+      expect(ticket.rawData.text).toBe(text);
+    }
+  });
+
+  test('leaves out raw data as before if it is not asked for', async () => {
+    const { status, json } = await search({ limit: 500 });
+    expect([status, json.tickets.length, 'rawData' in json.tickets[0]]).toEqual([200, 18, false]);
+  });
+
+  test('gives its bytes back, also when its caller has gone: 8 one after the other, then 8 at once', async () => {
+    const statuses: number[] = [];
+    for (let nth = 0; nth < 8; nth++) statuses.push((await withRawData({ limit: 15 })).status);
+    const leaving = new AbortController();
+    const token = await tickets.identity.internalToken('tickets', testCaller({}));
+    const left = Array.from({ length: 4 }, () =>
+      fetch(`${tickets.url}/ticket/search?includeRawData=true`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{"limit":15}',
+        signal: leaving.signal,
+      }).then(({ status }) => status),
+    );
+    await Promise.any(left);
+    leaving.abort();
+    await Promise.allSettled(left);
+    const at = Array.from({ length: 8 }, async () => (await withRawData({ limit: 15 })).status);
+    expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(16).fill(200));
+  });
+
+  test.each(['connect', 'grpc'] as const)('is bounded, and gives its bytes back, by %s too', async (protocol) => {
+    const token = await tickets.identity.internalToken('tickets', testCaller({}));
+    const authorise = (next: (request: never) => Promise<never>) => (request: { header: Headers }) => {
+      request.header.set('authorization', `Bearer ${token}`);
+      return next(request as never);
+    };
+    const interceptors = [authorise as never];
+    const { ports } = tickets.running;
+    const transport =
+      protocol === 'connect'
+        ? createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1', interceptors })
+        : createGrpcTransport({ baseUrl: `http://127.0.0.1:${ports.grpc}`, interceptors });
+    const client = createClient(TicketService, transport);
+    await expect(client.searchTickets({ includeRawData: true })).rejects.toThrow('a limit of 15 fits');
+    for (let nth = 0; nth < 4; nth++) {
+      expect((await client.searchTickets({ includeRawData: true, limit: 15 })).tickets).toHaveLength(15);
+    }
+  });
+});
+
+test('a page that is large for another reason than raw data is bounded too, also when it is the first one', async () => {
+  const ids: number[] = [];
+  for (let nth = 0; nth < 17; nth++) ids.push(await create({ subject: 'client' }));
+  for (const id of ids) {
+    const body = [{ id, clientData: { text } }];
+    expect((await tickets.request('PATCH', '/ticket', { body })).status).toBe(200);
+  }
+  const filters = [{ key: 't.subject', comparator: '=', value: 'client' }];
+  const other = await tickets.startInstance();
+  const url = `http://127.0.0.1:${other.ports.http}`;
+  for (const base of [url, url, tickets.url]) {
+    const refused = await tickets.request('POST', '/ticket/search', { url: base, body: { filters } });
+    expect([refused.status, refused.json.code, limitIn(refused.json.detail)]).toEqual([400, 'page_too_large', 15]);
+    const page = await tickets.request('POST', '/ticket/search', { url: base, body: { filters, limit: 15 } });
+    expect(page.json.tickets.map((ticket: { id: number }) => ticket.id)).toEqual(ids.slice(2).reverse());
+  }
+  await other.stop();
+});
+
+test('tags count, in a list of them and in tickets: their keywords can be large', async () => {
+  const admin = { roleId: 1 };
+  const keywords = Array.from({ length: 500 }, (_, nth) => `${nth}`.padStart(200, 'k'));
+  const ids: number[] = [];
+  for (let nth = 0; nth < 170; nth++) {
+    const body = { name: `tag ${nth}`, detection: { keywords } };
+    const { status, json } = await tickets.request('POST', '/tag', { caller: admin, body });
+    expect(status).toBe(200);
+    ids.push(json.id);
+  }
+  const refused = await tickets.request('GET', '/tag?limit=1000');
+  expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+    400,
+    'page_too_large',
+    '#/query/limit',
+  ]);
+  const limit = limitIn(refused.json.detail);
+  expect((await tickets.request('GET', `/tag?limit=${limit}`)).json.tags).toHaveLength(limit);
+  expect((await tickets.request('GET', `/tag?limit=${limit + 1}`)).status).toBe(400);
+  for (let nth = 0; nth < 3; nth++) await create({ subject: 'tagged', tags: ids.slice(0, 60) });
+  const filters = [{ key: 't.subject', comparator: '=', value: 'tagged' }];
+  expect(limitIn((await search({ filters })).json.detail)).toBe(2);
+  expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
+}, 30_000);
+
+test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
+  const transport = createConnectTransport({
+    baseUrl: tickets.url,
+    httpVersion: '1.1',
+    interceptors: [
+      (next) => async (request) => {
+        const token = await tickets.identity.internalToken('tickets', serviceCaller('reporting'), 'reporting');
+        request.header.set('authorization', `Bearer ${token}`);
+        return next(request);
+      },
+    ],
+  });
+  const client = createClient(SnapshotService, transport);
+  const documents = await tickets.database.collection('tickets').find({ subject: 'raw' }).toArray();
+  const ids = documents.map(({ _id }) => Number(_id));
+  const read: number[] = [];
+  for (let remaining = [...ids, 999_999]; remaining.length > 0; ) {
+    const response = await client.getTicketSnapshots({ ticketIds: remaining });
+    expect(response.snapshots.length).toBeLessThan(9);
+    read.push(...response.snapshots.map(({ ticket }) => ticket?.id ?? 0));
+    remaining = response.remainingIds;
+  }
+  expect(read).toEqual(ids);
+  const [largest] = ids;
+  const body = 'ä'.repeat(2 * mebibyte);
+  await tickets.database
+    .collection<{ _id: number }>('tickets')
+    .updateOne({ _id: largest ?? 0 }, { $set: { body, bodyPlain: body } });
+  const response = await client.getTicketSnapshots({ ticketIds: ids });
+  expect(response.snapshots.map(({ ticket }) => ticket?.id)).toEqual([largest]);
+  expect(response.remainingIds).toEqual(ids.slice(1));
+  expect(4 * mebibyte * 2 + mebibyte).toBeLessThan(maxPageBytes);
+});
