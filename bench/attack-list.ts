@@ -129,8 +129,8 @@ export const attacks: readonly Attack[] = [
         await post(target, '/ticket', JSON.stringify({ channel: 'chat', rawData }));
     },
     async run(target) {
-      const search = JSON.stringify({ includeRawData: true, limit: 500 });
-      return seenByRest(await times(5, () => post(target, '/ticket/search', search)));
+      const search = '/ticket/search?includeRawData=true';
+      return seenByRest(await times(5, () => post(target, search, '{"limit":500}')));
     },
   },
   {
