@@ -1,5 +1,7 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { isHtml, LITERAL_LESS_THAN, normaliseMarkup } from './sanitise-html.ts';
+import { isHtml } from './is-html.ts';
+import { LITERAL_LESS_THAN } from './markup-writer.ts';
+import { normaliseMarkup } from './normalise-markup.ts';
 
 /**
  * How many characters of HTML are converted to text, after removal of most attributes and inline images. The rest is
