@@ -14,7 +14,8 @@ export interface SandboxWorker {
   /** Errors: SandboxError. After any but `output` and `failed` the worker has ended. */
   run(request: Omit<RunMessage, 'endAfterMs'>): Promise<unknown>;
   readonly hasEnded: boolean;
-  end(): Promise<void>;
+  /** Ends the process. A run that it is making fails with the reason. */
+  end(reason: Error): Promise<void>;
 }
 
 /** A worker that has not loaded its module after this time counts as crashed. */
@@ -26,7 +27,7 @@ const outOfMemorySignals: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'S
 /** The run that a worker is making, or its start. */
 interface Pending {
   resolve(value: unknown): void;
-  reject(error: SandboxError): void;
+  reject(error: Error): void;
   timer: NodeJS.Timeout;
 }
 
@@ -49,11 +50,13 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
     clearTimeout(current.timer);
     use(current);
   };
-  const fail = (reason: SandboxReason, message: string, cause?: unknown) => {
+  const failWith = (error: Error) => {
     hasEnded = true;
-    settle(({ reject }) => reject(new SandboxError(reason, message, { cause })));
+    settle(({ reject }) => reject(error));
     child.kill('SIGKILL');
   };
+  const fail = (reason: SandboxReason, message: string, cause?: unknown) =>
+    failWith(new SandboxError(reason, message, { cause }));
   const wait = (timeoutMs: number, onTimeout: () => void) =>
     new Promise<unknown>((resolve, reject) => {
       pending = { resolve, reject, timer: setTimeout(onTimeout, timeoutMs) };
@@ -84,8 +87,8 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
     get hasEnded() {
       return hasEnded;
     },
-    async end() {
-      fail('crashed', 'The sandbox was closed.');
+    async end(reason) {
+      failWith(reason);
       await exited;
     },
   };

@@ -1,6 +1,5 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { byteLengthOf } from './byte-length.ts';
-import { SandboxError } from './sandbox-error.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
 
@@ -23,14 +22,14 @@ export interface Sandbox<Functions extends SandboxFunctions> {
   /**
    * Runs a function. Arguments and result are copied.
    *
-   * Errors: SandboxError, if there is no result; DomainError unavailable (`sandbox_busy`, with Retry-After), if too
-   * many runs wait.
+   * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
+   * runs wait, and `sandbox_closed`.
    */
   run<Name extends keyof Functions & string>(
     name: Name,
     ...args: Parameters<Functions[Name]>
   ): Promise<ReturnType<Functions[Name]>>;
-  /** Ends all workers. Runs without a result fail with `crashed`. */
+  /** Ends all workers. Runs without a result fail with `sandbox_closed`. */
   close(): Promise<void>;
 }
 
@@ -103,7 +102,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
     if (waiting) workers.delete(waiting);
     const worker = await startWorker(module, limits);
     if (isClosed) {
-      await worker.end();
+      await worker.end(closed());
       throw closed();
     }
     workers.add(worker);
@@ -113,7 +112,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
   function endIdle(): void {
     for (const worker of idle.splice(0)) {
       workers.delete(worker);
-      void worker.end();
+      void worker.end(closed());
     }
   }
 
@@ -133,14 +132,15 @@ export function openSandbox<Functions extends SandboxFunctions>(
       isClosed = true;
       clearTimeout(idleTimer);
       for (let job = takeJob(); job; job = takeJob()) job.reject(closed());
-      await Promise.all([...workers].map((worker) => worker.end()));
+      await Promise.all([...workers].map((worker) => worker.end(closed())));
       await Promise.all(running);
     },
   };
 }
 
-function closed(): SandboxError {
-  return new SandboxError('crashed', 'The sandbox is closed.');
+function closed(): DomainError {
+  const detail = 'The service is stopping. Try again later.';
+  return new DomainError('unavailable', 'sandbox_closed', detail, { retryAfterSeconds });
 }
 
 function busyError(): DomainError {

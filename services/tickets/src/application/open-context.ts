@@ -14,18 +14,23 @@ import { tagStore } from '../store/tag-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
+import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
-export interface ContextParts extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'settings' | 'wakeRelay'> {
+export interface ContextParts
+  extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'log' | 'onClose' | 'settings' | 'wakeRelay'> {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
-export function openContext({ config, database, idempotency, settings, wakeRelay, runtime }: ContextParts): Context {
+export function openContext(parts: ContextParts): Context {
+  const { config, database, idempotency, log, settings, wakeRelay, runtime } = parts;
   const { connection } = database;
-  const stores = openTicketStores(connection, wakeRelay);
+  const textWork = openTextWork(log);
+  parts.onClose(() => textWork.close());
+  const stores = openTicketStores(connection, wakeRelay, textWork.words);
   const context = {
     ...stores,
     tags: tagStore(connection, wakeRelay, runtime),
@@ -33,6 +38,7 @@ export function openContext({ config, database, idempotency, settings, wakeRelay
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
     idempotency,
+    textWork,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,

@@ -12,6 +12,7 @@ import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../d
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
+import { shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** How tickets become messages. */
 export interface RenderOptions {
@@ -25,13 +26,21 @@ export interface RenderOptions {
   tree: TagTree;
 }
 
-/** Makes the messages of tickets in full form. */
-export function fullTickets(
+/**
+ * Makes the messages of tickets in full form.
+ *
+ * Errors: sandbox_busy, if texts of long bodies have to be made again.
+ */
+export async function fullTickets(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<Ticket[]> {
-  return render(context, stored, options, renderFull);
+  const current = await Promise.all(stored.map((one) => withCurrentTexts(context, one)));
+  const bodies = await Promise.all(current.map(({ ticket }) => shownBody(ticket)));
+  return render(context, current, options, (one, renderContext, index) =>
+    renderFull(one, renderContext, bodies[index]),
+  );
 }
 
 /**
@@ -51,21 +60,21 @@ export function compactTickets(
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<TicketSummary[]> {
-  return render(context, stored, options, renderCompact);
+  return render(context, stored, options, (one, renderContext) => renderCompact(one, renderContext));
 }
 
 async function render<Message>(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
-  renderOne: (stored: StoredTicket, context: RenderContext) => Message,
+  renderOne: (stored: StoredTicket, context: RenderContext, index: number) => Message,
 ): Promise<Message[]> {
   const now = context.now();
   const isKnown = (id: number) => options.tree.get(id) !== undefined;
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const renderContext = { ...options, tree, profiles, now };
-  return stored.map((one) => renderOne(one, renderContext));
+  return stored.map((one, index) => renderOne(one, renderContext, index));
 }
 
 /** The computed fields of some ticket. Its keys are the names of all computed fields. */
@@ -84,7 +93,9 @@ const renderCompact = compileRenderer<TicketSummary>(TicketSummarySchema);
  * one, else the stored value of the same name. A field of the contract without either is an error at the start of the
  * process.
  */
-function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, context: RenderContext) => Message {
+function compileRenderer<Message>(
+  type: DescMessage,
+): (stored: StoredTicket, context: RenderContext, body?: string) => Message {
   const make = compileObject<Message>([
     ['$typeName', { constant: type.typeName }],
     ...type.fields.map(({ localName: name }): [string, Source] => {
@@ -94,5 +105,5 @@ function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, con
       return [name, { input: 'first', name, read: fieldOf(name as TicketFieldName).toMessage }];
     }),
   ]);
-  return (stored, context) => make(stored.ticket, computedFields(stored, context));
+  return (stored, context, body) => make(stored.ticket, computedFields(stored, context, body));
 }

@@ -32,9 +32,7 @@ export function escapeTags(text: string, following = ''): string {
 }
 
 // A NUL is dropped afterwards, so the name of a tag could follow it.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: see above
 const TAG_START = /<(?:[a-z/!?\0])/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: see above
 const TAG_STARTS = /<(?=[a-z/!?\0]|$)/gi;
 
 const COMMON_ATTRIBUTES = names('align bgcolor dir height lang style title valign width');

@@ -45,7 +45,11 @@ export const maxQueryMs = 10_000;
 /** The detail of search_too_slow. */
 export const tooSlowDetail = 'This search takes too long. Narrow it by filters, or order by an indexed field.';
 
-const leftOutOfLists = { ...leftOutOfReads, body: 0, bodyPlain: 0, bodyClean: 0, workitem: 0, appliedRequests: 0 };
+const leftOutOfLists = {
+  ...leftOutOfReads,
+  ...{ body: 0, bodyHtml: 0, bodyPlain: 0, bodyClean: 0, bodyRules: 0 },
+  ...{ workitem: 0, appliedRequests: 0 },
+};
 
 /** Opens the lists of a collection of tickets. */
 export function ticketListStore(tickets: TicketCollection): TicketListStore {
