@@ -43,8 +43,8 @@ interface Job {
 const retryAfterSeconds = 1;
 
 /**
- * Opens a sandbox. `module` calls `serveFunctions`; write it as `new URL('./x.worker.ts', import.meta.url)`, which the
- * build of the services recognises.
+ * Opens a sandbox. `module` calls `serveFunctions`. Its name ends in `.worker.ts`, and it is written as a `new URL` of a
+ * relative path in single quotes and of `import.meta.url`, which the build of the services recognises.
  */
 export function openSandbox<Functions extends SandboxFunctions>(
   module: URL,
