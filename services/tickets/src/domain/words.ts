@@ -24,12 +24,13 @@ export function wordsOf(texts: readonly (string | number | null)[]): string[] {
 }
 
 /**
- * Folds a text piece by piece, until the result has `maxTextLength` characters: one character can become 18. A piece ends
- * where no word does, unless the word is longer than any that is kept.
+ * Folds a text piece by piece, until the result is three times as long, as Korean becomes: one character can become 18. A
+ * piece ends where no word does, unless the word is longer than any that is kept.
  */
 function* foldedPieces(text: string): Generator<string> {
+  const maxLength = 3 * text.length + pieceLength;
   let length = 0;
-  for (let start = 0; start < text.length && length < maxTextLength; ) {
+  for (let start = 0; start < text.length && length < maxLength; ) {
     wordEnd.lastIndex = start + pieceLength;
     const end = (wordEnd.exec(text)?.index ?? text.length) + 1;
     const piece = fold(text.slice(start, end));
