@@ -16,7 +16,7 @@ export interface BareTicket {
 export type BareTickets = mongo.Collection<BareTicket>;
 
 /** Leaves out the fields that are not in the full form of a ticket. */
-export const fullProjection = { words: 0, outbox: 0, worklog: 0 } as const;
+export const fullProjection = { words: 0, outbox: 0, worklog: 0, bodyHtml: 0, bodyRules: 0 } as const;
 
 /** Leaves out the fields that are not in the compact form of a ticket. */
 export const compactProjection = {

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import mongoose from 'mongoose';
+import { bodyRules, bodyTexts } from '../services/tickets/src/domain/body-texts.ts';
 import { newTicket } from '../services/tickets/src/domain/new-ticket.ts';
 import { createdEvent } from '../services/tickets/src/domain/ticket-event.ts';
-import { documentOf } from '../services/tickets/src/store/ticket-document.ts';
+import { wordsOf } from '../services/tickets/src/domain/words.ts';
+import { documentOf, searchedTexts } from '../services/tickets/src/store/ticket-document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -100,7 +102,15 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
   const { subject = '', body = '' } = texts[index % texts.length] ?? {};
   const ticket = newTicket(
     {
-      ...{ subject, body, channel: Channel.EMAIL, from: `kim${spread(1, 5000)}@example.com`, createdAt: now },
+      ...{
+        subject,
+        body,
+        ...bodyTexts(body),
+        bodyRules,
+        channel: Channel.EMAIL,
+        from: `kim${spread(1, 5000)}@example.com`,
+        createdAt: now,
+      },
       status: spread(2, 5) === 0 ? TicketStatus.OPEN : TicketStatus.CLOSED,
       priority: [Priority.LOW, Priority.MEDIUM, Priority.HIGH, Priority.URGENT][spread(3, 4)] ?? Priority.LOW,
       agentId: spread(4, 3) === 0 ? null : 1 + spread(5, 200),
@@ -111,6 +121,7 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
   );
   const { outboxSince: _, ...document } = documentOf(
     ticket,
+    wordsOf(searchedTexts(ticket)),
     createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   );
   // The outbox is empty, as if the event had been sent.

@@ -11,7 +11,7 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 import type { Plugin } from 'rolldown';
 
@@ -36,6 +36,21 @@ const asciiOnly: Plugin = {
   },
 };
 
+/**
+ * Makes a program of its own of each module that is named as `new URL('./x.worker.ts', import.meta.url)`, because a worker
+ * of a sandbox is a process (docs/decisions/0023).
+ */
+const workerPrograms: Plugin = {
+  name: 'worker-programs',
+  transform(code, importer) {
+    if (!code.includes(".worker.ts', import.meta.url)")) return null;
+    return code.replace(/new URL\('(\.[^']*\.worker\.ts)', import\.meta\.url\)/g, (_, path: string) => {
+      const id = this.emitFile({ type: 'chunk', id: join(dirname(importer), path) });
+      return `new URL(import.meta.ROLLUP_FILE_URL_${id})`;
+    });
+  },
+};
+
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -44,8 +59,8 @@ function escaped(unit: string): string {
 const external = ['@fastify/swagger-ui'];
 
 /**
- * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). The
- * code is not minified, so that stack traces can be read.
+ * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017), and those
+ * of its workers beside it. The code is not minified, so that stack traces can be read.
  *
  * Errors: a module that is missing, or cannot be read.
  */
@@ -58,7 +73,7 @@ export async function build(folder: string): Promise<void> {
       input: join(sources, 'main.ts'),
       platform: 'node',
       external,
-      plugins: [asciiOnly],
+      plugins: [workerPrograms, asciiOnly],
       logLevel: 'warn',
     });
     // Node treats .mjs as a module whatever package.json is nearest.

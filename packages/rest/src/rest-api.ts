@@ -216,18 +216,18 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
   return (response, request, reply) => {
     const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
+    const isInPieces = isLarge(response) && !bodyField;
+    // Before the headers: an error of the encoder must not leave them to the problem document.
+    const json = isInPieces ? undefined : isShown ? encodeShown(response) : encodePlain(response);
     const version = etag && valueAt(response, etag);
     if (version !== undefined) reply.header('etag', `"${String(version)}"`);
     reply
       .code(rule.status || 200)
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-store');
-    if (isLarge(response) && !bodyField) {
-      const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined);
-      return reply.send(Readable.from(pieces, { objectMode: false }));
-    }
-    const json = isShown ? encodeShown(response) : encodePlain(response);
-    return reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+    if (json) return reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+    const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined);
+    return reply.send(Readable.from(pieces, { objectMode: false }));
   };
 }
 

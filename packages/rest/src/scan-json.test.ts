@@ -103,6 +103,19 @@ test('finds a key that is given twice anywhere in any document', () => {
   );
 });
 
+test('finds the end of every string, however many quotes and backslashes are in it', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('"', '\\', '\\"', '"\\', 'x'),
+    fc.integer({ min: 60, max: 70 }).map((length) => 'x'.repeat(length)),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+      const text = `[${JSON.stringify(pieces.join(''))},{"a":1,"a":2}]`;
+      expect(scanJson(text, 10).map(({ pointer }) => pointer)).toEqual(['#/1/a']);
+    }),
+  );
+});
+
 test('takes time proportional to the length of the text', () => {
   const texts = [
     `{${Array.from({ length: 200_000 }, (_, index) => `"k${index}":1`).join()}}`,

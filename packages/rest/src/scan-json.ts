@@ -61,12 +61,23 @@ export function scanJson(text: string, maxDepth: number, maxViolations = 100): V
   return violations;
 }
 
+/** So many characters at the start of a string, and after an escaped quote, are read one by one: most strings are short. */
+const nearCharacters = 64;
+
 function endOfString(text: string, start: number): number {
   let end = start + 1;
-  for (;;) {
+  for (let near = end + nearCharacters; ; ) {
     const code = text.charCodeAt(end);
     if (code === 0x22) return end + 1;
+    if (code === 0x5c && text.charCodeAt(end + 1) === 0x22) near = end + 2 + nearCharacters;
     end += code === 0x5c ? 2 : 1;
+    if (end < near) continue;
+    const quote = text.indexOf('"', end);
+    let runStart = quote;
+    while (runStart > end && text.charCodeAt(runStart - 1) === 0x5c) runStart--;
+    if ((quote - runStart) % 2 === 0) return quote + 1;
+    end = quote + 1;
+    near = end + nearCharacters;
   }
 }
 

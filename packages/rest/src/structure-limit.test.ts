@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limitJsonStructure } from './structure-limit.ts';
 
@@ -24,4 +25,20 @@ test('counts nothing inside strings, even if they are long or unterminated', () 
   expect(check(`{"base64":"${',[{:'.repeat(limit)}"}`)).not.toThrow();
   expect(check(`{"a":"\\${'\\"'.repeat(limit)},,,"}`)).not.toThrow();
   expect(check(`"${','.repeat(2 * limit)}`)).not.toThrow();
+});
+
+test('finds the end of every string, however many quotes and backslashes are in it', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('"', '\\', '\\"', '"\\', ','),
+    fc.integer({ min: 60, max: 70 }).map((length) => ','.repeat(length)),
+  );
+  const rest = ',1'.repeat(limit - 1);
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+      const text = JSON.stringify(pieces.join(''));
+      expect(check(`[${text}${rest}]`)).not.toThrow();
+      expect(check(`[${text}${rest},1]`)).toThrow();
+    }),
+    { numRuns: 8 },
+  );
 });

@@ -3,7 +3,7 @@ import { createLogger } from './logger.ts';
 
 const names = [
   ...['authorization', 'cookie', 'set-cookie', 'token', 'accessToken', 'secret', 'password', 'key'],
-  ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
+  ...['body', 'bodyHtml', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 
 test('logs an error with its causes, but none of its other properties', () => {

@@ -6,7 +6,7 @@ export type { Logger };
 const secretNames = [
   ...['authorization', 'cookie', 'set-cookie', 'setCookie', 'x-api-key'],
   ...['token', 'accessToken', 'secret', 'password', 'key', 'jwk'],
-  ...['body', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
+  ...['body', 'bodyHtml', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 const maxCauses = 4;
 /** Prefixes of pino's redaction paths, one for each level of nesting. */

@@ -11,7 +11,8 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/domain/ticket-event.ts';
 import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
-import { documentOf } from '../src/store/ticket-document.ts';
+import { wordsOf } from '../src/domain/words.ts';
+import { documentOf, searchedTexts } from '../src/store/ticket-document.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket as docs/reference/api.md, Ticket fields, describes it: enums as spelled there, times in Unix seconds. */
@@ -164,7 +165,11 @@ export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7ff
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(state, createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }));
+    return documentOf(
+      state,
+      wordsOf(searchedTexts(state)),
+      createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }),
+    );
   });
   await harness.database.collection('tickets').insertMany(documents as never[]);
   const used = Math.max(...tickets.map(({ id }) => id));

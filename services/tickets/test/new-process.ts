@@ -1,3 +1,4 @@
+import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
@@ -23,6 +24,9 @@ export function newProcess(
     idempotency: openIdempotencyStore(database.connection),
     pages: openPageBudget(),
     settings: async () => defaultSettings,
+    log: createLogger('tickets', 'silent'),
+    // Its worker ends with the process of the tests.
+    onClose: () => undefined,
     wakeRelay,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
   });

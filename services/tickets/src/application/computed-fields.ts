@@ -3,7 +3,6 @@ import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
-import { sanitiseHtml } from '../domain/sanitise-html.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
@@ -22,8 +21,11 @@ export interface RenderContext {
 
 const activeWithinSeconds = 300;
 
-/** The fields of a ticket's message that are not copied from a stored field. An undefined field is left out. */
-export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext) {
+/**
+ * The fields of a ticket's message that are not copied from a stored field. An undefined field is left out. `body` is the
+ * body as clients may show it.
+ */
+export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext, body?: string) {
   const { tree, profiles, now } = context;
   const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, profiles);
   const recipients = replyRecipients(ticket);
@@ -35,7 +37,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     replyRecipients: recipients ? { $typeName: 'ticketing.tickets.v1.ReplyRecipients', ...recipients } : undefined,
     isCustomerActive:
       ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
-    body: ticket.body === null ? undefined : sanitiseHtml(ticket.body),
+    body,
     customer: undefined,
     attachments: [],
     template: undefined,

@@ -12,6 +12,7 @@ import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
+import type { TextWork } from './text-work.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
 export interface Context extends TicketStores {
@@ -24,6 +25,7 @@ export interface Context extends TicketStores {
   bulks: Bulks;
   ticketIds: IdSequence;
   tagIds: IdSequence;
+  textWork: TextWork;
   settings(): Promise<TicketSettings>;
   runtime: Runtime;
   cursors: CursorCodec;

@@ -14,27 +14,23 @@ import { tagStore } from '../store/tag-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
+import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
 export interface ContextParts
-  extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'pages' | 'settings' | 'wakeRelay'> {
+  extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'log' | 'onClose' | 'pages' | 'settings' | 'wakeRelay'> {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
-export function openContext({
-  config,
-  database,
-  idempotency,
-  pages,
-  settings,
-  wakeRelay,
-  runtime,
-}: ContextParts): Context {
+export function openContext(parts: ContextParts): Context {
+  const { config, database, idempotency, log, pages, settings, wakeRelay, runtime } = parts;
   const { connection } = database;
-  const stores = openTicketStores(connection, wakeRelay);
+  const textWork = openTextWork(log);
+  parts.onClose(() => textWork.close());
+  const stores = openTicketStores(connection, wakeRelay, textWork.words);
   const context = {
     ...stores,
     tags: tagStore(connection, wakeRelay, runtime),
@@ -43,6 +39,7 @@ export function openContext({
     bulkStore: bulkStore(connection),
     idempotency,
     pages,
+    textWork,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,

@@ -12,6 +12,7 @@ import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../d
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
+import { shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** The options for rendering tickets as messages. */
 export interface RenderOptions {
@@ -27,13 +28,21 @@ export interface RenderOptions {
   isLarge?: boolean;
 }
 
-/** Makes the messages of tickets in full form. */
-export function fullTickets(
+/**
+ * Makes the messages of tickets in full form.
+ *
+ * Errors: sandbox_busy, if texts of long bodies have to be made again.
+ */
+export async function fullTickets(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<Ticket[]> {
-  return render(context, stored, options, renderFull);
+  const current = await Promise.all(stored.map((one) => withCurrentTexts(context, one)));
+  const bodies = await Promise.all(current.map(({ ticket }) => shownBody(ticket)));
+  return render(context, current, options, (one, renderContext, index) =>
+    renderFull(one, renderContext, bodies[index]),
+  );
 }
 
 /**
@@ -53,29 +62,29 @@ export function compactTickets(
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<TicketSummary[]> {
-  return render(context, stored, options, renderCompact);
+  return render(context, stored, options, (one, renderContext) => renderCompact(one, renderContext));
 }
 
 async function render<Message>(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
-  renderOne: (stored: StoredTicket, context: RenderContext) => Message,
+  renderOne: (stored: StoredTicket, context: RenderContext, index: number) => Message,
 ): Promise<Message[]> {
   const now = context.now();
   const isKnown = (id: number) => options.tree.get(id) !== undefined;
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const renderContext = { ...options, tree, profiles, now };
-  if (options.isLarge) return madeWhenRead(stored, (one) => renderOne(one, renderContext));
-  return stored.map((one) => renderOne(one, renderContext));
+  const make = (one: StoredTicket, index: number) => renderOne(one, renderContext, index);
+  return options.isLarge ? madeWhenRead(stored, make) : stored.map(make);
 }
 
 /** A list whose items are made from those of another list each time they are read. */
-function madeWhenRead<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] {
+function madeWhenRead<Item, Made>(items: readonly Item[], make: (item: Item, index: number) => Made): Made[] {
   const made: Made[] = [];
   for (const [index, item] of items.entries()) {
-    Object.defineProperty(made, index, { enumerable: true, get: () => make(item) });
+    Object.defineProperty(made, index, { enumerable: true, get: () => make(item, index) });
   }
   return made;
 }
@@ -96,7 +105,9 @@ const renderCompact = compileRenderer<TicketSummary>(TicketSummarySchema);
  * one, else the stored value of the same name. A field of the contract without either is an error at the start of the
  * process.
  */
-function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, context: RenderContext) => Message {
+function compileRenderer<Message>(
+  type: DescMessage,
+): (stored: StoredTicket, context: RenderContext, body?: string) => Message {
   const make = compileObject<Message>([
     ['$typeName', { constant: type.typeName }],
     ...type.fields.map(({ localName: name }): [string, Source] => {
@@ -106,5 +117,5 @@ function compileRenderer<Message>(type: DescMessage): (stored: StoredTicket, con
       return [name, { input: 'first', name, read: fieldOf(name as TicketFieldName).toMessage }];
     }),
   ]);
-  return (stored, context) => make(stored.ticket, computedFields(stored, context));
+  return (stored, context, body) => make(stored.ticket, computedFields(stored, context, body));
 }

@@ -1,5 +1,7 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { isHtml, LITERAL_LESS_THAN, normaliseMarkup } from './sanitise-html.ts';
+import { isHtml } from './is-html.ts';
+import { LITERAL_LESS_THAN } from './markup-writer.ts';
+import { normaliseMarkup } from './normalise-markup.ts';
 
 /**
  * How many characters of HTML are converted to text, after removal of most attributes and inline images. The rest is
@@ -8,7 +10,7 @@ import { isHtml, LITERAL_LESS_THAN, normaliseMarkup } from './sanitise-html.ts';
 const MAX_MARKUP_CHARS = 1_048_576;
 
 /** How many characters of text are cleaned and returned. The models that read the text need no more. */
-const MAX_CLEAN_CHARS = 262_144;
+export const MAX_CLEAN_CHARS = 262_144;
 
 /** A longer line is never taken for the heading of a quote or the start of a signature. */
 const MAX_MARK_CHARS = 300;
@@ -25,8 +27,14 @@ const MAX_SIGNATURE_LINES = 25;
  * Time is linear in the input; of HTML, 1,048,576 characters of text and bare tags are read.
  * Source: docs/reference/api.md, Ticket fields.
  */
-export function plainBody(body: string): string {
-  return tidy(isHtml(body) ? htmlText(body, wholeText) : body).replace(MARKS, '');
+export function plainBody(body: string, markup = textMarkup(body)): string {
+  return tidy(markup === null ? body : textOf(markup, wholeText)).replace(MARKS, '');
+}
+
+/** The markup of which the text of a body is made; null if the body is text. Both conversions accept it. */
+export function textMarkup(body: string): string | null {
+  if (!isHtml(body)) return null;
+  return normaliseMarkup(body.replace(MARKS, ''), TEXT_ATTRIBUTES).slice(0, MAX_MARKUP_CHARS);
 }
 
 /**
@@ -41,11 +49,11 @@ export function plainBody(body: string): string {
  * text.
  * Source: docs/reference/api.md, Ticket fields.
  */
-export function cleanBody(body: string): string {
-  const text = isHtml(body) ? htmlText(body, unquotedText) : body;
+export function cleanBody(body: string, markup = textMarkup(body)): string {
+  const text = markup === null ? body : textOf(markup, unquotedText);
   const own = withoutSignature(withoutQuotes(tidy(text.slice(0, MAX_CLEAN_CHARS)).split('\n')));
   const cleaned = tidy(own.join('\n').replace(MARKS, '')).trim();
-  return cleaned === '' ? plainBody(body).trim().slice(0, MAX_CLEAN_CHARS) : cleaned;
+  return cleaned === '' ? plainBody(body, markup).trim().slice(0, MAX_CLEAN_CHARS) : cleaned;
 }
 
 /**
@@ -158,13 +166,8 @@ const unquotedText = compile({
   ],
 });
 
-function htmlText(html: string, toText: (markup: string) => string): string {
-  const markup = normaliseMarkup(html.replace(MARKS, ''), TEXT_ATTRIBUTES);
-  return toText(markup.slice(0, MAX_MARKUP_CHARS))
-    .replaceAll(LITERAL_LESS_THAN, '<')
-    .split('\n')
-    .map(tableRow)
-    .join('\n');
+function textOf(markup: string, toText: (markup: string) => string): string {
+  return toText(markup).replaceAll(LITERAL_LESS_THAN, '<').split('\n').map(tableRow).join('\n');
 }
 
 /**

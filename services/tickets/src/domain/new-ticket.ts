@@ -14,7 +14,7 @@ export function newTicket(
   context: { id: number; now: number; creator: Author; lastAgentRouting: boolean },
 ): TicketState {
   const { id, now, creator, lastAgentRouting } = context;
-  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...input }, input);
+  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...input });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
   return {
     ...ticket,

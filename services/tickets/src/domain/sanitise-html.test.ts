@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isHtml, sanitiseHtml } from './sanitise-html.ts';
+import { isHtml } from './is-html.ts';
+import { sanitiseHtml } from './sanitise-html.ts';
 
 const MEBIBYTE = 1_048_576;
 

@@ -43,10 +43,11 @@ describe('a change', () => {
     expect(changeFields(closed, { status: TicketStatus.PENDING }, 3000).after.closedAt).toBeNull();
   });
 
-  test('of the body changes its plain and clean text', () => {
-    const { changed } = changeFields(before, { body: 'neu' }, now);
-    expect([...changed].sort()).toEqual(['body', 'bodyClean', 'bodyPlain']);
-    expect(changeFields({ ...before, body: 'x' }, { body: '' }, now).after).toMatchObject({ body: null });
+  test('of the body changes the texts that are made of it, and of these alone is no change', () => {
+    const texts = { bodyHtml: '<b>neu</b>', bodyPlain: 'neu', bodyClean: 'neu', bodyRules: 1 };
+    const { changed } = changeFields(before, { body: '<b>neu</b>', ...texts }, now);
+    expect([...changed].sort()).toEqual(['body', 'bodyClean', 'bodyHtml', 'bodyPlain', 'bodyRules']);
+    expect(changeFields({ ...before, body: '<b>neu</b>' }, { body: '<b>neu</b>', ...texts }, now).changed).toEqual([]);
   });
 
   test('to channel system removes the sender, and from outgoing e-mail the blind copies', () => {

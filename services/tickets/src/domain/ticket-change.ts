@@ -1,5 +1,5 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { withDerivedFields } from './derived-fields.ts';
+import { bodyFields, withDerivedFields } from './derived-fields.ts';
 import type { TicketFieldName, TicketInput, TicketState } from './ticket-fields.ts';
 
 /** A change of a ticket: the state after it, and the fields whose values differ. */
@@ -24,7 +24,7 @@ export function changeFields(before: TicketState, input: TicketInput, now: numbe
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
  */
 export function setFields(before: TicketState, input: TicketInput, now: number): TicketChange {
-  const ticket = withDerivedFields({ ...before, ...input }, input);
+  const ticket = withDerivedFields({ ...before, ...input });
   const after = { ...ticket, closedAt: closedAt(before, ticket.status, now) };
   const changed = changedFields(before, after);
   return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
@@ -36,10 +36,14 @@ function closedAt(before: TicketState, status: TicketStatus, now: number): numbe
   return before.status === TicketStatus.CLOSED ? before.closedAt : now;
 }
 
-/** The fields whose values differ between two states. */
+/**
+ * The fields whose values differ between two states. Those that are made of the body are among them only if the body is:
+ * a change of the rules by which they are made is no change of the ticket.
+ */
 export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<TicketState, 'id'>): TicketFieldName[] {
   const names = Object.keys(after).filter((name) => name !== 'id') as TicketFieldName[];
-  return names.filter((name) => !isSameValue(before[name], after[name]));
+  const changed = names.filter((name) => !isSameValue(before[name], after[name]));
+  return changed.includes('body') ? changed : changed.filter((name) => !bodyFields.includes(name));
 }
 
 function isSameValue(left: unknown, right: unknown): boolean {

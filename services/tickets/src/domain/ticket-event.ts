@@ -1,4 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
+import { bodyFields } from './derived-fields.ts';
 import { changedFields, type TicketChange } from './ticket-change.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './ticket-fields.ts';
 
@@ -82,7 +83,7 @@ function event(
 }
 
 /** Fields that events do not list, because every change sets them or they are derived from others. */
-const unlisted = new Set<string>(['version', 'modifiedAt', 'bodyPlain', 'bodyClean', 'process']);
+const unlisted = new Set<string>(['version', 'modifiedAt', 'process', ...bodyFields]);
 
 /** Lists the changes of an event: each field by its name, with both values where events may contain them. */
 export function fieldChanges(

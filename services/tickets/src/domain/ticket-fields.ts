@@ -16,7 +16,7 @@ import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/ticke
 import { enumRank, enumText, type Field, id, ids, integer, json, plain, text, textId, texts, time } from './field.ts';
 
 /**
- * Every stored field of a ticket, under its name in the contract. A field of the contract that is not here is computed
+ * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
  * (`application/computed-fields.ts`).
  */
 export const ticketFields = {
@@ -41,8 +41,12 @@ export const ticketFields = {
   summary: text(),
   subject: text(),
   body: text(),
+  /** The sanitised body; null if the body is shown as a text. */
+  bodyHtml: text(),
   bodyPlain: text(),
   bodyClean: text(),
+  /** By which rules the texts above were made; 0 without a body. */
+  bodyRules: integer(0),
   createdAt: time(),
   modifiedAt: time(),
   firstResponseDueBy: time(),

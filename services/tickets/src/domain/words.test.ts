@@ -27,3 +27,15 @@ test('reads hostile text in linear time', () => {
     expect(performance.now() - startedAt).toBeLessThan(1000);
   }
 });
+
+test('reads a text whose characters expand only up to three times its length', () => {
+  // Each of these characters becomes four words.
+  const words = wordsOf([`${'\ufdfa '.repeat(50_000)}last`]);
+  expect(words).toHaveLength(4);
+  expect(wordsOf([`${'한국 '.repeat(50_000)}last`])).toContain('last');
+});
+
+test('splits a long text into the same words as its parts', () => {
+  const parts = Array.from({ length: 1900 }, (_, index) => `wört${index}`);
+  expect(wordsOf([parts.join(' ')])).toEqual(parts.map((word) => word.replace('ö', 'o')));
+});

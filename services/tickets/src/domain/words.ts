@@ -13,13 +13,35 @@ export function wordsOf(texts: readonly (string | number | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (text === null) continue;
-    for (const [word] of fold(String(text).slice(0, maxTextLength)).matchAll(/[\p{L}\p{N}]+/gu)) {
-      if (words.size >= maxWords) return [...words];
-      words.add(word.slice(0, maxWordLength));
+    for (const piece of foldedPieces(String(text).slice(0, maxTextLength))) {
+      for (const [word] of piece.matchAll(/[\p{L}\p{N}]+/gu)) {
+        if (words.size >= maxWords) return [...words];
+        words.add(word.slice(0, maxWordLength));
+      }
     }
   }
   return [...words];
 }
+
+/**
+ * Folds a text piece by piece, until the result is three times as long, as Korean becomes: one character can become 18. A
+ * piece ends where no word does, unless the word is longer than any that is kept.
+ */
+function* foldedPieces(text: string): Generator<string> {
+  const maxLength = 3 * text.length + pieceLength;
+  let length = 0;
+  for (let start = 0; start < text.length && length < maxLength; ) {
+    wordEnd.lastIndex = start + pieceLength;
+    const end = (wordEnd.exec(text)?.index ?? text.length) + 1;
+    const piece = fold(text.slice(start, end));
+    length += piece.length;
+    yield piece;
+    start = end;
+  }
+}
+
+const pieceLength = 4096;
+const wordEnd = /[^\p{L}\p{N}\p{M}]/gu;
 
 function fold(text: string): string {
   return text

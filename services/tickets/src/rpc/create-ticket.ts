@@ -14,13 +14,14 @@ import { upsertTicket } from '../application/upsert-ticket.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { unknownTags } from '../domain/tag.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
 
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change.
+ * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy, for a long body.
  * Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
@@ -32,7 +33,7 @@ export async function createTicket(
   const tree = request.tags.every(recentTree.get) ? recentTree : await context.tags.tree();
   const violations = await findViolations(context, request, tree);
   if (violations.length > 0) throw invalidInput(violations);
-  const input = readInput(request);
+  const input = await withBodyFields(context, readInput(request));
   const stored =
     request.externalTicketId === undefined
       ? await insertTicket(context, call, input)
@@ -43,6 +44,13 @@ export async function createTicket(
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
     ticket: await fullTicket(context, stored, options),
   };
+}
+
+/** Adds the texts that are made of a body. An empty body is none. */
+async function withBodyFields(context: Context, input: TicketInput): Promise<TicketInput> {
+  if (input.body === undefined) return input;
+  const body = input.body === '' ? null : input.body;
+  return { ...input, body, ...(await context.textWork.bodyFields(body)) };
 }
 
 async function findViolations(context: Context, request: CreateTicketRequest, tree: TagTree): Promise<Violation[]> {

@@ -21,8 +21,11 @@ const keptAppliedRequests = 1000;
 const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
 const keptWorklogEntries = 1000;
 
-/** The update of the document that makes a change. */
-export function documentUpdate({ before, change, workedOn, appliedRequest, bulkId }: TicketUpdate): Query {
+/** The update of the document that makes a change. `words` are the search words, if they change. */
+export function documentUpdate(
+  { before, change, workedOn, appliedRequest, bulkId }: TicketUpdate,
+  words: string[] | undefined,
+): Query {
   const { after, changed, event, worklogEntry } = change;
   const { $push, $min } = outboxPush(event);
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
@@ -30,6 +33,7 @@ export function documentUpdate({ before, change, workedOn, appliedRequest, bulkI
   return {
     $set: {
       ...changedDocument(after, changed),
+      ...(words ? { words } : {}),
       ...workedOnSet,
       ...(appliedRequest ? { appliedRequests: withAppliedRequest(before.appliedRequests, appliedRequest) } : {}),
       ...(bulkId === undefined ? {} : { reservedBy: null }),

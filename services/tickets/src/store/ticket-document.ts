@@ -3,19 +3,23 @@ import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
 import { queueGroupOf, queueKeys } from '../domain/queue-order.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';
-import { wordsOf } from '../domain/words.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
 /**
- * The document of a new ticket with its first event. `appliedRequest` is the request that creates it, if it may be
- * repeated.
+ * The document of a new ticket with its first event and its search words. `appliedRequest` is the request that creates it,
+ * if it may be repeated.
  */
-export function documentOf(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): TicketDocument {
+export function documentOf(
+  ticket: TicketState,
+  words: string[],
+  event: TicketEvent,
+  appliedRequest?: AppliedRequest,
+): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
-    words: searchWords(ticket),
+    words,
     version: ticket.version,
     workedOn: {},
     manualWorkEntries: 0,
@@ -44,19 +48,26 @@ const searched: readonly TicketFieldName[] = [
   'contractId',
 ];
 
-/**
- * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
- * them.
- */
-export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
-  return {
-    ...storedFields(after, [...changed, 'version', 'modifiedAt']),
-    ...orderFields(after),
-    ...(changed.some((name) => searched.includes(name)) ? { words: searchWords(after) } : {}),
-  };
+/** The texts of whose words the search words of a ticket are made. */
+export function searchedTexts(ticket: TicketState): (string | number | null)[] {
+  return [ticket.id, ...searched.map((name) => ticket[name] as string | null)];
 }
 
-function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): Record<string, unknown> {
+/** Whether a change of these fields changes the search words. */
+export function areSearched(changed: readonly TicketFieldName[]): boolean {
+  return changed.some((name) => searched.includes(name));
+}
+
+/**
+ * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
+ * them, apart from the search words.
+ */
+export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
+  return { ...storedFields(after, [...changed, 'version', 'modifiedAt']), ...orderFields(after) };
+}
+
+/** The stored form of some fields. */
+export function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
 }
 
@@ -67,10 +78,6 @@ function orderFields(ticket: TicketState) {
     queueGroup: queueGroupOf(ticket),
     queueKeys: queueKeys(ticket),
   };
-}
-
-function searchWords(ticket: TicketState): string[] {
-  return wordsOf([ticket.id, ...searched.map((name) => ticket[name] as string | null)]);
 }
 
 function smallest(ids: readonly number[]): number | null {

@@ -5,12 +5,13 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
+import { bodyFields } from '../domain/derived-fields.ts';
 import type { TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
-import { documentOf, erasedFields } from './ticket-document.ts';
+import { areSearched, documentOf, erasedFields, searchedTexts, storedFields } from './ticket-document.ts';
 import {
   type AppliedRequest,
   isNotDeleted,
@@ -47,6 +48,11 @@ export interface TicketStore {
   update(update: TicketUpdate): Promise<boolean>;
   /** Changes who works on a ticket, without a new version. */
   setWorkedOn(id: number, workedOn: WorkedOnChange): Promise<void>;
+  /**
+   * Stores the texts that were made anew of the body of a ticket by other rules. This is no change of the ticket; nothing
+   * happens if it was changed since it was read.
+   */
+  setBodyFields(ticket: TicketState): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
 }
@@ -65,8 +71,11 @@ export interface TicketVersion {
   deleted: boolean;
 }
 
+/** Makes the words by which the full text search finds a ticket. */
+export type SplitWords = (texts: readonly (string | number | null)[]) => Promise<string[]>;
+
 /** Opens the tickets of a model. `onEvent` is called after each write that has stored an event. */
-export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): TicketStore {
+export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, splitWords: SplitWords): TicketStore {
   const tickets = nativeCollection(model);
   const insertDocument = batchedInsert(model.collection);
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
@@ -83,8 +92,11 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
     return isWritten;
   };
   return {
-    insert: (ticket, event, appliedRequest) =>
-      storeCall(() => insertDocument(documentOf(ticket, event, appliedRequest))).then(notifyIfWritten),
+    async insert(ticket, event, appliedRequest) {
+      const words = await splitWords(searchedTexts(ticket));
+      const isInserted = await storeCall(() => insertDocument(documentOf(ticket, words, event, appliedRequest)));
+      return notifyIfWritten(isInserted);
+    },
     find: (id) => findOne({ _id: id }),
     findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
@@ -116,10 +128,20 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void): 
         const options = { projection: { _id: 1 }, sort: { dueBy: 1 }, limit } as const;
         return (await tickets.find(isDue, options).toArray()).map(({ _id }) => _id);
       }),
-    update: (update) =>
-      updateOne(isUnchanged(update.before.ticket, update.bulkId), documentUpdate(update)).then(notifyIfWritten),
+    async update(update) {
+      const { after, changed } = update.change;
+      const words = areSearched(changed) ? await splitWords(searchedTexts(after)) : undefined;
+      const unchanged = isUnchanged(update.before.ticket, update.bulkId);
+      return notifyIfWritten(await updateOne(unchanged, documentUpdate(update, words)));
+    },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
+    },
+    async setBodyFields(ticket) {
+      const words = await splitWords(searchedTexts(ticket));
+      const { id, version, bodyRules } = ticket;
+      const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
+      await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
     },
     erase: (ticket, event, at) =>
       updateOne(isUnchanged(ticket, undefined), {

@@ -5,7 +5,7 @@ import { type QueueStore, queueStore } from './queue-store.ts';
 import { type ReservationStore, reservationStore } from './reservation-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
 import { nativeCollection, ticketModel } from './ticket-model.ts';
-import { type TicketStore, ticketStore } from './ticket-store.ts';
+import { type SplitWords, type TicketStore, ticketStore } from './ticket-store.ts';
 
 /** The stores for tickets. All of them except `externalIds` use the same collection. */
 export interface TicketStores {
@@ -17,12 +17,15 @@ export interface TicketStores {
   reservations: ReservationStore;
 }
 
-/** Opens the stores on a connection. `onEvent` is called after each write that has stored an event. */
-export function openTicketStores(connection: Connection, onEvent: () => void): TicketStores {
+/**
+ * Opens the stores on a connection. `onEvent` is called after each write that has stored an event; `splitWords` makes the
+ * words by which the full text search finds a ticket.
+ */
+export function openTicketStores(connection: Connection, onEvent: () => void, splitWords: SplitWords): TicketStores {
   const model = ticketModel(connection);
   const collection = nativeCollection(model);
   return {
-    tickets: ticketStore(model, onEvent),
+    tickets: ticketStore(model, onEvent, splitWords),
     ticketLists: ticketListStore(collection),
     queue: queueStore(collection),
     externalIds: externalIdStore(connection),

@@ -1,0 +1,16 @@
+/**
+ * Why a run ended without a result. `failed`: the function threw; `crashed`: the worker ended for another reason than a
+ * limit, or could not be started.
+ */
+export type SandboxReason = 'time' | 'memory' | 'output' | 'failed' | 'crashed';
+
+/** A run in a sandbox that has no result. What to do instead is the caller's decision. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+  readonly reason: SandboxReason;
+
+  constructor(reason: SandboxReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { SandboxError, type SandboxReason } from './sandbox-error.ts';
+import type { RunMessage, WorkerMessage } from './serve-functions.ts';
+
+/** How a worker is limited. Units: MB of heap; the time of a run does not include the start of the worker. */
+export interface WorkerLimits {
+  timeoutMs: number;
+  maxHeapMb: number;
+}
+
+/** A process that makes one run at a time. */
+export interface SandboxWorker {
+  /** Errors: SandboxError. After any but `output` and `failed` the worker has ended. */
+  run(request: Omit<RunMessage, 'endAfterMs'>): Promise<unknown>;
+  readonly hasEnded: boolean;
+  /** Ends the process. A run that it is making fails with the reason. */
+  end(reason: Error): Promise<void>;
+}
+
+/** A worker that has not loaded its module after this time counts as crashed. */
+const startTimeoutMs = 30_000;
+
+/** How the process ends when V8 has no memory left, or the operating system has none. */
+const outOfMemorySignals: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
+
+/** The run that a worker is making, or its start. */
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Starts a worker with the module, which calls `serveFunctions`. It is a process and no thread, because a thread without
+ * memory takes its process with it (docs/decisions/0023). It has no environment variables, and does not keep this
+ * process running.
+ *
+ * Errors: SandboxError `crashed`, if the module cannot be loaded.
+ */
+export async function startWorker(module: URL, limits: WorkerLimits): Promise<SandboxWorker> {
+  const child = fork(fileURLToPath(module), forkOptions(limits));
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let pending: Pending | undefined;
+  let hasEnded = false;
+  const settle = (use: (current: Pending) => void) => {
+    const current = pending;
+    pending = undefined;
+    if (!current) return;
+    clearTimeout(current.timer);
+    use(current);
+  };
+  const failWith = (error: Error) => {
+    hasEnded = true;
+    settle(({ reject }) => reject(error));
+    child.kill('SIGKILL');
+  };
+  const fail = (reason: SandboxReason, message: string, cause?: unknown) =>
+    failWith(new SandboxError(reason, message, { cause }));
+  const wait = (timeoutMs: number, onTimeout: () => void) =>
+    new Promise<unknown>((resolve, reject) => {
+      pending = { resolve, reject, timer: setTimeout(onTimeout, timeoutMs) };
+    });
+  child.on('message', (message: WorkerMessage) =>
+    settle(({ resolve, reject }) => {
+      if (message === 'ready') resolve(undefined);
+      else if ('reason' in message) reject(new SandboxError(message.reason, message.message));
+      else resolve(message.value);
+    }),
+  );
+  child.on('error', (error) => fail('crashed', 'The worker failed.', error));
+  child.on('exit', (code, signal) =>
+    outOfMemorySignals.includes(signal)
+      ? fail('memory', `The worker needed more than ${limits.maxHeapMb} MB.`)
+      : fail('crashed', `The worker ended with ${signal ?? code}.`),
+  );
+  letParentEnd(child);
+  await wait(startTimeoutMs, () => fail('crashed', `The worker did not start within ${startTimeoutMs} ms.`));
+  const { timeoutMs } = limits;
+  return {
+    run(request) {
+      const outcome = wait(timeoutMs, () => fail('time', `The run took longer than ${timeoutMs} ms.`));
+      const message: RunMessage = { ...request, endAfterMs: 2 * timeoutMs };
+      child.send(message, (error) => error && fail('crashed', 'The worker cannot be reached.', error));
+      return outcome;
+    },
+    get hasEnded() {
+      return hasEnded;
+    },
+    async end(reason) {
+      failWith(reason);
+      await exited;
+    },
+  };
+}
+
+function forkOptions({ maxHeapMb }: WorkerLimits): ForkOptions {
+  const maxSemiSpaceMb = Math.max(1, Math.floor(maxHeapMb / 16));
+  return {
+    env: {},
+    execArgv: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${maxSemiSpaceMb}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  };
+}
+
+function letParentEnd(child: ChildProcess): void {
+  child.unref();
+  child.channel?.unref();
+}

@@ -1,0 +1,162 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ProbeFunctions } from '../test/probe.worker.ts';
+import { openSandbox, type Sandbox, type SandboxLimits } from './sandbox.ts';
+
+const probe = new URL('../test/probe.worker.ts', import.meta.url);
+const opened: Sandbox<ProbeFunctions>[] = [];
+
+function open(limits: Partial<SandboxLimits> = {}, module = probe): Sandbox<ProbeFunctions> {
+  const sandbox = openSandbox<ProbeFunctions>(module, {
+    timeoutMs: 10_000,
+    maxHeapMb: 64,
+    maxOutputBytes: 1000,
+    maxWorkers: 1,
+    maxQueued: 10,
+    maxQueuedBytes: 1000,
+    idleMs: 60_000,
+    ...limits,
+  });
+  opened.push(sandbox);
+  return sandbox;
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((sandbox) => sandbox.close()));
+});
+
+describe('a run', () => {
+  it('gets copies of its arguments, and returns a copy of the result', async () => {
+    expect(await open().run('join', ['a', 'ü', '😀'], '-')).toEqual({ joined: 'a-ü-😀' });
+  });
+
+  it('has no environment variables', async () => {
+    expect(await open().run('environment')).toEqual([]);
+  });
+
+  it('fails if the function throws, and the worker goes on', async () => {
+    const sandbox = open();
+    await expect(sandbox.run('fail', 'no')).rejects.toMatchObject({
+      name: 'SandboxError',
+      reason: 'failed',
+      message: 'no',
+    });
+    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+  });
+
+  it('fails if the module has no such function', async () => {
+    await expect(open().run('toString' as 'repeat', '', 1)).rejects.toMatchObject({ reason: 'failed' });
+  });
+
+  it('has a result of at most the limit of output', async () => {
+    const sandbox = open({ maxOutputBytes: 1000 });
+    expect(await sandbox.run('repeat', 'ü', 500)).toHaveLength(500);
+    await expect(sandbox.run('repeat', 'ü', 501)).rejects.toMatchObject({ reason: 'output' });
+    expect(await sandbox.run('repeat', 'x', 1000)).toHaveLength(1000);
+  });
+
+  it.each(['spin', 'backtrack'] as const)('is ended at the limit of time: %s', async (name) => {
+    const sandbox = open({ timeoutMs: 100 });
+    await expect(sandbox.run(name)).rejects.toMatchObject({ reason: 'time' });
+    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+  });
+
+  it.each(['fillArrays', 'fillMap', 'fillText', 'oneLargeText'] as const)(
+    'is ended at the limit of memory: %s',
+    async (name) => {
+      const sandbox = open();
+      await expect(sandbox.run(name)).rejects.toMatchObject({ reason: 'memory' });
+      expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+    },
+  );
+
+  it('fails if its worker ends, and the next run gets a new one', async () => {
+    const sandbox = open();
+    await expect(sandbox.run('exit')).rejects.toMatchObject({ reason: 'crashed' });
+    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+  });
+
+  it('fails if the module cannot be loaded', async () => {
+    const missing = new URL('./missing.worker.ts', probe);
+    await expect(open({}, missing).run('spin')).rejects.toMatchObject({ reason: 'crashed' });
+  });
+});
+
+describe('the queue', () => {
+  it('takes its limit of runs, and refuses one more as busy', async () => {
+    const sandbox = open({ maxQueued: 2 });
+    const runs = [1, 2, 3].map((count) => sandbox.run('repeat', 'x', count));
+    await expect(sandbox.run('repeat', 'x', 4)).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'sandbox_busy',
+      retryAfterSeconds: 1,
+    });
+    expect(await Promise.all(runs)).toEqual(['x', 'xx', 'xxx']);
+    expect(await sandbox.run('repeat', 'x', 4)).toBe('xxxx');
+  });
+
+  it('takes its limit of bytes, and refuses one more as busy', async () => {
+    const sandbox = open({ maxQueuedBytes: 2 * 124 });
+    const text = 'ü'.repeat(50);
+    const run = () => sandbox.run('repeat', text, 1);
+    const runs = [run(), run(), run()];
+    await expect(run()).rejects.toMatchObject({ reason: 'sandbox_busy' });
+    await Promise.all(runs);
+    const lessThanOne = open({ maxQueuedBytes: 1 });
+    await Promise.all([lessThanOne.run('repeat', text, 1), lessThanOne.run('repeat', text, 1)]);
+  });
+
+  it('is emptied in order, by as many workers as the limit says', async () => {
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 300 });
+    const ended: string[] = [];
+    const spinning = expect(sandbox.run('spin')).rejects.toMatchObject({ reason: 'time' });
+    await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('repeat', text, 1))));
+    expect(ended).toEqual(['a', 'b', 'c']);
+    await spinning;
+  });
+});
+
+describe('the end of the process that opened the sandbox', () => {
+  it.each(['spin', 'idle'])('ends a worker, even one that never returns: %s', async (state) => {
+    const opener = fork(new URL('../test/opener.ts', import.meta.url), [state], { execArgv: [] });
+    const [workerId] = (await once(opener, 'message')) as [number];
+    expect(isRunning(workerId)).toBe(true);
+    opener.kill('SIGKILL');
+    await expect.poll(() => isRunning(workerId)).toBe(false);
+  });
+
+  const isRunning = (processId: number) => {
+    try {
+      return process.kill(processId, 0);
+    } catch {
+      return false;
+    }
+  };
+});
+
+describe('closing', () => {
+  it('ends the runs, those that wait too, and refuses further ones', async () => {
+    const sandbox = open();
+    await sandbox.run('repeat', 'x', 1);
+    const runs = [sandbox.run('spin'), sandbox.run('repeat', 'x', 2)].map((run) =>
+      expect(run).rejects.toMatchObject({ code: 'unavailable', reason: 'sandbox_closed' }),
+    );
+    await sandbox.close();
+    await Promise.all(runs);
+    await expect(sandbox.run('repeat', 'x', 1)).rejects.toMatchObject({ reason: 'sandbox_closed' });
+  });
+
+  it('ends a worker that is starting', async () => {
+    const sandbox = open();
+    const run = expect(sandbox.run('spin')).rejects.toMatchObject({ reason: 'sandbox_closed' });
+    await sandbox.close();
+    await run;
+  });
+
+  it('happens to idle workers after a while, and later runs get new ones', async () => {
+    const sandbox = open({ idleMs: 1 });
+    const first = await sandbox.run('processId');
+    await expect.poll(() => sandbox.run('processId')).not.toBe(first);
+  });
+});

@@ -1,0 +1,149 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { byteLengthOf } from './byte-length.ts';
+import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
+import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
+
+/** The limits of a sandbox. */
+export interface SandboxLimits extends WorkerLimits {
+  /** The texts in the result of a run, in UTF-8. */
+  maxOutputBytes: number;
+  /** How many workers run at the same time. Each is started when it is first needed. */
+  maxWorkers: number;
+  /** How many runs may wait for a worker. */
+  maxQueued: number;
+  /** The texts in the arguments of the runs that wait, in UTF-8. A single run may have more. */
+  maxQueuedBytes: number;
+  /** When all workers have been idle for this long, they end. */
+  idleMs: number;
+}
+
+/** Processes that run the functions of one module. A worker that exceeds a limit is killed and replaced. */
+export interface Sandbox<Functions extends SandboxFunctions> {
+  /**
+   * Runs a function. Arguments and result are copied.
+   *
+   * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
+   * runs wait, and `sandbox_closed`.
+   */
+  run<Name extends keyof Functions & string>(
+    name: Name,
+    ...args: Parameters<Functions[Name]>
+  ): Promise<ReturnType<Functions[Name]>>;
+  /** Ends all workers. Runs without a result fail with `sandbox_closed`. */
+  close(): Promise<void>;
+}
+
+interface Job {
+  message: Omit<RunMessage, 'endAfterMs'>;
+  bytes: number;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+const retryAfterSeconds = 1;
+
+/**
+ * Opens a sandbox. `module` calls `serveFunctions`. Its name ends in `.worker.ts`, and it is written as a `new URL` of a
+ * relative path in single quotes and of `import.meta.url`, which the build of the services recognises.
+ */
+export function openSandbox<Functions extends SandboxFunctions>(
+  module: URL,
+  limits: SandboxLimits,
+): Sandbox<Functions> {
+  const { maxOutputBytes, maxWorkers, maxQueued, maxQueuedBytes, idleMs } = limits;
+  const queue: Job[] = [];
+  let queuedBytes = 0;
+  const idle: SandboxWorker[] = [];
+  const workers = new Set<SandboxWorker>();
+  /** The runs that have a worker, which may still be starting. */
+  const running = new Set<Promise<void>>();
+  let isClosed = false;
+  let idleTimer: NodeJS.Timeout | undefined;
+
+  function takeJob(): Job | undefined {
+    const job = queue.shift();
+    if (job) queuedBytes -= job.bytes;
+    return job;
+  }
+
+  /** Gives the waiting runs to idle workers, and to new ones up to the limit. */
+  function assign(): void {
+    while (running.size < maxWorkers) {
+      const job = takeJob();
+      if (!job) break;
+      clearTimeout(idleTimer);
+      const run = work(job).finally(() => {
+        running.delete(run);
+        assign();
+        if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
+      });
+      running.add(run);
+    }
+  }
+
+  async function work({ message, resolve, reject }: Job): Promise<void> {
+    try {
+      const worker = await readyWorker();
+      try {
+        resolve(await worker.run(message));
+      } finally {
+        if (worker.hasEnded) workers.delete(worker);
+        else idle.push(worker);
+      }
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  async function readyWorker(): Promise<SandboxWorker> {
+    const waiting = idle.pop();
+    // A worker can end while it is idle.
+    if (waiting && !waiting.hasEnded) return waiting;
+    if (waiting) workers.delete(waiting);
+    const worker = await startWorker(module, limits);
+    if (isClosed) {
+      await worker.end(closed());
+      throw closed();
+    }
+    workers.add(worker);
+    return worker;
+  }
+
+  function endIdle(): void {
+    for (const worker of idle.splice(0)) {
+      workers.delete(worker);
+      void worker.end(closed());
+    }
+  }
+
+  return {
+    run: (name, ...args) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw closed();
+        const bytes = byteLengthOf(args);
+        const mustWait = running.size >= maxWorkers;
+        const isFull = queue.length >= maxQueued || (queue.length > 0 && queuedBytes + bytes > maxQueuedBytes);
+        if (mustWait && isFull) throw busyError();
+        queuedBytes += bytes;
+        queue.push({ message: { name, args, maxOutputBytes }, bytes, resolve: resolve as Job['resolve'], reject });
+        assign();
+      }),
+    async close() {
+      isClosed = true;
+      clearTimeout(idleTimer);
+      for (let job = takeJob(); job; job = takeJob()) job.reject(closed());
+      await Promise.all([...workers].map((worker) => worker.end(closed())));
+      await Promise.all(running);
+    },
+  };
+}
+
+function closed(): DomainError {
+  const detail = 'The service is stopping. Try again later.';
+  return new DomainError('unavailable', 'sandbox_closed', detail, { retryAfterSeconds });
+}
+
+function busyError(): DomainError {
+  const detail = 'Too much work of this kind is waiting. Try again later.';
+  return new DomainError('unavailable', 'sandbox_busy', detail, { retryAfterSeconds });
+}

@@ -1,0 +1,16 @@
+import { openSandbox } from '../src/sandbox.ts';
+import type { ProbeFunctions } from './probe.worker.ts';
+
+// Opens a sandbox, sends the id of its worker's process, and leaves the worker idle or in a run that never ends.
+const sandbox = openSandbox<ProbeFunctions>(new URL('./probe.worker.ts', import.meta.url), {
+  timeoutMs: 200,
+  maxHeapMb: 64,
+  maxOutputBytes: 1000,
+  maxWorkers: 1,
+  maxQueued: 10,
+  maxQueuedBytes: 1000,
+  idleMs: 60_000,
+});
+const workerId = await sandbox.run('processId');
+if (process.argv[2] === 'spin') void sandbox.run('spin');
+process.send?.(workerId);

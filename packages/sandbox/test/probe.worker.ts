@@ -1,0 +1,34 @@
+import { serveFunctions } from '../src/serve-functions.ts';
+
+const functions = {
+  join: (parts: readonly string[], separator: string) => ({ joined: parts.join(separator) }),
+  repeat: (text: string, count: number) => text.repeat(count),
+  environment: () => Object.keys(process.env),
+  processId: () => process.pid,
+  fail(message: string) {
+    throw new Error(message);
+  },
+  exit: () => process.exit(3),
+  spin() {
+    for (;;);
+  },
+  backtrack: () => /^(?:a+)+$/.test(`${'a'.repeat(60)}b`),
+  fillArrays() {
+    const kept: unknown[] = [];
+    for (;;) kept.push(new Array(1000).fill(kept.length));
+  },
+  fillMap() {
+    const kept = new Map<number, string>();
+    for (let index = 0; ; index++) kept.set(index, `${index}`);
+  },
+  fillText() {
+    const kept: string[] = [];
+    for (let index = 0; ; index++) kept.push(`${index}`.padEnd(100_000, 'x'));
+  },
+  oneLargeText: () => 'x'.repeat(500_000_000).replaceAll('x', 'y').length,
+};
+
+/** The functions of this worker, for tests of the sandbox. */
+export type ProbeFunctions = typeof functions;
+
+serveFunctions(functions);

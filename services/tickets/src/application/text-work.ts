@@ -1,0 +1,87 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
+import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
+import { wordsOf } from '../domain/words.ts';
+import type { BodyFunctions } from './body.worker.ts';
+
+/**
+ * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a
+ * process of its own (docs/decisions/0023).
+ *
+ * Errors of every operation: sandbox_busy, if too many long texts wait.
+ */
+export interface TextWork {
+  /** The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is. */
+  bodyFields(body: string | null): Promise<BodyFields>;
+  /** The words of texts; beyond the limits of the worker, those of the short texts. */
+  words(texts: readonly (string | number | null)[]): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The fields that are made of a body. */
+export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules'>>;
+
+/**
+ * Texts are converted at once if their number of `<` and a fiftieth of their characters add up to at most this. It takes
+ * about 4 ms, and at most 10. Measured: docs/decisions/0023.
+ */
+const maxCostAtOnce = 1350;
+const charsPerCost = 50;
+
+const limits: SandboxLimits = {
+  // The worst body of 5 MiB that we know takes 2.5 s.
+  timeoutMs: 10_000,
+  maxHeapMb: 256,
+  maxOutputBytes: 16 * 1024 * 1024,
+  maxWorkers: 2,
+  maxQueued: 64,
+  maxQueuedBytes: 64 * 1024 * 1024,
+  idleMs: 30_000,
+};
+
+/** Opens the work. Tests replace the limits. */
+export function openTextWork(log: Logger, changedLimits: Partial<SandboxLimits> = {}): TextWork {
+  const sandbox = openSandbox<BodyFunctions>(new URL('./body.worker.ts', import.meta.url), {
+    ...limits,
+    ...changedLimits,
+  });
+  const inSandbox = async <Result>(work: Promise<Result>, instead: () => Result): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      log.warn({ err: error, reason: error.reason }, 'a text was not converted, because its worker exceeded a limit');
+      return instead();
+    }
+  };
+  return {
+    async bodyFields(body) {
+      if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };
+      const texts = isShort([body])
+        ? bodyTexts(body)
+        : await inSandbox(sandbox.run('bodyTexts', body), () => unconvertedTexts(body));
+      return { ...texts, bodyRules };
+    },
+    async words(texts) {
+      if (isShort(texts)) return wordsOf(texts);
+      const short = () => wordsOf(texts.filter((text) => isShort([text])));
+      return inSandbox(sandbox.run('wordsOf', texts), short);
+    },
+    close: () => sandbox.close(),
+  };
+}
+
+function isShort(texts: readonly (string | number | null)[]): boolean {
+  const written = texts.filter((text) => typeof text === 'string');
+  let cost = written.reduce((sum, text) => sum + text.length, 0) / charsPerCost;
+  for (const text of written) if (cost <= maxCostAtOnce) cost += countTags(text);
+  return cost <= maxCostAtOnce;
+}
+
+function countTags(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) count += 1;
+  return count;
+}

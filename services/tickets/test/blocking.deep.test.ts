@@ -1,0 +1,1 @@
+import './blocking.int.test.ts';

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { isDeep } from '@ticketing/testkit/search-effort.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BodyRequest, ClientData, Protocol, ShownTexts } from './body-client.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+});
+afterAll(() => tickets.stop());
+
+const maxBodyBytes = 5 * 1024 * 1024;
+const protocols: Protocol[] = isDeep ? ['rest', 'connect', 'connect-json', 'grpc'] : ['rest', 'grpc'];
+/** Bodies of 5 MiB: what is repeated, after a prefix. */
+const hostile: [prefix: string, unit: string][] = [
+  ['<p>', '<'],
+  ['', '<ul><li>'],
+];
+const moreHostile: typeof hostile = [
+  ...([
+    ['<p>', '&amp;'],
+    ['', '<td>'],
+  ] satisfies typeof hostile),
+  ...([
+    ['', '<'],
+    ['', '<a'],
+    ['<p>', '<a'],
+    ['<p>', '&'],
+    ['', '<br>'],
+    ['', '<p>x'],
+    ['', '<!-- x -->'],
+  ] satisfies typeof hostile),
+  ...([
+    ['', 'hello wörld '],
+    ['', '漢'],
+    ['', '\ufdfa '],
+  ] satisfies typeof hostile),
+];
+/** Texts full of characters that JSON escapes, which takes 5 to 14 ms per MiB of them: only protocols without JSON. */
+const escapedInJson: typeof hostile = [
+  ['', 'x\n'],
+  ['', 'Von: a\n'],
+  ['', '"'],
+  ['', '\\'],
+  ['', '\u0001'],
+];
+
+function bodiesFor(protocol: Protocol): typeof hostile {
+  if (!isDeep) return hostile;
+  const isJson = protocol === 'rest' || protocol === 'connect-json';
+  return [...hostile, ...moreHostile, ...(isJson ? [] : escapedInJson)];
+}
+
+/** The longest time for which the main thread of this process works without a pause. Units: milliseconds. */
+async function longestWork(during: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let before = process.threadCpuUsage();
+  // The processor's time and not the clock's: other tests may use the processor meanwhile.
+  const tick = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1000);
+    before = process.threadCpuUsage();
+  };
+  const timer = setInterval(tick, 1);
+  await during();
+  clearInterval(timer);
+  tick();
+  return longest;
+}
+
+test.each(protocols)(
+  'no body of 5 MiB blocks the service for more than 50 ms: %s',
+  { timeout: 120_000 },
+  async (protocol) => {
+    const token = await tickets.identity.internalToken('tickets', testCaller());
+    const grpcUrl = `http://127.0.0.1:${tickets.running.ports.grpc}`;
+    const workerData: ClientData = { protocol, url: tickets.url, grpcUrl, token };
+    const client = new Worker(new URL('./body-client.ts', import.meta.url), { workerData });
+    const send = async (request: BodyRequest): Promise<ShownTexts[]> => {
+      client.postMessage(request);
+      const [{ texts, error }] = await once(client, 'message');
+      if (error) throw new Error(error);
+      return texts;
+    };
+    // The first requests also compile code.
+    for (const bytes of [100, 50_000, maxBodyBytes]) await send({ prefix: '<p>', unit: 'x ', bytes });
+    for (const [prefix, unit] of bodiesFor(protocol)) {
+      let texts: ShownTexts[] = [];
+      const longest = await longestWork(async () => {
+        texts = await send({ prefix, unit, bytes: maxBodyBytes });
+      });
+      expect(texts.map(({ id }) => id)).toEqual([texts[0]?.id, texts[0]?.id]);
+      expect(texts[1]?.body).toBe(texts[0]?.body);
+      expect(longest, `${prefix}${unit}…`).toBeLessThan(50);
+    }
+    await client.terminate();
+  },
+);

@@ -1,0 +1,22 @@
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openSandbox } from '@ticketing/sandbox/sandbox.ts';
+import { afterAll, expect, test } from 'vitest';
+import { build, programIn } from './build.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'build-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('makes the program of a service, and beside it that of its worker', async () => {
+  await build(folder);
+  const [worker = ''] = globSync(join(folder, 'tickets', 'body.worker-*.mjs'));
+  expect(globSync(programIn(folder, 'tickets'))).toHaveLength(1);
+  const sandbox = openSandbox<{ wordsOf(texts: string[]): string[] }>(pathToFileURL(worker), {
+    ...{ timeoutMs: 10_000, maxHeapMb: 64, maxOutputBytes: 1000, maxWorkers: 1 },
+    ...{ maxQueued: 1, maxQueuedBytes: 1000, idleMs: 1000 },
+  });
+  expect(await sandbox.run('wordsOf', ['Größe 4711'])).toEqual(['grosse', '4711']);
+  await sandbox.close();
+});
