@@ -66,9 +66,11 @@ const heldMs = 4_000;
 const times = <Result>(count: number, work: () => Promise<Result>) => Promise.all(Array.from({ length: count }, work));
 const seenByRpc = (all: readonly HostileResponse[]) =>
   countOf(
-    all.map(({ code, httpStatus }) => (code === undefined ? `HTTP ${httpStatus ?? 'none'}` : (Code[code] ?? ''))),
+    all.map(({ code, httpStatus }) =>
+      code === undefined ? (httpStatus === undefined ? 'no response' : `HTTP ${httpStatus}`) : (Code[code] ?? ''),
+    ),
   );
-const seenByRest = (all: readonly HeldResponse[]) => countOf(all.map(({ status }) => String(status ?? 'held')));
+const seenByRest = (all: readonly HeldResponse[]) => countOf(all.map(({ status }) => String(status ?? 'no response')));
 
 function countOf(words: readonly string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, { length }]) => `${length} × ${word}`).join(', ');

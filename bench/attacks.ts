@@ -1,5 +1,9 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { type Attack, type AttackTarget, attacks } from './attack-list.ts';
+import { type AttackTarget, attacks } from './attack-list.ts';
+import type { AttackOrder } from './attacker.ts';
 import { type Latency, measureLatency, type NextRequest } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
@@ -23,7 +27,7 @@ export interface AttackPlan {
 
 const readsPerSecond = 50;
 const caller = { sub: '990', kind: 'serviceWorker', roleId: 1 };
-const attacker = { sub: '991', kind: 'serviceWorker', roleId: 1 };
+const attackerClaims = { sub: '991', kind: 'serviceWorker', roleId: 1 };
 
 /** Attacks the tickets service of a system in several ways, and measures another caller and the memory meanwhile. */
 export async function measureAttacks(system: BenchSystem, { seconds, progress }: AttackPlan): Promise<AttackResult[]> {
@@ -33,7 +37,7 @@ export async function measureAttacks(system: BenchSystem, { seconds, progress }:
   const target: AttackTarget = {
     tickets: { http: port('HTTP'), grpc: port('GRPC') },
     gatewayPort: Number(new URL(url).port),
-    token: await signToken(keys.issuerKeyFile, attacker, 86_400),
+    token: await signToken(keys.issuerKeyFile, attackerClaims, 86_400),
   };
   const headers = { authorization: `Bearer ${await signToken(keys.issuerKeyFile, caller, 86_400)}` };
   const created = await fetch(`${url}/ticket`, {
@@ -49,26 +53,33 @@ export async function measureAttacks(system: BenchSystem, { seconds, progress }:
       () => undefined,
     );
   const results: AttackResult[] = [];
-  for (const attack of attacks) {
-    progress(attack.name);
-    await attack.prepare?.(target);
+  const attacker = startAttacker();
+  for (const { name } of attacks) {
+    progress(name);
+    await attacker.send({ name, target, forMs: undefined });
     const before = await p99(seconds);
     const memory = watchMemory(pid);
-    const [during, seen] = await Promise.all([p99(seconds * 2), repeat(attack, target, seconds * 2000)]);
-    results.push({ name: attack.name, seen, residentBytes: memory.stop(), p99: { before, during } });
+    const [during, seen] = await Promise.all([
+      p99(seconds * 2),
+      attacker.send({ name, target, forMs: seconds * 2000 }),
+    ]);
+    results.push({ name, seen, residentBytes: memory.stop(), p99: { before, during } });
   }
+  attacker.stop();
   return results;
 }
 
-/** Repeats an attack for a time. Returns what the attacker saw the first time. */
-async function repeat(attack: Attack, target: AttackTarget, forMs: number): Promise<string> {
-  const endsAt = performance.now() + forMs;
-  let first: string | undefined;
-  while (performance.now() < endsAt) {
-    const seen = await attack.run(target);
-    first ??= seen;
-  }
-  return first ?? '';
+/** Starts the process of the attacker. */
+function startAttacker() {
+  const child = fork(join(import.meta.dirname, 'attacker.ts'));
+  return {
+    async send(order: AttackOrder): Promise<string> {
+      child.send(order);
+      const [seen] = await once(child, 'message');
+      return seen;
+    },
+    stop: () => child.kill(),
+  };
 }
 
 function watchMemory(pid: number) {
