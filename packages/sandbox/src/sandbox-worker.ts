@@ -1,4 +1,5 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SandboxError, type SandboxReason } from './sandbox-error.ts';
 import type { RunMessage, WorkerMessage } from './serve-functions.ts';
@@ -40,6 +41,7 @@ interface Pending {
  */
 export async function startWorker(module: URL, limits: WorkerLimits): Promise<SandboxWorker> {
   const child = fork(fileURLToPath(module), forkOptions(limits));
+  lowerPriority(child.pid);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let pending: Pending | undefined;
   let hasEnded = false;
@@ -107,4 +109,14 @@ function forkOptions({ maxHeapMb }: WorkerLimits): ForkOptions {
 function letParentEnd(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();
+}
+
+/** Requests come first: on a machine with few cores, work on long texts would otherwise delay them. */
+function lowerPriority(processId: number | undefined): void {
+  if (processId === undefined) return;
+  try {
+    setPriority(processId, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The worker has ended, or the system does not allow it.
+  }
 }

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { getPriority } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ProbeFunctions } from '../test/probe.worker.ts';
 import { openSandbox, type Sandbox, type SandboxLimits } from './sandbox.ts';
@@ -33,6 +34,10 @@ describe('a run', () => {
 
   it('has no environment variables', async () => {
     expect(await open().run('environment')).toEqual([]);
+  });
+
+  it('has a lower priority than the process that opened the sandbox', async () => {
+    expect(getPriority(await open().run('processId'))).toBeGreaterThan(getPriority());
   });
 
   it('fails if the function throws, and the worker goes on', async () => {

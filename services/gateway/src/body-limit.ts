@@ -1,13 +1,39 @@
 import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
-import type { FastifyRequest } from 'fastify';
-import { requestContextOf } from './request-context.ts';
+import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import { callerKey, tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { admissionOf, requestContextOf } from './request-context.ts';
 
 /** Refuses a body whose `Content-Length` is above the limit. Errors: body_too_large. */
 export function requireBodyFits(request: FastifyRequest): void {
   const contentLength = Number(request.headers['content-length'] ?? 0);
   if (contentLength > limitOf(request)) throw bodyTooLarge(limitOf(request));
+}
+
+/** How much the bodies of one caller's requests in flight may have together. */
+const maxBytesOfCaller = 128 * 1024 * 1024;
+
+/**
+ * Makes the limit of the bodies that one caller sends at the same time. A body counts with the length that it announces,
+ * or with what its route accepts if it is chunked, until the response has ended. Nothing of a refused body is read.
+ *
+ * Errors: too_many_at_once.
+ */
+export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply) => void {
+  const budget = byteBudget({ total: Number.POSITIVE_INFINITY, perKey: maxBytesOfCaller });
+  return (request, reply) => {
+    const isChunked = request.headers['transfer-encoding'] !== undefined;
+    const bytes = isChunked ? limitOf(request) : Number(request.headers['content-length'] ?? 0);
+    if (bytes === 0) return;
+    const release = budget.tryAcquire(callerKey(admissionOf(request).caller), bytes);
+    if (!release) {
+      reply.header('connection', 'close');
+      throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
+    }
+    reply.raw.once('close', release);
+  };
 }
 
 /**

@@ -20,6 +20,8 @@ export interface ProxyOptions extends ProblemContext {
   prefixes: readonly string[];
   agent: UpstreamAgent;
   tokens: InternalTokens;
+  /** Counts the body of a request against the limit of its caller. */
+  holdBody(request: FastifyRequest, reply: FastifyReply): void;
   log: Logger;
   deadlineMs: number;
 }
@@ -33,11 +35,12 @@ export interface ProxyOptions extends ProblemContext {
  * Source: docs/reference/api.md, Service-to-service calls; docs/reference/api.md, Limits of use.
  */
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
-  const { name, agent, tokens, deadlineMs } = options;
+  const { name, agent, tokens, holdBody, deadlineMs } = options;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, body, done) => done(null, bodyWithinLimit(request, body)));
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     requireBodyFits(request);
+    holdBody(request, reply);
     requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
   });
   handleUpstreamErrors(app, options);

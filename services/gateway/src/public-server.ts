@@ -11,6 +11,7 @@ import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { admissionHook } from './admission-hook.ts';
 import type { ApiDescription } from './api-description.ts';
+import { bodiesOfCallers } from './body-limit.ts';
 import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
@@ -45,6 +46,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   const server = createHttpServer({ tls: parts.tls.listener });
   const problems = problemContext(parts.log);
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
+  const holdBody = bodiesOfCallers();
   const admit = admissionHook({ ...config, verify: parts.verify, now: parts.now });
   replyWithProblems(server, problems);
   discardBodies(server);
@@ -68,6 +70,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
         name,
         url,
         prefixes: routeTable(contracts).prefixes,
+        holdBody,
         deadlineMs: config.deadlineMs,
       }),
     );

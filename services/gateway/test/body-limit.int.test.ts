@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
 import { sendRaw } from './http-client.ts';
@@ -73,4 +74,32 @@ it('discards a body that is not needed, and serves the next request on the conne
 it('responds with 413 even while the client is still sending', async () => {
   const response = await harness.call('POST', '/ticket/search', { body: Buffer.alloc(8 * mebibyte) });
   expect(response.json).toMatchObject({ code: 'body_too_large' });
+});
+
+describe('the bodies of one caller together', () => {
+  it('are accepted up to 128 MiB, and one byte more is refused before it is read, until one of them has ended', async () => {
+    const port = harness.gateway.ports.http;
+    const upload = (bytes: number, signal: AbortSignal) =>
+      heldRequest({
+        port,
+        method: 'POST',
+        path: '/ticket',
+        headers: { authorization: harness.bearer, 'content-type': 'application/json' },
+        body: Buffer.alloc(1),
+        heldBytes: bytes - 1,
+        signal,
+      });
+    const held = new AbortController();
+    const before = harness.stub.received.length;
+    const sizes = [40, 40, 40, 8].map((size) => size * mebibyte);
+    const uploads = sizes.map((bytes) => upload(bytes, held.signal));
+    await expect.poll(async () => (await upload(1, AbortSignal.timeout(5_000))).status, { timeout: 5_000 }).toBe(429);
+    const refused = await upload(1, AbortSignal.timeout(5_000));
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', connection: 'close' } });
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 'too_many_at_once' });
+    expect(harness.stub.received.length).toBe(before);
+    held.abort();
+    await Promise.all(uploads);
+    await expect.poll(async () => (await harness.call('POST', '/ticket', { body: Buffer.alloc(1) })).status).toBe(200);
+  });
 });
