@@ -5,6 +5,7 @@ import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import {
   binaryProtocolsOf,
   bodyOf,
+  type Compression,
   gRpc,
   type HostileClient,
   hostileClient,
@@ -120,6 +121,42 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  test('are limited whatever the case of their media type', async () => {
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of binaryProtocolsOf(method)) {
+        const contentType = protocol.contentType.replace('application', 'Application');
+        const body = bodyOf(protocol, Buffer.alloc(510_000, Buffer.from([0x78, 0])), 'gzip');
+        const request = { protocol: { ...protocol, contentType }, path, token: admin, body };
+        const { code, httpStatus } = await clientOf(entry).send({ ...request, compression: 'gzip' });
+        expect(code === Code.InvalidArgument || httpStatus === 415, `${path} over ${protocol.name}: ${code}`).toBe(
+          true,
+        );
+      }
+    }
+  });
+
+  test('treat a compressed message as the same message that is not compressed', async () => {
+    const seen = new Set<Code | undefined>();
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of protocolsOf(method)) {
+        const isJson = protocol.contentType.includes('json');
+        // Compressed, it has another length: that of the compressed bytes is announced.
+        const message = isJson ? Buffer.from(`{${' '.repeat(100)}}`) : Buffer.from([0x98, 0x75, 0x01]);
+        const send = async (compression: Compression) => {
+          const body = bodyOf(protocol, message, compression);
+          return (await clientOf(entry).send({ protocol, path, token: admin, compression, body })).code;
+        };
+        const plain = await send('identity');
+        for (const compression of ['gzip', 'br'] as const) {
+          expect(await send(compression), `${path} over ${protocol.name}, ${compression}`).toBe(plain);
+        }
+        seen.add(plain);
+      }
+    }
+    // An empty message is valid for some method.
+    expect(seen).toContain(undefined);
+  });
+
   test('refuse JSON that is nested too deeply, has too many parts, or is no UTF-8', async () => {
     const bodies = ['{"x":'.repeat(20_000), `[${'1,'.repeat(300_000)}1]`, Buffer.from([0x7b, 0xff, 0x7d])];
     for (const { method, path } of allowedMethods()) {
@@ -164,6 +201,9 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     );
     const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
     const { ms } = await clientOf(entry).send({ protocol, path, body: Buffer.alloc(5), heldBytes: 9 });
+    expect((await clientOf(entry).send({ protocol, path, body: large })).code).toBe(Code.ResourceExhausted);
+    const many = Buffer.concat(Array.from({ length: 101 }, () => Buffer.alloc(5)));
+    expect((await clientOf(entry).send({ protocol, path, body: many })).code).toBe(Code.ResourceExhausted);
     expect(ms).toBeLessThan(20 * bodyMs);
     clientOf(entry).close();
     await Promise.all(watches);

@@ -3,6 +3,7 @@ import { callerLimits, rateLimited } from '@ticketing/service-kit/admission/call
 import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts';
 import { windowCounter } from '@ticketing/service-kit/admission/window-counter.ts';
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
+import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';
@@ -43,8 +44,8 @@ export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, 
     if (!verified) return requireSameOrigin(cookieRequest, rules.publicOrigin);
     const { caller, expiresAt } = verified;
     context.admission = { ...credential, caller, expiresAt };
-    reply.raw.once(
-      'close',
+    onClosed(
+      reply,
       limits.begin(caller, (name, value) => reply.header(name, value)),
     );
     if (credential.source === 'cookie') requireSameOrigin(cookieRequest, rules.publicOrigin);

@@ -1,8 +1,10 @@
 import { Transform } from 'node:stream';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
-import { callerKey, tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
+import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import { bodyTooLarge } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, requestContextOf } from './request-context.ts';
 
@@ -32,7 +34,7 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
       reply.header('connection', 'close');
       throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
     }
-    reply.raw.once('close', release);
+    onClosed(reply, release);
   };
 }
 
@@ -60,8 +62,4 @@ function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Tran
 
 function limitOf(request: FastifyRequest): number {
   return requestContextOf(request).route?.maxBodyBytes ?? defaultMaxBodyBytes;
-}
-
-function bodyTooLarge(limit: number): DomainError {
-  return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${limit} bytes.`);
 }

@@ -4,6 +4,7 @@ import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.
 import { routedMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
+import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, requireBodyFits } from './body-limit.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
@@ -93,7 +94,7 @@ function logFailure(error: DomainError, request: FastifyRequest, { log, name }: 
 function beginCall(reply: FastifyReply, deadlineMs: number): { signal: AbortSignal; responseBegan(): void } {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(deadlineExceeded()), deadlineMs);
-  reply.raw.once('close', () => {
+  onClosed(reply, () => {
     clearTimeout(timer);
     if (!reply.raw.writableFinished) controller.abort();
   });

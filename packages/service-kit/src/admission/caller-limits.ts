@@ -1,5 +1,5 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type Caller, isHuman } from '../identity/caller.ts';
+import { type Caller, callerKey, isHuman } from '../identity/caller.ts';
 import { concurrencyLimiter } from './concurrency-limiter.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { type WindowCount, windowCounter } from './window-counter.ts';
@@ -34,11 +34,6 @@ export function callerLimits(rateLimits: RateLimits, now: () => number): CallerL
       return end;
     },
   };
-}
-
-/** The key under which the requests of a caller are counted. */
-export function callerKey({ kind, profileId, service }: Caller): string {
-  return `${kind} ${profileId ?? service}`;
 }
 
 /** The error for a caller or an address that has used up its window. */

@@ -80,7 +80,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
     rateLimits: readRateLimits(from),
-    maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 128, min: 80, max: 65_536 }) * 1024 * 1024,
+    maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 160, min: 160, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
     bus: publishes.length + consumes.length > 0 ? readBusConfig(from) : undefined,

@@ -47,3 +47,14 @@ test('small bodies are not counted', () => {
   const bodies = bodiesInFlight(MiB);
   for (let count = 0; count < 100; count++) expect(() => bodies.hold('1').add(free)).not.toThrow();
 });
+
+test('a body that is released takes nothing any more, even if its bytes are still being decompressed', () => {
+  const bodies = bodiesInFlight(2 * MiB);
+  const body = bodies.hold('1');
+  body.add(free);
+  body.release();
+  expect(() => body.add(MiB)).toThrowError(expect.objectContaining({ code: 'canceled' }));
+  const other = bodies.hold('1');
+  other.add(free);
+  expect(() => other.add(MiB)).not.toThrow();
+});

@@ -3,6 +3,7 @@ import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { bodiesInFlightReason } from '@ticketing/rest/problem-reply.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import type { FastifyReply } from 'fastify';
 
 /** The bodies of requests that a process holds until their responses have ended. */
 export interface BodiesInFlight {
@@ -12,7 +13,7 @@ export interface BodiesInFlight {
 
 /** The bytes of a body that are held. */
 export interface HeldBody {
-  /** Counts bytes that have arrived, or that it takes up in addition. Errors: bodies_in_flight. */
+  /** Counts bytes that have arrived, or that it takes up in addition. Errors: bodies_in_flight; canceled, if released. */
   add(bytes: number): void;
   release(): void;
 }
@@ -29,8 +30,10 @@ export function bodiesInFlight(maxBytes: number): BodiesInFlight {
     hold(caller) {
       const releases: (() => void)[] = [];
       let bytesOfBody = 0;
+      let isReleased = false;
       return {
         add(bytes) {
+          if (isReleased) throw clientGone();
           bytesOfBody += bytes;
           if (bytesOfBody <= freeBytes || bytes <= 0) return;
           const release = budget.tryAcquire(caller, bytes);
@@ -38,6 +41,7 @@ export function bodiesInFlight(maxBytes: number): BodiesInFlight {
           releases.push(release);
         },
         release() {
+          isReleased = true;
           for (const release of releases.splice(0)) release();
         },
       };
@@ -52,7 +56,11 @@ export function isSmall(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Counts the bytes that pass through a body. The stream fails with bodies_in_flight when there are too many. */
-export function countedBody(body: NodeJS.ReadableStream, { add }: HeldBody): NodeJS.ReadableStream {
+export function countedBody(
+  body: NodeJS.ReadableStream,
+  { add }: HeldBody,
+  { raw }: Pick<FastifyReply, 'raw'>,
+): NodeJS.ReadableStream {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
@@ -65,13 +73,19 @@ export function countedBody(body: NodeJS.ReadableStream, { add }: HeldBody): Nod
   });
   body.once('error', (error: Error) => counter.destroy(error));
   // The rest of a refused body is read and discarded: a client that is still writing would not see the response otherwise.
-  counter.once('error', () => body.unpipe(counter).resume());
+  const discardRest = () => body.unpipe(counter).resume();
+  counter.once('error', discardRest);
+  raw.once('finish', discardRest);
   return body.pipe(counter);
 }
 
 /** The error for a body that is larger than its method accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
   return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
+}
+
+function clientGone(): DomainError {
+  return new DomainError('canceled', 'canceled', 'The client has closed the connection.');
 }
 
 function exhausted(): DomainError {

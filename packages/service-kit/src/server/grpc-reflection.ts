@@ -1,7 +1,7 @@
 import { type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import {
   ServerReflection,
   type ServerReflectionRequest,
@@ -10,6 +10,7 @@ import {
   type ServerReflectionRequest as AlphaRequest,
   ServerReflection as AlphaServerReflection,
 } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
+import { maxAnonymousBytes } from './limit-rpc-bodies.ts';
 
 // The two versions of the protocol have the same messages under different names; these types fit both.
 type RequestContent = ServerReflectionRequest['messageRequest'] | AlphaRequest['messageRequest'];
@@ -30,21 +31,50 @@ type ResponseContent =
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
   const respond = responder([...services, ServerReflection, AlphaServerReflection]);
   return (router) => {
-    router.service(ServerReflection, {
-      async *serverReflectionInfo(requests) {
-        for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
-        }
+    router.service(
+      ServerReflection,
+      {
+        async *serverReflectionInfo(requests) {
+          for await (const request of first(requests)) {
+            yield {
+              validHost: request.host,
+              originalRequest: request,
+              messageResponse: respond(request.messageRequest),
+            };
+          }
+        },
       },
-    });
-    router.service(AlphaServerReflection, {
-      async *serverReflectionInfo(requests) {
-        for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
-        }
+      limits,
+    );
+    router.service(
+      AlphaServerReflection,
+      {
+        async *serverReflectionInfo(requests) {
+          for await (const request of first(requests)) {
+            yield {
+              validHost: request.host,
+              originalRequest: request,
+              messageResponse: respond(request.messageRequest),
+            };
+          }
+        },
       },
-    });
+      limits,
+    );
   };
+}
+
+/** Anybody may call reflection, so that what a call can cost is small. */
+const limits = { readMaxBytes: maxAnonymousBytes };
+const maxRequests = 100;
+
+/** The first requests of a stream. Errors: RESOURCE_EXHAUSTED for one more. */
+async function* first<Request>(requests: AsyncIterable<Request>): AsyncGenerator<Request> {
+  let count = 0;
+  for await (const request of requests) {
+    if (++count > maxRequests) throw new ConnectError('the stream has too many requests', Code.ResourceExhausted);
+    yield request;
+  }
 }
 
 function responder(services: readonly DescService[]): (request: RequestContent) => ResponseContent {
@@ -75,8 +105,18 @@ function responder(services: readonly DescService[]): (request: RequestContent) 
 
 function fileResponse(file: DescFile | undefined): ResponseContent {
   if (file === undefined) return errorResponse(Code.NotFound, 'no file contains what the request names');
-  const fileDescriptorProto = withImports([file]).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
+  const fileDescriptorProto = withImports([file]).map(serialised);
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
+}
+
+const serialisedFiles = new WeakMap<DescFile, Uint8Array>();
+
+function serialised(file: DescFile): Uint8Array {
+  const known = serialisedFiles.get(file);
+  if (known) return known;
+  const bytes = toBinary(FileDescriptorProtoSchema, file.proto);
+  serialisedFiles.set(file, bytes);
+  return bytes;
 }
 
 function errorResponse(errorCode: Code, errorMessage: string): ResponseContent {

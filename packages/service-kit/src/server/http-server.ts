@@ -2,6 +2,7 @@ import type { Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify';
 import type { ListenerTls } from '../tls/service-tls.ts';
+import { endStreamsAfterResponses } from './http2-sessions.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
 
@@ -51,12 +52,13 @@ export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {})
   const app = (
     http2
       ? fastify({
-          ...{ logger: false, http2: true, requestTimeout: 30_000 },
+          ...{ logger: false, http2: true },
           ...(tls ? { https: { ...http2Options, ...tls.options() } } : { http: http2Options }),
         } as FastifyHttp2Options<Http2Server>)
       : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })
   ) as FastifyInstance;
   tls?.attach(app.server);
+  if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');

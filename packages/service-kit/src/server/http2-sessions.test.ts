@@ -3,13 +3,13 @@ import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
-import { endSessions } from './http2-sessions.ts';
+import { limitSessions } from './http2-sessions.ts';
 import { defaultServerLimits } from './server-limits.ts';
 
 test('a server that closes lets calls in flight finish for a while, then ends their connections', async () => {
   const goAwayMs = 300;
   const app = createHttpServer({ http2: true });
-  endSessions(app, { ...defaultServerLimits, goAwayMs });
+  limitSessions(app, { ...defaultServerLimits, goAwayMs });
   const finish = Promise.withResolvers<string>();
   let served = 0;
   const serve = (response: Promise<string>) => () => {

@@ -1,5 +1,5 @@
-import type { ServerHttp2Session } from 'node:http2';
-import type { FastifyInstance } from 'fastify';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServerLimits } from './server-limits.ts';
 
 const maxConnectionAgeMs = 300_000;
@@ -9,13 +9,15 @@ const maxConnectionAgeMs = 300_000;
  * its addresses again, so that a new replica gets its share of the calls. The calls in flight on a connection that is to
  * end have `goAwayMs` to finish.
  */
-export function endSessions(app: FastifyInstance, { goAwayMs }: ServerLimits): void {
+export function limitSessions(app: FastifyInstance, { goAwayMs }: ServerLimits): void {
   const sessions = new Set<ServerHttp2Session>();
+  let isClosing = false;
   const end = (session: ServerHttp2Session) => {
     session.close();
     setTimeout(() => session.destroy(), goAwayMs).unref();
   };
   app.server.on('session', (session: ServerHttp2Session) => {
+    if (isClosing) return end(session);
     sessions.add(session);
     const timer = setTimeout(() => end(session), maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
     session.once('close', () => {
@@ -23,5 +25,30 @@ export function endSessions(app: FastifyInstance, { goAwayMs }: ServerLimits): v
       sessions.delete(session);
     });
   });
-  app.addHook('preClose', async () => sessions.forEach(end));
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    sessions.forEach(end);
+  });
+}
+
+/**
+ * Ends each HTTP/2 stream of a server when its response is complete, even if its body is still arriving; Node would leave
+ * it open for as long as the client likes. To be called before other hooks, which may respond.
+ */
+export function endStreamsAfterResponses(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw }) => {
+    const stream = streamOf(raw);
+    if (!stream || stream.endAfterHeaders) return;
+    // Node ends every response with trailers, which the listener of the response sends first.
+    stream.once('wantTrailers', () => setImmediate(() => !raw.readableEnded && stream.close()));
+  });
+}
+
+/** Ends the stream of an HTTP/2 request. */
+export function endStream(raw: FastifyRequest['raw']): void {
+  streamOf(raw)?.close();
+}
+
+function streamOf(raw: FastifyRequest['raw']): ServerHttp2Stream | undefined {
+  return 'stream' in raw ? (raw.stream as ServerHttp2Stream) : undefined;
 }

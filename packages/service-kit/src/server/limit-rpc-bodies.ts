@@ -3,16 +3,19 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { UniversalServerRequest } from '@connectrpc/connect/protocol';
+import { parseContentType as parseConnectType } from '@connectrpc/connect/protocol-connect';
+import { parseContentType as parseGrpcType } from '@connectrpc/connect/protocol-grpc';
+import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protocol-grpc-web';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { parseJson } from '@ticketing/rest/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
-import { callerKey } from '../admission/caller-limits.ts';
+import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type BodiesInFlight, bodyTooLarge } from './bodies-in-flight.ts';
-import { admittedCaller, isStandardService } from './rpc-guard.ts';
+import { admitted, isStandardService } from './rpc-guard.ts';
 import type { ServerLimits } from './server-limits.ts';
 
 /** What limits the bodies of RPCs. */
@@ -37,7 +40,9 @@ export function limitRpcBodies({ handlers }: ConnectRouter, options: RpcBodyOpti
   }
 }
 
-const maxAnonymousBytes = 4096;
+/** The limits of the requests that need no credential. */
+export const maxAnonymousBytes = 4096;
+const maxAnonymousMs = 2_000;
 const envelopeBytes = 5;
 const pieceBytes = 64 * 1024;
 const decompressions = new Map<string, () => Transform>([
@@ -54,14 +59,14 @@ interface Format {
   encodingHeader: string;
 }
 
-function formatOf(mediaType: string): Format {
-  const isGrpc = mediaType.startsWith('application/grpc');
-  const isStream = mediaType.startsWith('application/connect+');
-  return {
-    isEnveloped: isGrpc || isStream,
-    isJson: mediaType.includes('json'),
-    encodingHeader: isGrpc ? 'grpc-encoding' : isStream ? 'connect-content-encoding' : 'content-encoding',
-  };
+/** The format that Connect reads from a media type; undefined for one that it refuses without reading the body. */
+function formatOf(mediaType: string | null): Format | undefined {
+  const grpc = parseGrpcType(mediaType) ?? parseGrpcWebType(mediaType);
+  if (grpc) return { isEnveloped: true, isJson: !grpc.binary, encodingHeader: 'grpc-encoding' };
+  const connect = parseConnectType(mediaType);
+  if (!connect) return undefined;
+  const encodingHeader = connect.stream ? 'connect-content-encoding' : 'content-encoding';
+  return { isEnveloped: connect.stream, isJson: !connect.binary, encodingHeader };
 }
 
 function limitRequest(
@@ -71,16 +76,21 @@ function limitRequest(
 ): UniversalServerRequest {
   const { body } = request;
   if (request.method !== 'POST' || !isByteStream(body)) return request;
-  const format = formatOf(request.header.get('content-type') ?? '');
+  const format = formatOf(request.header.get('content-type'));
+  if (!format) return { ...request, body: nothing() };
   const encoding = request.header.get(format.encodingHeader) ?? 'identity';
   const decompress = decompressions.get(encoding);
   // Connect itself refuses a compression that it does not know, before it reads the body.
-  if (encoding !== 'identity' && !decompress) return request;
+  if (encoding !== 'identity' && !decompress) return { ...request, body: nothing() };
   const header = new Headers(request.header);
   header.delete(format.encodingHeader);
+  // It is that of the compressed message.
+  header.delete('content-length');
   const check = { method, format, decompress, ...options };
   return { ...request, header, body: checkedBody(body, request, check) };
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 function isByteStream(body: UniversalServerRequest['body']): body is AsyncIterable<Uint8Array> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
@@ -101,13 +111,14 @@ async function* checkedBody(
   const { method, format, bodies, limits } = check;
   const isAnonymous = isStandardService(method.parent);
   const maxBytes = isAnonymous ? maxAnonymousBytes : maxBodyBytesOf(method);
-  const key = isAnonymous || !contextValues ? '' : callerKey(admittedCaller(contextValues));
+  const key = isAnonymous || !contextValues ? '' : callerKey(admitted(contextValues).caller);
   const held = bodies.hold(key);
   signal.throwIfAborted();
   signal.addEventListener('abort', held.release, { once: true });
   const startedAt = performance.now();
   try {
-    const received = await receive(body, maxBytes + envelopeBytes, limits.bodyMs, held.add);
+    const maxMs = isAnonymous ? Math.min(limits.bodyMs, maxAnonymousMs) : limits.bodyMs;
+    const received = await receive(body, maxBytes + envelopeBytes, maxMs, held.add);
     if (received.length === 0) return;
     const message = await messageOf(received, maxBytes, check, held.add);
     if (format.isJson) checkJson(message);
@@ -137,8 +148,20 @@ async function receive(body: AsyncIterable<Uint8Array>, maxBytes: number, maxMs:
       add(value.length);
       chunks.push(value);
     }
+  } catch (error) {
+    // A client of HTTP/1.1 that is still writing would not see the response otherwise.
+    void discard(iterator);
+    throw error;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function discard(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    while (!(await iterator.next()).done);
+  } catch {
+    // The client has gone.
   }
 }
 

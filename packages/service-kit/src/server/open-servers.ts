@@ -10,10 +10,10 @@ import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from 
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type CallerLimits, callerKey, callerLimits } from '../admission/caller-limits.ts';
+import { type CallerLimits, callerLimits } from '../admission/caller-limits.ts';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
-import type { Caller } from '../identity/caller.ts';
+import { type Caller, callerKey } from '../identity/caller.ts';
 import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
@@ -26,8 +26,9 @@ import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
-import { endSessions } from './http2-sessions.ts';
+import { limitSessions } from './http2-sessions.ts';
 import { limitRpcBodies } from './limit-rpc-bodies.ts';
+import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { reportServerError } from './report-server-error.ts';
 import { restCall, traceOf } from './rest-call.ts';
@@ -108,7 +109,7 @@ async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   const contracts = contractsOf(parts);
   const grpc = createHttpServer({ http2: true, tls: parts.tls });
   leaveBodiesUnread(grpc);
-  endSessions(grpc, parts.limits);
+  limitSessions(grpc, parts.limits);
   const standard = [HealthService, ServerReflection, AlphaServerReflection];
   await registerRpcs(
     grpc,
@@ -180,8 +181,8 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     const caller = callers.get(request);
     if (!caller || isSmall(request.headers)) return payload;
     const held = options.bodies.hold(callerKey(caller));
-    reply.raw.once('close', held.release);
-    return countedBody(payload, held);
+    onClosed(reply, held.release);
+    return countedBody(payload, held, reply);
   });
   scope.addHook('onResponse', async (request, reply) => {
     options.metrics.observeRequest({

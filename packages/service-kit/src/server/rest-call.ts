@@ -3,6 +3,7 @@ import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../identity/caller.ts';
 import { type Call, callDeadlineMs } from './call.ts';
+import { onClosed } from './on-closed.ts';
 
 const traces = new WeakMap<FastifyRequest, Trace>();
 
@@ -22,11 +23,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     trace,
     header: (name) => headerOf(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
-    onEnd(done) {
-      // A connection that has ended is not announced again.
-      if (reply.raw.closed) done();
-      else reply.raw.once('close', done);
-    },
+    onEnd: (done) => onClosed(reply, done),
     get log() {
       return log.child({ traceId: trace.traceId });
     },

@@ -1,8 +1,9 @@
-import type { ServerHttp2Stream } from 'node:http2';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextKey, createContextValues } from '@connectrpc/connect';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import { parseJson } from '@ticketing/rest/parse-json.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type CallerLimits, tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
@@ -10,6 +11,9 @@ import { checkAccess } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { bodyTooLarge } from './bodies-in-flight.ts';
+import { endStream } from './http2-sessions.ts';
+import { onClosed } from './on-closed.ts';
 import { sendRpcError } from './send-rpc-error.ts';
 import type { ServerLimits } from './server-limits.ts';
 
@@ -23,13 +27,20 @@ export interface RpcGuardOptions {
   metrics: Metrics;
 }
 
-const callerKey = createContextKey<Caller | undefined>(undefined, { description: 'the caller that was admitted' });
+/** A call that the guard has admitted. */
+export interface Admitted {
+  caller: Caller;
+  /** Calls a function when the response has ended, or its connection. */
+  onEnd(done: () => void): void;
+}
 
-/** The caller that the guard has admitted. Errors: an internal error for a call that it has not seen. */
-export function admittedCaller(values: ContextValues): Caller {
-  const caller = values.get(callerKey);
-  if (!caller) throw new Error('the call was not admitted');
-  return caller;
+const admittedKey = createContextKey<Admitted | undefined>(undefined, { description: 'the call that was admitted' });
+
+/** The admitted call. Errors: an internal error for a call that the guard has not seen. */
+export function admitted(values: ContextValues): Admitted {
+  const found = values.get(admittedKey);
+  if (!found) throw new Error('the call was not admitted');
+  return found;
 }
 
 /** Whether a contract is one of gRPC itself, which needs no credential: health and reflection. */
@@ -40,44 +51,45 @@ export function isStandardService({ typeName }: DescService): boolean {
 /**
  * Admits RPCs before their bodies are read, on a server of any protocol: the interceptors of Connect run only after the
  * message has been parsed. The method is the one that the router has matched, so that the spelling of the path does not
- * matter. Callers with an access token of the issuer have rate and in-flight limits; those of internal tokens were limited
- * where they entered.
+ * matter. Callers with an access token of the issuer have rate and in-flight limits; callers with internal tokens were
+ * limited by the service that received their request.
  *
- * Returns the option `contextValues` of Connect, by which `admittedCaller` finds the caller.
+ * Returns the option `contextValues` of Connect, by which `admitted` finds the call.
  * Shape: a refusal is written as the protocol of the request demands, and ends the request without reading the rest.
  */
 export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (request: FastifyRequest) => ContextValues {
   const { authenticator, callerLimits, limits, metrics } = options;
   const methods = methodsByPath(options.contracts);
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const calls = new WeakMap<FastifyRequest, Admitted>();
   const anonymousCalls = concurrencyLimiter();
 
-  function admitAnonymous(method: DescMethod, { raw }: FastifyRequest, reply: FastifyReply): void {
-    const end = anonymousCalls.acquire(method.toString(), limits.anonymousCalls);
-    if (!end) throw tooManyAtOnce('Too many calls of this method are in flight.');
-    reply.raw.once('close', end);
+  function admitAnonymous(method: DescMethod, { raw, ip }: FastifyRequest, reply: FastifyReply): void {
+    const end = anonymousCalls.acquire(`${method.toString()} ${ip}`, limits.anonymousCalls);
+    if (!end) throw tooManyAtOnce('This address has too many calls of this method in flight.');
+    onClosed(reply, end);
     if (method.methodKind !== 'bidi_streaming') return;
     const timer = setTimeout(() => endStream(raw), limits.bodyMs);
-    reply.raw.once('close', () => clearTimeout(timer));
+    onClosed(reply, () => clearTimeout(timer));
   }
 
   async function admit(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (isStandardService(method.parent)) return admitAnonymous(method, request, reply);
     const { caller, isInternal } = await authenticator.rpc(request.headers.authorization);
-    checkAccess(method, caller);
-    if (!isInternal)
-      reply.raw.once(
-        'close',
+    if (!isInternal) {
+      onClosed(
+        reply,
         callerLimits.begin(caller, (name, value) => reply.header(name, value)),
       );
-    callers.set(request, caller);
-    refuseCompressedUrl(request);
+    }
+    checkAccess(method, caller);
+    checkUrlMessage(request);
+    requireBodyFits(request, method);
+    calls.set(request, { caller, onEnd: (done) => onClosed(reply, done) });
   }
 
   app.addHook('onRequest', async (request, reply) => {
     const method = methods.get(request.routeOptions.url ?? '');
     if (!method) return undefined;
-    endUploadAfterResponse(request);
     try {
       await admit(method, request, reply);
       return undefined;
@@ -88,7 +100,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
       return sendRpcError(error, request, reply);
     }
   });
-  return (request) => createContextValues().set(callerKey, callers.get(request));
+  return (request) => createContextValues().set(admittedKey, calls.get(request));
 }
 
 function methodsByPath(contracts: readonly DescService[]): Map<string, DescMethod> {
@@ -99,24 +111,25 @@ function methodsByPath(contracts: readonly DescService[]): Map<string, DescMetho
   );
 }
 
-/** A GET has its message in the URL, whose length is limited; compressed, a short URL could hold a large message. */
-function refuseCompressedUrl({ method, query }: FastifyRequest): void {
-  const { compression = '' } = query as { compression?: unknown };
-  if (method !== 'GET' || compression === '' || compression === 'identity') return;
-  throw new DomainError('unimplemented', 'unsupported_compression', 'A message in a URL may not be compressed.');
-}
-
 /**
- * Ends an HTTP/2 stream when its response is complete, even if its body is still arriving; Node would leave it open for as
- * long as the client likes. Over HTTP/1.1 the server's `requestTimeout` ends the connection.
+ * Checks the message in the URL of a GET, as that in a body is checked. Its length is limited by that of the headers;
+ * compressed, it could become a large message.
  */
-function endUploadAfterResponse({ raw }: FastifyRequest): void {
-  if (!('stream' in raw)) return;
-  const stream = raw.stream as ServerHttp2Stream;
-  // Every response of gRPC ends with trailers, which the listener of the response sends first.
-  stream.once('wantTrailers', () => setImmediate(() => endStream(raw)));
+function checkUrlMessage({ method, query }: FastifyRequest): void {
+  if (method !== 'GET') return;
+  const { compression = '', encoding, message = '', base64 } = query as Record<string, string | undefined>;
+  if (compression !== '' && compression !== 'identity') {
+    throw new DomainError('unimplemented', 'unsupported_compression', 'A message in a URL may not be compressed.');
+  }
+  if (encoding !== 'json') return;
+  const { violations } = parseJson(Buffer.from(message, base64 === '1' ? 'base64url' : 'utf8'));
+  if (violations.length > 0) throw invalidInput(violations);
 }
 
-function endStream(raw: FastifyRequest['raw']): void {
-  if ('stream' in raw) (raw.stream as ServerHttp2Stream).close();
+/** Refuses a body that announces more than its method accepts. The prefix of its message is not counted. */
+function requireBodyFits({ headers }: FastifyRequest, method: DescMethod): void {
+  const maxBytes = maxBodyBytesOf(method);
+  if (Number(headers['content-length'] ?? 0) > maxBytes + envelopeBytes) throw bodyTooLarge(maxBytes);
 }
+
+const envelopeBytes = 5;

@@ -9,7 +9,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { type Call, callDeadlineMs } from './call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
-import { admittedCaller, isStandardService } from './rpc-guard.ts';
+import { admitted, isStandardService } from './rpc-guard.ts';
 
 /** What the RPC API needs to measure and log its calls. */
 export interface RpcOptions {
@@ -26,11 +26,7 @@ export function callOf(values: ContextValues): Call | undefined {
   return values.get(callKey);
 }
 
-/**
- * Authorises, validates, measures and logs every RPC, and translates what its handler throws.
- *
- * The standard services (`grpc.health`, `grpc.reflection`) need no credential.
- */
+/** Validates, measures and logs every RPC that the guard has admitted, and translates what its handler throws. */
 export function rpcInterceptor(options: RpcOptions): Interceptor {
   return (next) => async (request) => {
     if (isStandardService(request.service)) return next(request);
@@ -43,7 +39,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
     request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
     try {
-      const caller = admittedCaller(request.contextValues);
+      const { caller, onEnd } = admitted(request.contextValues);
       options.onCaller?.(caller);
       if (!request.stream) requireValid(request.method, request.message);
       const { signal } = aborting;
@@ -54,11 +50,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         signal,
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
-        // This signal is aborted in any case, once the response has been encoded.
-        onEnd(done) {
-          if (request.signal.aborted) done();
-          else request.signal.addEventListener('abort', done, { once: true });
-        },
+        onEnd,
       });
       const response = await rejectOnAbort(next(request), signal);
       for (const [name, value] of responseHeaders) response.header.set(name, value);

@@ -15,7 +15,7 @@ export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[
     for (const { handlers, streams } of implementations) {
       for (const [method, handler] of streams) {
         router.rpc(method as DescMethodServerStreaming, (message, context) => {
-          const call = authorisedCall(method, context);
+          const call = admittedCall(method, context);
           return streamMessages(method, message, call, () => handler(call, message));
         });
       }
@@ -23,7 +23,7 @@ export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[
         router.rpc(
           method as DescMethodUnary,
           (message, context) => {
-            const call = authorisedCall(method, context);
+            const call = admittedCall(method, context);
             return translateUpstreamErrors(() => handler(call, message));
           },
           { readMaxBytes: maxBodyBytesOf(method) },
@@ -33,9 +33,9 @@ export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[
   };
 }
 
-function authorisedCall(method: DescMethod, context: HandlerContext): Call {
+function admittedCall(method: DescMethod, context: HandlerContext): Call {
   const call = callOf(context.values);
-  if (!call) throw new Error(`${method.toString()} was not authorised`);
+  if (!call) throw new Error(`${method.toString()} was not admitted`);
   return call;
 }
 

@@ -4,11 +4,11 @@ export interface ServerLimits {
   bodyMs: number;
   /** How long a connection that is to end may stay open for the calls in flight, in ms. */
   goAwayMs: number;
-  /** Calls in flight of each method that needs no credential (gRPC health and reflection). */
+  /** Calls in flight from one address, of each method that needs no credential (gRPC health and reflection). */
   anonymousCalls: number;
 }
 
 /** Calls in flight on one HTTP/2 connection. */
 export const maxStreams = 100;
 
-export const defaultServerLimits: ServerLimits = { bodyMs: 30_000, goAwayMs: 10_000, anonymousCalls: 100 };
+export const defaultServerLimits: ServerLimits = { bodyMs: 30_000, goAwayMs: 10_000, anonymousCalls: 20 };
