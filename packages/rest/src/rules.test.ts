@@ -114,6 +114,15 @@ test('checks formats and patterns', () => {
   }
 });
 
+test('the details name the limit in bytes, and what a text must not contain', () => {
+  const details = (given: object) =>
+    messageValidator(CreateTicketRequestSchema)(create(CreateTicketRequestSchema, given)).map(({ detail }) => detail);
+  expect(details({ channel: 1, subject: 'a\nb' })).toEqual([
+    'must not contain a line break or another control character',
+  ]);
+  expect(details({ channel: 1, rawData: { text: 'a'.repeat(2 ** 20) } })).toEqual(['is longer than 1048576 bytes']);
+});
+
 test('refuses a text with a control character in every field that becomes a header of a mail', () => {
   for (const bad of ['\r', '\n', '\0', '\u0008', '\v', '\f', '\u001f', '\u007f']) {
     const text = `a${bad}b`;

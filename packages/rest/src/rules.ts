@@ -25,7 +25,7 @@ export type MessageValidator = (message: Message) => Violation[];
 
 const maxViolations = 100;
 const addFormats = formats as unknown as typeof formats.default;
-const ajv = addKeywords(new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }));
+const ajv = addKeywords(new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, verbose: true }));
 const validators = new WeakMap<DescMessage, MessageValidator>();
 
 /**
