@@ -1,12 +1,24 @@
+import { create as createMessage } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  GetTicketRequestSchema,
+  TicketService,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { maxPageBytes } from '@ticketing/store/page-budget.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getTicket } from '../src/rpc/get-ticket.ts';
+import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 const mebibyte = 1024 * 1024;
@@ -63,18 +75,18 @@ describe('a page of tickets with large raw data', () => {
   test('gives its bytes back, also when its caller has gone: 8 one after the other, then 8 at once', async () => {
     const statuses: number[] = [];
     for (let nth = 0; nth < 8; nth++) statuses.push((await withRawData({ limit: 15 })).status);
-    const leaving = new AbortController();
+    const disconnecting = new AbortController();
     const token = await tickets.identity.internalToken('tickets', testCaller({}));
     const left = Array.from({ length: 4 }, () =>
       fetch(`${tickets.url}/ticket/search?includeRawData=true`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: '{"limit":15}',
-        signal: leaving.signal,
+        signal: disconnecting.signal,
       }).then(({ status }) => status),
     );
     await Promise.any(left);
-    leaving.abort();
+    disconnecting.abort();
     await Promise.allSettled(left);
     const at = Array.from({ length: 8 }, async () => (await withRawData({ limit: 15 })).status);
     expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(16).fill(200));
@@ -143,6 +155,37 @@ test('tags count, in a list of them and in tickets: their keywords can be large'
   expect(limitIn((await search({ filters })).json.detail)).toBe(2);
   expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
 }, 30_000);
+
+test('a large ticket counts as a page too, and a write is not refused for it', async () => {
+  const database = await tickets.openDatabase();
+  const context = newProcess(tickets, database);
+  const taken: number[] = [];
+  context.pages = {
+    async take(_, bytes) {
+      taken.push(bytes);
+      if (isFull) throw new DomainError('unavailable', 'too_much_at_once', 'full');
+    },
+  };
+  let isFull = false;
+  const call = {
+    ...{ caller: testCaller(), trace: continueTrace(undefined), header: () => undefined },
+    log: createLogger('tickets', 'silent'),
+  } as unknown as Call;
+  const ticketId = await create({ subject: 'single', body: 'x'.repeat(mebibyte), rawData: { text } });
+  const get = (includeRawData: boolean) =>
+    getTicket(context, call, createMessage(GetTicketRequestSchema, { ticketId, includeRawData }));
+  await get(false);
+  await get(true);
+  const [without = 0, withRaw = 0] = taken;
+  expect(without).toBeGreaterThan(2 * mebibyte);
+  expect(withRaw - without).toBe(JSON.stringify({ text }).length);
+  isFull = true;
+  await expect(get(true)).rejects.toMatchObject({ reason: 'too_much_at_once' });
+  const patch = { ticketId, contractId: 'changed', updateMask: { paths: ['contract_id'] } };
+  const { ticket } = await updateTicket(context, call, createMessage(UpdateTicketRequestSchema, patch));
+  expect([ticket?.contractId, ticket?.version, taken.length]).toEqual(['changed', 2, 4]);
+  await database.close();
+});
 
 test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
   const transport = createConnectTransport({
