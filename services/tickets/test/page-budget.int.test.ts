@@ -154,6 +154,7 @@ test('tags count, in a list of them and in tickets: their keywords can be large'
   const filters = [{ key: 't.subject', comparator: '=', value: 'tagged' }];
   expect(limitIn((await search({ filters })).json.detail)).toBe(2);
   expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
+  await namesLimitThatFits(ids);
 }, 30_000);
 
 test('a large ticket counts as a page too, and a write is not refused for it', async () => {
@@ -186,6 +187,24 @@ test('a large ticket counts as a page too, and a write is not refused for it', a
   expect([ticket?.contractId, ticket?.version, taken.length]).toEqual(['changed', 2, 4]);
   await database.close();
 });
+
+/** The first tickets are large by themselves, and all by their tags, so that only both together exceed a page. */
+async function namesLimitThatFits(tagIds: readonly number[]): Promise<void> {
+  for (let nth = 0; nth < 27; nth++) {
+    const isLarge = nth < 7;
+    const tags = tagIds.slice(0, isLarge ? 3 : 1);
+    const id = await create({ subject: 'both', tags, ...(isLarge ? { rawData: { text } } : {}) });
+    if (isLarge) await tickets.request('PATCH', '/ticket', { body: [{ id, clientData: { text } }] });
+  }
+  const filters = [{ key: 't.subject', comparator: '=', value: 'both' }];
+  const body = { filters, orderByField: 't.id', orderByDirection: 'asc' };
+  const refused = await withRawData(body);
+  expect(refused.json.code).toBe('page_too_large');
+  const limit = limitIn(refused.json.detail);
+  expect(limit).toBe(6);
+  expect((await withRawData({ ...body, limit })).json.tickets).toHaveLength(limit);
+  expect((await withRawData({ ...body, limit: limit + 1 })).json.code).toBe('page_too_large');
+}
 
 test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
   const transport = createConnectTransport({
