@@ -62,6 +62,7 @@ export async function searchTickets(
       after: cursor,
       withRawData: request.includeRawData ?? false,
       tagBytes: tags.then((read) => (tagIds) => sizeOfTags(tagIds, read)),
+      isEncodedAtOnce: call.api === 'rpc',
       take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);

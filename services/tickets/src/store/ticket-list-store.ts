@@ -30,6 +30,8 @@ export interface PageRequest {
   withRawData: boolean;
   /** Returns how many bytes the tags of a ticket add to it in the list: they are not stored with it. */
   tagBytes: Promise<(tagIds: readonly number[]) => number>;
+  /** Whether the page is encoded at once, so that objects of open shape in it have a limit of their own. */
+  isEncodedAtOnce: boolean;
   /** Takes the bytes of a large page from the budget of this process. Errors: too_much_at_once. */
   take(bytes: number): Promise<void>;
 }
@@ -149,6 +151,8 @@ async function readSmallPage(tickets: TicketCollection, request: PageRequest): P
 /** The size of a ticket of a page without its tags, and where it is in the order. */
 interface SizedTicket extends TicketDocument {
   bytes: number;
+  /** Those of its objects of open shape. */
+  openBytes: number;
   tagIds: readonly number[];
 }
 
@@ -161,7 +165,7 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
   const shown = found.slice(0, request.limit).map(({ item }) => item);
   const tagBytes = await request.tagBytes;
   const sizes = shown.map(({ bytes, tagIds }) => bytes + tagBytes(tagIds));
-  requirePageSize(sizes);
+  requirePageSize(sizes, request.isEncodedAtOnce ? shown.map(({ openBytes }) => openBytes) : []);
   await request.take(sizes.reduce((sum, size) => sum + size, 0));
   const documents = await readContents(tickets, request, shown);
   const last = found.length > request.limit ? found[request.limit - 1] : undefined;
@@ -172,6 +176,10 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
     tickets: () => documents.map((document) => storedTicket(readDocument(document))),
   };
 }
+
+const openBytes = {
+  $add: ['$rawData', '$clientData'].map((field) => ({ $strLenBytes: { $ifNull: [field, ''] } })),
+};
 
 /** Reads the sizes of the tickets of a page, until they are too large together. */
 async function readSizes(
@@ -186,7 +194,7 @@ async function readSizes(
       ...(skip > 0 ? [{ $skip: skip }] : []),
       { $limit: limit },
       { $project: projectionOf(request) },
-      { $project: { [field]: 1, tagIds: 1, bytes: { $bsonSize: '$$ROOT' } } },
+      { $project: { [field]: 1, tagIds: 1, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
     ];
     const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
     const cursor = tickets.aggregate<SizedTicket>(stages, options);
