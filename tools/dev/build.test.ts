@@ -15,8 +15,8 @@ test('makes the program of a service, and beside it that of its worker', async (
   expect(globSync(programIn(folder, 'tickets'))).toHaveLength(1);
   const sandbox = openSandbox<{ wordsOf(texts: string[]): string[] }>(pathToFileURL(worker), {
     ...{ timeoutMs: 10_000, maxHeapMb: 64, maxOutputBytes: 1000, maxWorkers: 1 },
-    ...{ maxQueued: 1, maxQueuedBytes: 1000, idleMs: 1000 },
+    ...{ maxQueued: 1, maxQueuedBytes: 1000, maxQueuedPerCaller: 1, maxQueuedBytesPerCaller: 1000, idleMs: 1000 },
   });
-  expect(await sandbox.run('wordsOf', ['Größe 4711'])).toEqual(['grosse', '4711']);
+  expect(await sandbox.run('someone', 'wordsOf', ['Größe 4711'])).toEqual(['grosse', '4711']);
   await sandbox.close();
 });

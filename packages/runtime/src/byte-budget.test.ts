@@ -86,12 +86,12 @@ test('those who wait get bytes in turn; one whose key is at its limit lets other
 test('one who no longer waits gets nothing, and those behind it are served', async () => {
   const budget = byteBudget({ total: 10, perKey: 10 });
   const held = await budget.acquire('a', 4, never);
-  const leaving = new AbortController();
-  const large = budget.acquire('b', 10, leaving.signal);
+  const disconnecting = new AbortController();
+  const large = budget.acquire('b', 10, disconnecting.signal);
   const small = budget.acquire('c', 7, never);
-  leaving.abort(new Error('gone'));
+  disconnecting.abort(new Error('gone'));
   await expect(large).rejects.toThrow('gone');
-  await expect(budget.acquire('d', 1, leaving.signal)).rejects.toThrow('gone');
+  await expect(budget.acquire('d', 1, disconnecting.signal)).rejects.toThrow('gone');
   held();
   (await small)();
   expect(budget.used()).toBe(0);

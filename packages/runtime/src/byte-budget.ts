@@ -27,7 +27,7 @@ export function byteBudget(limits: { total: number; perKey: number }): ByteBudge
   const waiting = new Set<Waiting>();
   let taken = 0;
 
-  function give(key: string, bytes: number): void {
+  function giveBack(key: string, bytes: number): void {
     taken -= bytes;
     const left = (takenByKey.get(key) ?? 0) - bytes;
     if (left > 0) takenByKey.set(key, left);
@@ -52,7 +52,7 @@ export function byteBudget(limits: { total: number; perKey: number }): ByteBudge
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      give(key, bytes);
+      giveBack(key, bytes);
     };
   }
 

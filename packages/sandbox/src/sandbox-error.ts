@@ -1,6 +1,7 @@
 /**
  * Why a run ended without a result. `failed`: the function threw; `crashed`: the worker ended for another reason than a
- * limit, or could not be started.
+ * limit, for example because the operating system killed it, or could not be started. The same run may then succeed if it
+ * is repeated.
  */
 export type SandboxReason = 'time' | 'memory' | 'output' | 'failed' | 'crashed';
 

@@ -12,7 +12,10 @@ export interface WorkerLimits {
 
 /** A process that makes one run at a time. */
 export interface SandboxWorker {
-  /** Errors: SandboxError. After any but `output` and `failed` the worker has ended. */
+  /**
+   * Errors: SandboxError, after which the worker has ended, except for `output` and `failed`; that of an argument that
+   * cannot be copied.
+   */
   run(request: Omit<RunMessage, 'endAfterMs'>): Promise<unknown>;
   readonly hasEnded: boolean;
   /** Ends the process. A run that it is making fails with the reason. */
@@ -22,8 +25,8 @@ export interface SandboxWorker {
 /** A worker that has not loaded its module after this time counts as crashed. */
 const startTimeoutMs = 30_000;
 
-/** How the process ends when V8 has no memory left, or the operating system has none. */
-const outOfMemorySignals: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
+/** How the process ends when V8 has no memory left. Without memory for everybody, the operating system sends SIGKILL. */
+const outOfMemorySignals: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
 
 /** The run that a worker is making, or its start. */
 interface Pending {
@@ -83,7 +86,12 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
     run(request) {
       const outcome = wait(timeoutMs, () => fail('time', `The run took longer than ${timeoutMs} ms.`));
       const message: RunMessage = { ...request, endAfterMs: 2 * timeoutMs };
-      child.send(message, (error) => error && fail('crashed', 'The worker cannot be reached.', error));
+      try {
+        child.send(message, (error) => error && fail('crashed', 'The worker cannot be reached.', error));
+      } catch (error) {
+        // The worker has got nothing: it makes the next run, which the timer of this one must not end.
+        settle(({ reject }) => reject(error instanceof Error ? error : new Error(String(error))));
+      }
       return outcome;
     },
     get hasEnded() {

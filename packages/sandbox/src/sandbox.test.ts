@@ -16,6 +16,8 @@ function open(limits: Partial<SandboxLimits> = {}, module = probe): Sandbox<Prob
     maxWorkers: 1,
     maxQueued: 10,
     maxQueuedBytes: 1000,
+    maxQueuedPerCaller: 10,
+    maxQueuedBytesPerCaller: 1000,
     idleMs: 60_000,
     ...limits,
   });
@@ -29,94 +31,127 @@ afterEach(async () => {
 
 describe('a run', () => {
   it('gets copies of its arguments, and returns a copy of the result', async () => {
-    expect(await open().run('join', ['a', 'ü', '😀'], '-')).toEqual({ joined: 'a-ü-😀' });
+    expect(await open().run('someone', 'join', ['a', 'ü', '😀'], '-')).toEqual({ joined: 'a-ü-😀' });
   });
 
   it('has no environment variables', async () => {
-    expect(await open().run('environment')).toEqual([]);
+    expect(await open().run('someone', 'environment')).toEqual([]);
   });
 
   it('has a lower priority than the process that opened the sandbox', async () => {
-    expect(getPriority(await open().run('processId'))).toBeGreaterThan(getPriority());
+    expect(getPriority(await open().run('someone', 'processId'))).toBeGreaterThan(getPriority());
   });
 
   it('fails if the function throws, and the worker goes on', async () => {
     const sandbox = open();
-    await expect(sandbox.run('fail', 'no')).rejects.toMatchObject({
+    await expect(sandbox.run('someone', 'fail', 'no')).rejects.toMatchObject({
       name: 'SandboxError',
       reason: 'failed',
       message: 'no',
     });
-    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+  });
+
+  it('fails if an argument cannot be copied, and does not end the next run of its worker', async () => {
+    const sandbox = open({ timeoutMs: 300 });
+    const first = await sandbox.run('someone', 'processId');
+    await expect(sandbox.run('someone', 'repeat', (() => 'x') as unknown as string, 1)).rejects.toThrow('cloned');
+    for (let started = performance.now(); performance.now() - started < 400; )
+      expect(await sandbox.run('someone', 'processId')).toBe(first);
+  });
+
+  it('that is killed by the operating system is crashed, and has exceeded no limit', async () => {
+    const sandbox = open({ maxWorkers: 1 });
+    const processId = await sandbox.run('someone', 'processId');
+    const run = expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'crashed' });
+    process.kill(processId, 'SIGKILL');
+    await run;
   });
 
   it('fails if the module has no such function', async () => {
-    await expect(open().run('toString' as 'repeat', '', 1)).rejects.toMatchObject({ reason: 'failed' });
+    await expect(open().run('someone', 'toString' as 'repeat', '', 1)).rejects.toMatchObject({ reason: 'failed' });
   });
 
   it('has a result of at most the limit of output', async () => {
     const sandbox = open({ maxOutputBytes: 1000 });
-    expect(await sandbox.run('repeat', 'ü', 500)).toHaveLength(500);
-    await expect(sandbox.run('repeat', 'ü', 501)).rejects.toMatchObject({ reason: 'output' });
-    expect(await sandbox.run('repeat', 'x', 1000)).toHaveLength(1000);
+    expect(await sandbox.run('someone', 'repeat', 'ü', 500)).toHaveLength(500);
+    await expect(sandbox.run('someone', 'repeat', 'ü', 501)).rejects.toMatchObject({ reason: 'output' });
+    expect(await sandbox.run('someone', 'repeat', 'x', 1000)).toHaveLength(1000);
   });
 
   it.each(['spin', 'backtrack'] as const)('is ended at the limit of time: %s', async (name) => {
     const sandbox = open({ timeoutMs: 100 });
-    await expect(sandbox.run(name)).rejects.toMatchObject({ reason: 'time' });
-    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+    await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
+    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
   });
 
   it.each(['fillArrays', 'fillMap', 'fillText', 'oneLargeText'] as const)(
     'is ended at the limit of memory: %s',
     async (name) => {
       const sandbox = open();
-      await expect(sandbox.run(name)).rejects.toMatchObject({ reason: 'memory' });
-      expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+      await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'memory' });
+      expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
     },
   );
 
   it('fails if its worker ends, and the next run gets a new one', async () => {
     const sandbox = open();
-    await expect(sandbox.run('exit')).rejects.toMatchObject({ reason: 'crashed' });
-    expect(await sandbox.run('repeat', 'x', 2)).toBe('xx');
+    await expect(sandbox.run('someone', 'exit')).rejects.toMatchObject({ reason: 'crashed' });
+    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
   });
 
   it('fails if the module cannot be loaded', async () => {
     const missing = new URL('./missing.worker.ts', probe);
-    await expect(open({}, missing).run('spin')).rejects.toMatchObject({ reason: 'crashed' });
+    await expect(open({}, missing).run('someone', 'spin')).rejects.toMatchObject({ reason: 'crashed' });
   });
 });
 
 describe('the queue', () => {
   it('takes its limit of runs, and refuses one more as busy', async () => {
     const sandbox = open({ maxQueued: 2 });
-    const runs = [1, 2, 3].map((count) => sandbox.run('repeat', 'x', count));
-    await expect(sandbox.run('repeat', 'x', 4)).rejects.toMatchObject({
+    const runs = [1, 2, 3].map((count) => sandbox.run('someone', 'repeat', 'x', count));
+    await expect(sandbox.run('someone', 'repeat', 'x', 4)).rejects.toMatchObject({
       code: 'unavailable',
       reason: 'sandbox_busy',
       retryAfterSeconds: 1,
     });
     expect(await Promise.all(runs)).toEqual(['x', 'xx', 'xxx']);
-    expect(await sandbox.run('repeat', 'x', 4)).toBe('xxxx');
+    expect(await sandbox.run('someone', 'repeat', 'x', 4)).toBe('xxxx');
   });
 
   it('takes its limit of bytes, and refuses one more as busy', async () => {
     const sandbox = open({ maxQueuedBytes: 2 * 124 });
     const text = 'ü'.repeat(50);
-    const run = () => sandbox.run('repeat', text, 1);
+    const run = () => sandbox.run('someone', 'repeat', text, 1);
     const runs = [run(), run(), run()];
     await expect(run()).rejects.toMatchObject({ reason: 'sandbox_busy' });
     await Promise.all(runs);
     const lessThanOne = open({ maxQueuedBytes: 1 });
-    await Promise.all([lessThanOne.run('repeat', text, 1), lessThanOne.run('repeat', text, 1)]);
+    await Promise.all([lessThanOne.run('someone', 'repeat', text, 1), lessThanOne.run('someone', 'repeat', text, 1)]);
+  });
+
+  it('has a share for each caller, and serves callers in turn', async () => {
+    const sandbox = open({ maxQueuedPerCaller: 2, maxQueuedBytesPerCaller: 2 * 124 });
+    const text = 'ü'.repeat(50);
+    const ended: string[] = [];
+    const run = async (caller: string, of = text) => {
+      await sandbox.run(caller, 'repeat', of, 1);
+      ended.push(caller);
+    };
+    const runs = [run('first'), run('a'), run('a')];
+    await expect(run('a', '')).rejects.toMatchObject({ reason: 'sandbox_busy' });
+    runs.push(run('b'));
+    await expect(run('b', text.repeat(2))).rejects.toMatchObject({ reason: 'sandbox_busy' });
+    runs.push(run('c'));
+    await Promise.all(runs);
+    expect(ended).toEqual(['first', 'a', 'b', 'c', 'a']);
   });
 
   it('is emptied in order, by as many workers as the limit says', async () => {
     const sandbox = open({ maxWorkers: 2, timeoutMs: 300 });
     const ended: string[] = [];
-    const spinning = expect(sandbox.run('spin')).rejects.toMatchObject({ reason: 'time' });
-    await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('repeat', text, 1))));
+    const spinning = expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
+    await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('someone', 'repeat', text, 1))));
     expect(ended).toEqual(['a', 'b', 'c']);
     await spinning;
   });
@@ -143,25 +178,25 @@ describe('the end of the process that opened the sandbox', () => {
 describe('closing', () => {
   it('ends the runs, those that wait too, and refuses further ones', async () => {
     const sandbox = open();
-    await sandbox.run('repeat', 'x', 1);
-    const runs = [sandbox.run('spin'), sandbox.run('repeat', 'x', 2)].map((run) =>
+    await sandbox.run('someone', 'repeat', 'x', 1);
+    const runs = [sandbox.run('someone', 'spin'), sandbox.run('someone', 'repeat', 'x', 2)].map((run) =>
       expect(run).rejects.toMatchObject({ code: 'unavailable', reason: 'sandbox_closed' }),
     );
     await sandbox.close();
     await Promise.all(runs);
-    await expect(sandbox.run('repeat', 'x', 1)).rejects.toMatchObject({ reason: 'sandbox_closed' });
+    await expect(sandbox.run('someone', 'repeat', 'x', 1)).rejects.toMatchObject({ reason: 'sandbox_closed' });
   });
 
   it('ends a worker that is starting', async () => {
     const sandbox = open();
-    const run = expect(sandbox.run('spin')).rejects.toMatchObject({ reason: 'sandbox_closed' });
+    const run = expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'sandbox_closed' });
     await sandbox.close();
     await run;
   });
 
   it('happens to idle workers after a while, and later runs get new ones', async () => {
     const sandbox = open({ idleMs: 1 });
-    const first = await sandbox.run('processId');
-    await expect.poll(() => sandbox.run('processId')).not.toBe(first);
+    const first = await sandbox.run('someone', 'processId');
+    await expect.poll(() => sandbox.run('someone', 'processId')).not.toBe(first);
   });
 });

@@ -1,5 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { byteLengthOf } from './byte-length.ts';
+import { fairQueue } from './fair-queue.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
 
@@ -13,6 +14,10 @@ export interface SandboxLimits extends WorkerLimits {
   maxQueued: number;
   /** The texts in the arguments of the runs that wait, in UTF-8. A single run may have more. */
   maxQueuedBytes: number;
+  /** How many runs of one caller may wait. */
+  maxQueuedPerCaller: number;
+  /** The texts in the arguments of the runs of one caller that wait, in UTF-8. A single run may have more. */
+  maxQueuedBytesPerCaller: number;
   /** When all workers have been idle for this long, they end. */
   idleMs: number;
 }
@@ -20,12 +25,14 @@ export interface SandboxLimits extends WorkerLimits {
 /** Processes that run the functions of one module. A worker that exceeds a limit is killed and replaced. */
 export interface Sandbox<Functions extends SandboxFunctions> {
   /**
-   * Runs a function. Arguments and result are copied.
+   * Runs a function. Arguments and result are copied. `caller` is whoever causes the run: the callers whose runs wait
+   * are served in turn, and each has a share of the queue.
    *
    * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
-   * runs wait, and `sandbox_closed`.
+   * runs wait, of this caller or of all, and `sandbox_closed`; that of an argument that cannot be copied.
    */
   run<Name extends keyof Functions & string>(
+    caller: string,
     name: Name,
     ...args: Parameters<Functions[Name]>
   ): Promise<ReturnType<Functions[Name]>>;
@@ -35,7 +42,6 @@ export interface Sandbox<Functions extends SandboxFunctions> {
 
 interface Job {
   message: Omit<RunMessage, 'endAfterMs'>;
-  bytes: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -50,9 +56,13 @@ export function openSandbox<Functions extends SandboxFunctions>(
   module: URL,
   limits: SandboxLimits,
 ): Sandbox<Functions> {
-  const { maxOutputBytes, maxWorkers, maxQueued, maxQueuedBytes, idleMs } = limits;
-  const queue: Job[] = [];
-  let queuedBytes = 0;
+  const { maxOutputBytes, maxWorkers, idleMs } = limits;
+  const queue = fairQueue<Job>({
+    maxItems: limits.maxQueued,
+    maxBytes: limits.maxQueuedBytes,
+    maxItemsPerKey: limits.maxQueuedPerCaller,
+    maxBytesPerKey: limits.maxQueuedBytesPerCaller,
+  });
   const idle: SandboxWorker[] = [];
   const workers = new Set<SandboxWorker>();
   /** The runs that have a worker, which may still be starting. */
@@ -60,25 +70,16 @@ export function openSandbox<Functions extends SandboxFunctions>(
   let isClosed = false;
   let idleTimer: NodeJS.Timeout | undefined;
 
-  function takeJob(): Job | undefined {
-    const job = queue.shift();
-    if (job) queuedBytes -= job.bytes;
-    return job;
-  }
-
-  /** Gives the waiting runs to idle workers, and to new ones up to the limit. */
-  function assign(): void {
-    while (running.size < maxWorkers) {
-      const job = takeJob();
-      if (!job) break;
-      clearTimeout(idleTimer);
-      const run = work(job).finally(() => {
-        running.delete(run);
-        assign();
-        if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
-      });
-      running.add(run);
-    }
+  /** Gives a run to an idle worker, or to a new one, and afterwards the next one that waits. */
+  function start(job: Job): void {
+    clearTimeout(idleTimer);
+    const run = work(job).finally(() => {
+      running.delete(run);
+      const next = queue.take();
+      if (next) start(next);
+      else if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
+    });
+    running.add(run);
   }
 
   async function work({ message, resolve, reject }: Job): Promise<void> {
@@ -117,21 +118,17 @@ export function openSandbox<Functions extends SandboxFunctions>(
   }
 
   return {
-    run: (name, ...args) =>
+    run: (caller, name, ...args) =>
       new Promise((resolve, reject) => {
         if (isClosed) throw closed();
-        const bytes = byteLengthOf(args);
-        const mustWait = running.size >= maxWorkers;
-        const isFull = queue.length >= maxQueued || (queue.length > 0 && queuedBytes + bytes > maxQueuedBytes);
-        if (mustWait && isFull) throw busyError();
-        queuedBytes += bytes;
-        queue.push({ message: { name, args, maxOutputBytes }, bytes, resolve: resolve as Job['resolve'], reject });
-        assign();
+        const job = { message: { name, args, maxOutputBytes }, resolve: resolve as Job['resolve'], reject };
+        if (running.size < maxWorkers) start(job);
+        else if (!queue.add(caller, byteLengthOf(args), job)) throw busyError();
       }),
     async close() {
       isClosed = true;
       clearTimeout(idleTimer);
-      for (let job = takeJob(); job; job = takeJob()) job.reject(closed());
+      for (let job = queue.take(); job; job = queue.take()) job.reject(closed());
       await Promise.all([...workers].map((worker) => worker.end(closed())));
       await Promise.all(running);
     },

@@ -9,8 +9,10 @@ const sandbox = openSandbox<ProbeFunctions>(new URL('./probe.worker.ts', import.
   maxWorkers: 1,
   maxQueued: 10,
   maxQueuedBytes: 1000,
+  maxQueuedPerCaller: 10,
+  maxQueuedBytesPerCaller: 1000,
   idleMs: 60_000,
 });
-const workerId = await sandbox.run('processId');
-if (process.argv[2] === 'spin') void sandbox.run('spin');
+const workerId = await sandbox.run('someone', 'processId');
+if (process.argv[2] === 'spin') void sandbox.run('someone', 'spin');
 process.send?.(workerId);

@@ -2,7 +2,14 @@ import { EventEmitter } from 'node:events';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { expect, test } from 'vitest';
-import { isLargePage, maxPageBytes, openPageBudget, requirePageSize, smallPageBytes } from './page-budget.ts';
+import {
+  isLargePage,
+  maxOpenBytesAtOnce,
+  maxPageBytes,
+  openPageBudget,
+  requirePageSize,
+  smallPageBytes,
+} from './page-budget.ts';
 
 const request = (signal = new AbortController().signal) => {
   const events = new EventEmitter();
@@ -49,9 +56,9 @@ test('a request whose caller has gone stops waiting with the reason of its signa
   await expect(waiting).rejects.toThrow('gone');
 });
 
-const limitOf = (sizes: readonly number[]) => {
+const limitOf = (sizes: readonly number[], openSizes?: readonly number[]) => {
   try {
-    requirePageSize(sizes);
+    requirePageSize(sizes, openSizes);
     return undefined;
   } catch (error) {
     const { code, reason, violations, message } = error as DomainError;
@@ -70,6 +77,15 @@ test('a page of exactly the limit fits, and one byte more does not; the error na
 test('one item always fits', () => {
   expect(limitOf([maxPageBytes + 1])).toBeUndefined();
   expect(limitOf([maxPageBytes + 1, 1])).toBe(1);
+});
+
+test('objects of open shape have a limit of their own; the error names a limit that fits both', () => {
+  expect(limitOf([9, 9], [maxOpenBytesAtOnce, 0])).toBeUndefined();
+  expect(limitOf([9, 9, 9], [1, maxOpenBytesAtOnce - 1, 1])).toBe(2);
+  expect(limitOf([9, 9], [maxOpenBytesAtOnce + 1, 0])).toBe(1);
+  expect(limitOf([9], [maxOpenBytesAtOnce + 1])).toBeUndefined();
+  expect(limitOf([9, maxPageBytes, 9], [0, 0, maxOpenBytesAtOnce + 1])).toBe(1);
+  expect(limitOf([9, 9, maxPageBytes], [0, maxOpenBytesAtOnce + 1, 0])).toBe(1);
 });
 
 test('a page is large from one byte above the limit of small pages', () => {

@@ -3,6 +3,8 @@ import { type ByteBudget, byteBudget } from '@ticketing/runtime/byte-budget.ts';
 
 /** The most bytes of stored documents that one page of results may have. */
 export const maxPageBytes = 16 * 1024 * 1024;
+/** The most bytes of objects of open shape in a page that is encoded at once: it takes 100 to 200 ms for each MiB. */
+export const maxOpenBytesAtOnce = 1024 * 1024;
 /** A page of up to this many bytes is not counted: the number of requests in flight bounds such pages. */
 export const smallPageBytes = 1024 * 1024;
 
@@ -46,20 +48,32 @@ export function openPageBudget(budget: ByteBudget = byteBudget(limits), waitMs =
 }
 
 /**
- * Refuses a page whose items have more than `maxPageBytes` together. Units: `sizes` in bytes, in the order of the page.
+ * Refuses a page whose items have more than `maxPageBytes` together, or more than `maxOpenBytesAtOnce` of objects of open
+ * shape, if their sizes are given. Units: sizes in bytes, in the order of the page.
  *
  * Errors: page_too_large, which names the largest limit with which the page would fit; one item always fits.
  */
-export function requirePageSize(sizes: readonly number[]): void {
-  let left = maxPageBytes;
+export function requirePageSize(sizes: readonly number[], openSizes: readonly number[] = []): void {
+  if (sizes.length === 1) return;
+  const fits = countThatFits(sizes, maxPageBytes);
+  const openFits = countThatFits(openSizes, maxOpenBytesAtOnce);
+  if (fits === sizes.length && openFits === openSizes.length) return;
+  const isOpen = openFits < Math.min(fits, openSizes.length);
+  const limit = Math.max(1, isOpen ? openFits : fits);
+  const reason = isOpen
+    ? `objects of open shape in the results have more than ${maxOpenBytesAtOnce} bytes together`
+    : `the results have more than ${maxPageBytes} bytes together`;
+  const detail = `is too large: ${reason}; a limit of ${limit} fits`;
+  throw invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
+}
+
+function countThatFits(sizes: readonly number[], max: number): number {
+  let left = max;
   const first = sizes.findIndex((size) => {
     left -= size;
     return left < 0;
   });
-  if (first < 0 || sizes.length === 1) return;
-  const limit = Math.max(1, first);
-  const detail = `is too large: the results have more than ${maxPageBytes} bytes together; a limit of ${limit} fits`;
-  throw invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
+  return first < 0 ? sizes.length : first;
 }
 
 /** Whether a page needs special care, because its items have more than `smallPageBytes` together. */

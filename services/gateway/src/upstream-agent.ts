@@ -17,8 +17,9 @@ export interface UpstreamAgent {
 }
 
 /**
- * Opens the connection pools. The certificates of services are verified, and the gateway presents its own. Connections are renewed every minute, so that new replicas
- * get requests too. Nothing is retried, because only the client knows which requests are safe to repeat.
+ * Opens the connection pools. The certificates of services are verified, and the gateway presents its own. Connections
+ * are renewed every minute, so that new replicas get requests too. Nothing is retried, because only the client knows
+ * which requests are safe to repeat.
  */
 export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamAgent {
   const signals = new AsyncLocalStorage<AbortSignal>();

@@ -1,6 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { CreateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { Channel, Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  GetTicketRequestSchema,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
@@ -10,6 +15,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTextWork } from '../src/application/text-work.ts';
 import { bodyRules } from '../src/domain/body-texts.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
+import { getTicket } from '../src/rpc/get-ticket.ts';
+import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess } from './new-process.ts';
 
@@ -88,10 +95,10 @@ describe('the texts of a body', () => {
     if (!stored) throw new Error('not found');
     const late = { ...stored.ticket, bodyHtml: 'late', bodyRules: bodyRules + 1 };
     await tickets.request('PATCH', `/ticket/${id}`, { body: { priority: 'high' } });
-    await context.tickets.setBodyFields(late);
+    await context.tickets.setBodyFields(late, testCaller());
     expect(await tickets.documentOf(id)).toMatchObject({ bodyHtml: shown, bodyRules });
     await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
-    await context.tickets.setBodyFields({ ...late, version: (await tickets.documentOf(id)).version });
+    await context.tickets.setBodyFields({ ...late, version: (await tickets.documentOf(id)).version }, testCaller());
     expect(
       Object.keys(await tickets.documentOf(id)).filter((name) => name.startsWith('body') || name === 'words'),
     ).toEqual([]);
@@ -136,7 +143,14 @@ describe('the texts of a body', () => {
 });
 
 describe('a body beyond the limits of the worker', () => {
-  const call = { caller: testCaller(), trace: continueTrace(undefined), header: () => undefined } as unknown as Call;
+  const call = {
+    caller: testCaller(),
+    trace: continueTrace(undefined),
+    header: () => undefined,
+    signal: new AbortController().signal,
+    onEnd: () => undefined,
+    log: createLogger('tickets', 'silent'),
+  } as unknown as Call;
   const request = (body: string) => create(CreateTicketRequestSchema, { channel: Channel.LETTER, body });
 
   test.each([
@@ -157,7 +171,7 @@ describe('a body beyond the limits of the worker', () => {
     const textWork = openTextWork(createLogger('tickets', 'silent'), { maxWorkers: 1, maxQueued: 0 });
     const context = { ...newProcess(tickets, database), textWork };
     const count = await tickets.database.collection('tickets').countDocuments();
-    const first = textWork.bodyFields('<td>x'.repeat(100_000));
+    const first = textWork.bodyFields('<td>x'.repeat(100_000), testCaller());
     await expect(createTicket(context, call, request('<td>x'.repeat(100_000)))).rejects.toMatchObject({
       code: 'unavailable',
       reason: 'sandbox_busy',
@@ -165,5 +179,22 @@ describe('a body beyond the limits of the worker', () => {
     await first;
     expect(await tickets.database.collection('tickets').countDocuments()).toBe(count);
     await textWork.close();
+  });
+
+  test('of the queue does not fail a write that has happened; what older rules made is not shown', async () => {
+    const { id } = await post({ channel: 'letter', body: '<td>x'.repeat(100_000) });
+    const old = { bodyRules: bodyRules - 1, bodyHtml: '<i>old</i>', bodyPlain: 'old' };
+    await set(id, old);
+    const context = newProcess(tickets, database);
+    const bodyFields = async () => {
+      throw new DomainError('unavailable', 'sandbox_busy', 'busy', { retryAfterSeconds: 1 });
+    };
+    context.textWork = { ...context.textWork, bodyFields };
+    const patch = { ticketId: id, priority: Priority.HIGH, updateMask: { paths: ['priority'] } };
+    const { ticket } = await updateTicket(context, call, create(UpdateTicketRequestSchema, patch));
+    expect(ticket).toMatchObject({ version: 2, body: '&lt;td>x'.repeat(100_000), bodyPlain: '<td>x'.repeat(100_000) });
+    expect(await tickets.documentOf(id)).toMatchObject({ version: 2, ...old });
+    const read = getTicket(context, call, create(GetTicketRequestSchema, { ticketId: id }));
+    await expect(read).rejects.toMatchObject({ reason: 'sandbox_busy' });
   });
 });

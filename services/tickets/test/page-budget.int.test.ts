@@ -1,12 +1,24 @@
+import { create as createMessage } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  GetTicketRequestSchema,
+  TicketService,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { maxPageBytes } from '@ticketing/store/page-budget.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getTicket } from '../src/rpc/get-ticket.ts';
+import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 const mebibyte = 1024 * 1024;
@@ -63,18 +75,18 @@ describe('a page of tickets with large raw data', () => {
   test('gives its bytes back, also when its caller has gone: 8 one after the other, then 8 at once', async () => {
     const statuses: number[] = [];
     for (let nth = 0; nth < 8; nth++) statuses.push((await withRawData({ limit: 15 })).status);
-    const leaving = new AbortController();
+    const disconnecting = new AbortController();
     const token = await tickets.identity.internalToken('tickets', testCaller({}));
     const left = Array.from({ length: 4 }, () =>
       fetch(`${tickets.url}/ticket/search?includeRawData=true`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: '{"limit":15}',
-        signal: leaving.signal,
+        signal: disconnecting.signal,
       }).then(({ status }) => status),
     );
     await Promise.any(left);
-    leaving.abort();
+    disconnecting.abort();
     await Promise.allSettled(left);
     const at = Array.from({ length: 8 }, async () => (await withRawData({ limit: 15 })).status);
     expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(16).fill(200));
@@ -93,10 +105,15 @@ describe('a page of tickets with large raw data', () => {
         ? createConnectTransport({ baseUrl: tickets.url, httpVersion: '1.1', interceptors })
         : createGrpcTransport({ baseUrl: `http://127.0.0.1:${ports.grpc}`, interceptors });
     const client = createClient(TicketService, transport);
-    await expect(client.searchTickets({ includeRawData: true })).rejects.toThrow('a limit of 15 fits');
+    const ofOpenShape = 'objects of open shape in the results have more than 1048576 bytes together; a limit of 1 fits';
+    await expect(client.searchTickets({ includeRawData: true })).rejects.toThrow(ofOpenShape);
+    await expect(client.searchTickets({ includeRawData: true, limit: 2 })).rejects.toThrow(ofOpenShape);
+    expect((await client.searchTickets({ includeRawData: true, limit: 1 })).tickets).toHaveLength(1);
+    const ticketId = await create({ subject: 'long', body: 'x'.repeat(3 * mebibyte) });
     for (let nth = 0; nth < 4; nth++) {
-      expect((await client.searchTickets({ includeRawData: true, limit: 15 })).tickets).toHaveLength(15);
+      expect((await client.getTicket({ ticketId })).ticket?.bodyPlain).toHaveLength(3 * mebibyte);
     }
+    await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
   });
 });
 
@@ -142,7 +159,57 @@ test('tags count, in a list of them and in tickets: their keywords can be large'
   const filters = [{ key: 't.subject', comparator: '=', value: 'tagged' }];
   expect(limitIn((await search({ filters })).json.detail)).toBe(2);
   expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
+  await namesLimitThatFits(ids);
 }, 30_000);
+
+test('a large ticket counts as a page too, and a write is not refused for it', async () => {
+  const database = await tickets.openDatabase();
+  const context = newProcess(tickets, database);
+  const taken: number[] = [];
+  context.pages = {
+    async take(_, bytes) {
+      taken.push(bytes);
+      if (isFull) throw new DomainError('unavailable', 'too_much_at_once', 'full');
+    },
+  };
+  let isFull = false;
+  const call = {
+    ...{ caller: testCaller(), trace: continueTrace(undefined), header: () => undefined },
+    log: createLogger('tickets', 'silent'),
+  } as unknown as Call;
+  const ticketId = await create({ subject: 'single', body: 'x'.repeat(mebibyte), rawData: { text } });
+  const get = (includeRawData: boolean) =>
+    getTicket(context, call, createMessage(GetTicketRequestSchema, { ticketId, includeRawData }));
+  await get(false);
+  await get(true);
+  const [without = 0, withRaw = 0] = taken;
+  expect(without).toBeGreaterThan(2 * mebibyte);
+  expect(withRaw - without).toBe(JSON.stringify({ text }).length);
+  isFull = true;
+  await expect(get(true)).rejects.toMatchObject({ reason: 'too_much_at_once' });
+  const patch = { ticketId, contractId: 'changed', updateMask: { paths: ['contract_id'] } };
+  const { ticket } = await updateTicket(context, call, createMessage(UpdateTicketRequestSchema, patch));
+  expect([ticket?.contractId, ticket?.version, taken.length]).toEqual(['changed', 2, 4]);
+  await database.close();
+});
+
+/** The first tickets are large by themselves, and all by their tags, so that only both together exceed a page. */
+async function namesLimitThatFits(tagIds: readonly number[]): Promise<void> {
+  for (let nth = 0; nth < 27; nth++) {
+    const isLarge = nth < 7;
+    const tags = tagIds.slice(0, isLarge ? 3 : 1);
+    const id = await create({ subject: 'both', tags, ...(isLarge ? { rawData: { text } } : {}) });
+    if (isLarge) await tickets.request('PATCH', '/ticket', { body: [{ id, clientData: { text } }] });
+  }
+  const filters = [{ key: 't.subject', comparator: '=', value: 'both' }];
+  const body = { filters, orderByField: 't.id', orderByDirection: 'asc' };
+  const refused = await withRawData(body);
+  expect(refused.json.code).toBe('page_too_large');
+  const limit = limitIn(refused.json.detail);
+  expect(limit).toBe(6);
+  expect((await withRawData({ ...body, limit })).json.tickets).toHaveLength(limit);
+  expect((await withRawData({ ...body, limit: limit + 1 })).json.code).toBe('page_too_large');
+}
 
 test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
   const transport = createConnectTransport({

@@ -6,6 +6,7 @@ import type { IdempotentRequest } from './idempotent-request.ts';
 /** What a handler knows about the request that it serves, whether it came by REST or RPC. */
 export interface Call {
   caller: Caller;
+  api: 'rest' | 'rpc';
   trace: Trace;
   log: Logger;
   /** Aborted when the client has closed its connection or the deadline has passed. */

@@ -9,6 +9,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openPageBudget, type PageBudget } from '@ticketing/store/page-budget.ts';
 import { describe, expect, test } from 'vitest';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Call } from './call.ts';
@@ -88,6 +89,7 @@ async function createTag(
   name = 'a',
   caller = serviceCaller('x'),
   beforeChange: () => void = () => undefined,
+  pages = openPageBudget(),
 ): Promise<{ id: number; isReplayed: boolean }> {
   const [implementation] = honourIdempotencyKeys(
     [
@@ -102,6 +104,7 @@ async function createTag(
       }),
     ],
     service.records,
+    pages,
   );
   const headers = new Map<string, string>();
   const call = {
@@ -125,6 +128,24 @@ describe('a request with an idempotency key', () => {
     expect(await createTag(service, '"k-1"')).toEqual({ id: 1, isReplayed: true });
     expect(await createTag(service, 'k-1')).toEqual({ id: 1, isReplayed: true });
     expect(service.tags.size).toBe(1);
+  });
+
+  test('takes the bytes of the response that it gets again, and can be repeated if they are not free', async () => {
+    const service = new FakeService();
+    const taken: [string, number][] = [];
+    const pages: PageBudget = {
+      async take(key, bytes) {
+        taken.push([key, bytes]);
+        if (taken.length === 1) throw new DomainError('unavailable', 'too_much_at_once', 'full');
+      },
+    };
+    const send = () => createTag(service, 'k', 'a', serviceCaller('x'), undefined, pages);
+    await send();
+    expect(taken).toEqual([]);
+    expect(reasonOf(await send().catch((error: unknown) => error))).toBe('too_much_at_once');
+    expect(await send()).toEqual({ id: 1, isReplayed: true });
+    const [record] = service.recordsById.values();
+    expect(taken).toEqual(Array(2).fill(['service x', record?.response?.length]));
   });
 
   test('is executed if its key is new for the caller; a request without a key always is', async () => {

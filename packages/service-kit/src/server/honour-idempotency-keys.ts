@@ -5,6 +5,7 @@ import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
+import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import { callerKey, isHuman } from '../identity/caller.ts';
 import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
@@ -13,21 +14,22 @@ import type { IdempotentRequest } from './idempotent-request.ts';
  * Makes the handlers of every POST and PATCH that writes honour `Idempotency-Key`, for REST and RPC.
  *
  * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that
- * is refused has changed nothing, and releases its key.
+ * is refused has changed nothing, and releases its key. A large response that is sent again counts as a page.
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running,
- * idempotency_budget_exceeded.
+ * idempotency_budget_exceeded; too_much_at_once.
  * Source: docs/reference/api.md, Idempotency keys.
  */
 export function honourIdempotencyKeys(
   implementations: readonly ServiceImplementation<Call>[],
   store: RequestRecords,
+  pages: PageBudget,
 ): ServiceImplementation<Call>[] {
   return implementations.map(({ handlers, ...rest }) => ({
     ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => [
         method,
-        takesIdempotencyKey(method) ? processOnce(method, handler, store) : handler,
+        takesIdempotencyKey(method) ? processOnce(method, handler, store, pages) : handler,
       ]),
     ),
   }));
@@ -42,7 +44,7 @@ const maxBytes = { person: 256 * 1024 ** 2, machine: 25 * 1024 ** 3 };
 
 type Handler = (call: Call, request: Message) => Promise<Message>;
 
-function processOnce(method: DescMethod, handler: Handler, store: RequestRecords): Handler {
+function processOnce(method: DescMethod, handler: Handler, store: RequestRecords, pages: PageBudget): Handler {
   return async (call, request) => {
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
@@ -57,6 +59,7 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
       if (found.fingerprint !== fingerprint) throw reused();
       if (found.state === 'erased') throw notFound(found.kind);
       if (found.state === 'running') throw running();
+      await pages.take(name, found.response.length, call);
       call.setResponseHeader('idempotency-replayed', 'true');
       return fromBinary(method.output, found.response);
     }

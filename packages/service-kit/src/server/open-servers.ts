@@ -70,7 +70,9 @@ export async function openServers(
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config, { http: composition.web, internal }, ports);
   const { implementations = [], onCaller } = composition;
-  const idempotent = entry.hasStore ? honourIdempotencyKeys(implementations, kit.idempotency) : implementations;
+  const idempotent = entry.hasStore
+    ? honourIdempotencyKeys(implementations, kit.idempotency, kit.pages)
+    : implementations;
   const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');

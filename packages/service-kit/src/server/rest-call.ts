@@ -20,6 +20,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
   let signal: AbortSignal | undefined;
   return {
     caller,
+    api: 'rest',
     trace,
     header: (name) => headerOf(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),

@@ -45,6 +45,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
       const { signal } = aborting;
       request.contextValues.set(callKey, {
         caller,
+        api: 'rpc',
         trace,
         log,
         signal,

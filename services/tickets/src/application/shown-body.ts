@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { bodyRules } from '../domain/body-texts.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import { bodyRules, unconvertedTexts } from '../domain/body-texts.ts';
 import { escapeTags } from '../domain/sanitise-html.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
@@ -11,14 +13,26 @@ const charsAtOnce = 65_536;
  * Returns a ticket with texts that were made of its body by the rules of this process or by newer ones. If they had to be
  * made again, they are stored too, which is no change of the ticket.
  *
- * Errors: sandbox_busy, store_unavailable.
+ * After a write, texts that cannot be made at the moment are those of an unconverted body, because the write cannot be
+ * taken back. Those that are stored are not shown: older rules may have let through what the newer ones remove.
+ *
+ * Errors: sandbox_busy, sandbox_crashed, store_unavailable; none of them after a write.
  */
-export async function withCurrentTexts(context: Context, stored: StoredTicket): Promise<StoredTicket> {
+export async function withCurrentTexts(
+  context: Context,
+  stored: StoredTicket,
+  { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
+): Promise<StoredTicket> {
   const { body, bodyRules: madeBy } = stored.ticket;
   if (body === null || madeBy >= bodyRules) return stored;
-  const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body)) };
-  await context.tickets.setBodyFields(ticket);
-  return { ...stored, ticket };
+  try {
+    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller)) };
+    await context.tickets.setBodyFields(ticket, caller);
+    return { ...stored, ticket };
+  } catch (error) {
+    if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+    return { ...stored, ticket: { ...stored.ticket, ...unconvertedTexts(body) } };
+  }
 }
 
 /** The body as clients may show it. `ticket` has current texts. */

@@ -1,24 +1,29 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
+import { actorKey, type EventActor } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
-import { wordsOf } from '../domain/words.ts';
+import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
 
 /**
  * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a
- * process of its own (docs/decisions/0023).
+ * process of its own (docs/decisions/0023). `actor` is whose work it is: each has a share of what may wait.
  *
- * Errors of every operation: sandbox_busy, if too many long texts wait.
+ * Errors of every operation: sandbox_busy, if too many long texts wait; sandbox_crashed, if two processes ended in the
+ * work, but none because of a limit.
  */
 export interface TextWork {
   /** The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is. */
-  bodyFields(body: string | null): Promise<BodyFields>;
+  bodyFields(body: string | null, actor: EventActor): Promise<BodyFields>;
   /** The words of texts; beyond the limits of the worker, those of the short texts. */
-  words(texts: readonly (string | number | null)[]): Promise<string[]>;
+  words(texts: Texts, actor: EventActor): Promise<string[]>;
   close(): Promise<void>;
 }
+
+type Texts = readonly (string | number | null)[];
 
 /** The fields that are made of a body. */
 export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules'>>;
@@ -29,6 +34,7 @@ export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | '
  */
 const maxCostAtOnce = 1350;
 const charsPerCost = 50;
+const maxAttempts = 2;
 
 const limits: SandboxLimits = {
   // The worst body of 5 MiB that we know takes 2.5 s.
@@ -38,18 +44,21 @@ const limits: SandboxLimits = {
   maxWorkers: 2,
   maxQueued: 64,
   maxQueuedBytes: 64 * 1024 * 1024,
+  maxQueuedPerCaller: 16,
+  maxQueuedBytesPerCaller: 16 * 1024 * 1024,
   idleMs: 30_000,
 };
 
-/** Opens the work. Tests replace the limits. */
-export function openTextWork(log: Logger, changedLimits: Partial<SandboxLimits> = {}): TextWork {
-  const sandbox = openSandbox<BodyFunctions>(new URL('./body.worker.ts', import.meta.url), {
-    ...limits,
-    ...changedLimits,
-  });
-  const inSandbox = async <Result>(work: Promise<Result>, instead: () => Result): Promise<Result> => {
+/** Opens the conversion of texts. Tests replace the limits, and the sandbox. */
+export function openTextWork(
+  log: Logger,
+  changedLimits: Partial<SandboxLimits> = {},
+  open: typeof openSandbox<BodyFunctions> = openSandbox,
+): TextWork {
+  const sandbox = open(new URL('./body.worker.ts', import.meta.url), { ...limits, ...changedLimits });
+  const inSandbox = async <Result>(work: () => Promise<Result>, instead: () => Result): Promise<Result> => {
     try {
-      return await work;
+      return await repeatCrashed(work, log);
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       log.warn({ err: error, reason: error.reason }, 'a text was not converted, because its worker exceeded a limit');
@@ -57,23 +66,41 @@ export function openTextWork(log: Logger, changedLimits: Partial<SandboxLimits> 
     }
   };
   return {
-    async bodyFields(body) {
+    async bodyFields(body, actor) {
       if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };
-      const texts = isShort([body])
-        ? bodyTexts(body)
-        : await inSandbox(sandbox.run('bodyTexts', body), () => unconvertedTexts(body));
+      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body);
+      const texts = isShort([body]) ? bodyTexts(body) : await inSandbox(convert, () => unconvertedTexts(body));
       return { ...texts, bodyRules };
     },
-    async words(texts) {
-      if (isShort(texts)) return wordsOf(texts);
-      const short = () => wordsOf(texts.filter((text) => isShort([text])));
-      return inSandbox(sandbox.run('wordsOf', texts), short);
+    async words(texts, actor) {
+      const read = texts.map((text) => (typeof text === 'string' ? text.slice(0, maxWordsTextLength) : text));
+      if (isShort(read)) return wordsOf(read);
+      const split = () => sandbox.run(actorKey(actor), 'wordsOf', read);
+      return inSandbox(split, () => wordsOf(read.filter((text) => isShort([text]))));
     },
     close: () => sandbox.close(),
   };
 }
 
-function isShort(texts: readonly (string | number | null)[]): boolean {
+/**
+ * Repeats a run whose worker crashed, which says nothing about the text. If it crashes again, nothing is stored instead
+ * of the result, because that would stay for ever.
+ */
+async function repeatCrashed<Result>(work: () => Promise<Result>, log: Logger): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
+      log.warn({ err: error, attempt }, 'the worker of a text crashed');
+      if (attempt < maxAttempts) continue;
+      const detail = 'Long texts cannot be converted at the moment. Try again later.';
+      throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
+    }
+  }
+}
+
+function isShort(texts: Texts): boolean {
   const written = texts.filter((text) => typeof text === 'string');
   let cost = written.reduce((sum, text) => sum + text.length, 0) / charsPerCost;
   for (const text of written) if (cost <= maxCostAtOnce) cost += countTags(text);

@@ -26,19 +26,21 @@ export interface RenderOptions {
   tree: TagTree;
   /** Whether each message is made only when it is read, and again each time, so that no two are in memory at once. */
   isLarge?: boolean;
+  /** Whether the tickets were just written. Texts of bodies then cause no error. */
+  isAfterWrite?: boolean;
 }
 
 /**
  * Makes the messages of tickets in full form.
  *
- * Errors: sandbox_busy, if texts of long bodies have to be made again.
+ * Errors: sandbox_busy, sandbox_crashed, if texts of long bodies have to be made again.
  */
 export async function fullTickets(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<Ticket[]> {
-  const current = await Promise.all(stored.map((one) => withCurrentTexts(context, one)));
+  const current = await Promise.all(stored.map((one) => withCurrentTexts(context, one, options)));
   const bodies = await Promise.all(current.map(({ ticket }) => shownBody(ticket)));
   return render(context, current, options, (one, renderContext, index) =>
     renderFull(one, renderContext, bodies[index]),

@@ -42,7 +42,8 @@ const STYLE_RULES: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
 ]);
 
 /**
- * Drops declarations that do not match `STYLE_RULES`. It replaces the option `allowedStyles` of sanitize-html, which runs a CSS parser.
+ * Drops declarations that do not match `STYLE_RULES`. It replaces the option `allowedStyles` of sanitize-html, which runs
+ * a CSS parser.
  */
 export function cleanStyle(style: string): string {
   const kept = new Map<string, string>();

@@ -41,6 +41,11 @@ export interface EventHeader {
   traceparent?: string | undefined;
 }
 
+/** Names an actor where something is counted for each. */
+export function actorKey({ profileId, kind }: EventActor): string {
+  return `${kind} ${profileId}`;
+}
+
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */
 export function createdEvent(ticket: TicketState, header: EventHeader): TicketEvent {
   const initial = { ...initialTicket, id: ticket.id };

@@ -1,6 +1,7 @@
 const maxWords = 2000;
 const maxWordLength = 64;
-const maxTextLength = 200_000;
+/** Only so many characters of a text are read. */
+export const maxWordsTextLength = 200_000;
 
 /**
  * Splits texts into the distinct words by which the full text search finds them. A word is a run of letters and digits,
@@ -13,7 +14,7 @@ export function wordsOf(texts: readonly (string | number | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (text === null) continue;
-    for (const piece of foldedPieces(String(text).slice(0, maxTextLength))) {
+    for (const piece of foldedPieces(String(text).slice(0, maxWordsTextLength))) {
       for (const [word] of piece.matchAll(/[\p{L}\p{N}]+/gu)) {
         if (words.size >= maxWords) return [...words];
         words.add(word.slice(0, maxWordLength));

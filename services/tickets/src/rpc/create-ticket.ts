@@ -9,7 +9,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { insertTicket } from '../application/insert-ticket.ts';
 import { ticketInputReader } from '../application/read-ticket-input.ts';
-import { fullTicket } from '../application/ticket-message.ts';
+import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { upsertTicket } from '../application/upsert-ticket.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { unknownTags } from '../domain/tag.ts';
@@ -21,7 +21,8 @@ const readInput = ticketInputReader(CreateTicketRequestSchema);
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy, for a long body.
+ * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy and
+ * sandbox_crashed, for a long body.
  * Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
@@ -33,24 +34,24 @@ export async function createTicket(
   const tree = request.tags.every(recentTree.get) ? recentTree : await context.tags.tree();
   const violations = await findViolations(context, request, tree);
   if (violations.length > 0) throw invalidInput(violations);
-  const input = await withBodyFields(context, readInput(request));
+  const input = await withBodyFields(context, call, readInput(request));
   const stored =
     request.externalTicketId === undefined
       ? await insertTicket(context, call, input)
       : await upsertTicket(context, call, input, request.externalTicketId);
   call.idempotency?.addSubject(ticketSubject(stored.ticket.id));
-  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const options = { withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
-    ticket: await fullTicket(context, stored, options),
+    ticket: await ticketThatWasWritten(context, call, stored, options),
   };
 }
 
 /** Adds the texts that are made of a body. An empty body is none. */
-async function withBodyFields(context: Context, input: TicketInput): Promise<TicketInput> {
+async function withBodyFields(context: Context, { caller }: Call, input: TicketInput): Promise<TicketInput> {
   if (input.body === undefined) return input;
   const body = input.body === '' ? null : input.body;
-  return { ...input, body, ...(await context.textWork.bodyFields(body)) };
+  return { ...input, body, ...(await context.textWork.bodyFields(body, caller)) };
 }
 
 async function findViolations(context: Context, request: CreateTicketRequest, tree: TagTree): Promise<Violation[]> {

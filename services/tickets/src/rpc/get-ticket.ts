@@ -5,14 +5,15 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { fullTicket } from '../application/ticket-message.ts';
+import { ticketThatWasRead } from '../application/single-ticket.ts';
 import { openQueue } from '../application/ticket-queue.ts';
 import { queueKeys } from '../domain/queue-order.ts';
 
 /**
  * Reads a ticket in full form, with its neighbours in the queue.
  *
- * Errors: ticket_not_found. Source: docs/reference/api.md, Reading a ticket.
+ * Errors: ticket_not_found; too_much_at_once, sandbox_busy and sandbox_crashed, for a large ticket.
+ * Source: docs/reference/api.md, Reading a ticket.
  */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
   const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
@@ -21,9 +22,9 @@ export async function getTicket(context: Context, call: Call, request: GetTicket
   const settings = await context.settings();
   const queue = openQueue(context, settings);
   const key = queueKeys(ticket)[settings.routingOrder];
-  const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree };
+  const options = { withRawData: request.includeRawData ?? false, tree };
   const [message, previous, next] = await Promise.all([
-    fullTicket(context, stored, options),
+    ticketThatWasRead(context, call, stored, options),
     queue.neighbour('before', key),
     queue.neighbour('after', key),
   ]);

@@ -61,11 +61,13 @@ export async function searchTickets(
       offset: cursor ? 0 : offset,
       after: cursor,
       withRawData: request.includeRawData ?? false,
+      tagBytes: tags.then((read) => (tagIds) => sizeOfTags(tagIds, read)),
+      isEncodedAtOnce: call.api === 'rpc',
       take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);
   const stored = page.tickets();
-  const sizes = stored.map(({ ticket }) => page.bytes / stored.length + sizeOfTags(ticket.tagIds, tree));
+  const sizes = stored.map(({ ticket }, nth) => (page.sizes[nth] ?? 0) + sizeOfTags(ticket.tagIds, tree));
   requirePageSize(sizes);
   const isLarge = isLargePage(sizes);
   const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree, isLarge };

@@ -9,7 +9,7 @@ import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
 import { applyPatch } from '../application/apply-patch.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { readPatch } from '../application/read-patch.ts';
-import { fullTicket } from '../application/ticket-message.ts';
+import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
@@ -41,6 +41,6 @@ export async function updateTicket(
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,
-    ticket: await fullTicket(context, stored, { caller, withRawData: false, tree }),
+    ticket: await ticketThatWasWritten(context, call, stored, { withRawData: false, tree }),
   };
 }

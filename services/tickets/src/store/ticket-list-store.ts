@@ -1,7 +1,7 @@
 import { documentReader } from '@ticketing/store/document-reader.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
-import { maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
+import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import { isDeleted, isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
@@ -28,6 +28,10 @@ export interface PageRequest {
   /** Where the previous page ended. */
   after: Position | undefined;
   withRawData: boolean;
+  /** Returns how many bytes the tags of a ticket add to it in the list: they are not stored with it. */
+  tagBytes: Promise<(tagIds: readonly number[]) => number>;
+  /** Whether the page is encoded at once, so that objects of open shape in it have a limit of their own. */
+  isEncodedAtOnce: boolean;
   /** Takes the bytes of a large page from the budget of this process. Errors: too_much_at_once. */
   take(bytes: number): Promise<void>;
 }
@@ -36,8 +40,8 @@ export interface PageRequest {
 export interface Page {
   /** How many tickets it has; fewer are decoded if some were changed while it was read. */
   count: number;
-  /** The bytes that were read. */
-  bytes: number;
+  /** The bytes that were read of each ticket, in the order of `tickets`. */
+  sizes: number[];
   /** Where it ends; undefined if no ticket follows. */
   end: Position | undefined;
   /**
@@ -94,7 +98,7 @@ async function readPage(tickets: TicketCollection, request: PageRequest, large: 
   const page = mayBeLarge ? undefined : await readSmallPage(tickets, request);
   if (page) return page;
   const sized = await readLargePage(tickets, request);
-  if (sized.bytes > smallPageBytes) large.record();
+  if (isLargePage(sized.sizes)) large.record();
   return sized;
 }
 
@@ -138,15 +142,18 @@ async function readSmallPage(tickets: TicketCollection, request: PageRequest): P
   const last = found.length > request.limit ? shown.at(-1) : undefined;
   return {
     count: shown.length,
-    bytes,
+    sizes: shown.map(({ item }) => item.length),
     end: last && positionOf(readDocument(last.item), last.range),
     tickets: () => shown.map(({ item }) => storedTicket(readDocument(item))),
   };
 }
 
-/** The size of a ticket of a page, and where it is in the order. */
+/** The size of a ticket of a page without its tags, and where it is in the order. */
 interface SizedTicket extends TicketDocument {
   bytes: number;
+  /** Those of its objects of open shape. */
+  openBytes: number;
+  tagIds: readonly number[];
 }
 
 /**
@@ -156,18 +163,23 @@ interface SizedTicket extends TicketDocument {
 async function readLargePage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
   const found = await readSizes(tickets, request);
   const shown = found.slice(0, request.limit).map(({ item }) => item);
-  requirePageSize(shown.map(({ bytes }) => bytes));
-  const bytes = shown.reduce((sum, one) => sum + one.bytes, 0);
-  await request.take(bytes);
+  const tagBytes = await request.tagBytes;
+  const sizes = shown.map(({ bytes, tagIds }) => bytes + tagBytes(tagIds));
+  requirePageSize(sizes, request.isEncodedAtOnce ? shown.map(({ openBytes }) => openBytes) : []);
+  await request.take(sizes.reduce((sum, size) => sum + size, 0));
   const documents = await readContents(tickets, request, shown);
   const last = found.length > request.limit ? found[request.limit - 1] : undefined;
   return {
     count: shown.length,
-    bytes,
+    sizes: documents.map((document) => document.length),
     end: last && positionOf(last.item, last.range),
     tickets: () => documents.map((document) => storedTicket(readDocument(document))),
   };
 }
+
+const openBytes = {
+  $add: ['$rawData', '$clientData'].map((field) => ({ $strLenBytes: { $ifNull: [field, ''] } })),
+};
 
 /** Reads the sizes of the tickets of a page, until they are too large together. */
 async function readSizes(
@@ -182,7 +194,7 @@ async function readSizes(
       ...(skip > 0 ? [{ $skip: skip }] : []),
       { $limit: limit },
       { $project: projectionOf(request) },
-      { $project: { [field]: 1, bytes: { $bsonSize: '$$ROOT' } } },
+      { $project: { [field]: 1, tagIds: 1, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
     ];
     const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
     const cursor = tickets.aggregate<SizedTicket>(stages, options);

@@ -6,7 +6,7 @@ import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
 import { bodyFields } from '../domain/derived-fields.ts';
-import type { TicketEvent } from '../domain/ticket-event.ts';
+import type { EventActor, TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
@@ -50,9 +50,9 @@ export interface TicketStore {
   setWorkedOn(id: number, workedOn: WorkedOnChange): Promise<void>;
   /**
    * Stores the texts that were made anew of the body of a ticket by other rules. This is no change of the ticket; nothing
-   * happens if it was changed since it was read.
+   * happens if it was changed since it was read. `reader` causes it.
    */
-  setBodyFields(ticket: TicketState): Promise<void>;
+  setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
 }
@@ -71,8 +71,8 @@ export interface TicketVersion {
   deleted: boolean;
 }
 
-/** Makes the words by which the full text search finds a ticket. */
-export type SplitWords = (texts: readonly (string | number | null)[]) => Promise<string[]>;
+/** Makes the words by which the full text search finds a ticket. `actor` causes it. */
+export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
 /** Opens the tickets of a model. `onEvent` is called after each write that has stored an event. */
 export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, splitWords: SplitWords): TicketStore {
@@ -93,7 +93,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
   };
   return {
     async insert(ticket, event, appliedRequest) {
-      const words = await splitWords(searchedTexts(ticket));
+      const words = await splitWords(searchedTexts(ticket), event.actor);
       const isInserted = await storeCall(() => insertDocument(documentOf(ticket, words, event, appliedRequest)));
       return notifyIfWritten(isInserted);
     },
@@ -129,16 +129,16 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
         return (await tickets.find(isDue, options).toArray()).map(({ _id }) => _id);
       }),
     async update(update) {
-      const { after, changed } = update.change;
-      const words = areSearched(changed) ? await splitWords(searchedTexts(after)) : undefined;
+      const { after, changed, event } = update.change;
+      const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
       const unchanged = isUnchanged(update.before.ticket, update.bulkId);
       return notifyIfWritten(await updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
     },
-    async setBodyFields(ticket) {
-      const words = await splitWords(searchedTexts(ticket));
+    async setBodyFields(ticket, reader) {
+      const words = await splitWords(searchedTexts(ticket), reader);
       const { id, version, bodyRules } = ticket;
       const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
       await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
