@@ -9,10 +9,10 @@ export interface AttackOrder {
   forMs: number | undefined;
 }
 
-/** Between two rounds: what is measured is how much a round holds up others, not how much of the processor is left. */
+/** The pause leaves processor time, so that the p99 shows how long one round delays others. */
 const pauseMs = 200;
 
-// A process of its own: the bodies of attacks would otherwise hold up the process that measures.
+// A process of its own: the bodies of attacks would otherwise delay the process that measures.
 process.on('message', async ({ name, target, forMs }: AttackOrder) => {
   process.send?.(await carryOut(name, target, forMs));
 });

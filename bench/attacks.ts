@@ -1,23 +1,32 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { setTimeout } from 'node:timers/promises';
+import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { type AttackTarget, attacks } from './attack-list.ts';
 import type { AttackOrder } from './attacker.ts';
+import { attackerProcess } from './attacker-process.ts';
 import { type Latency, measureLatency, type NextRequest } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import { alignColumns, printNumber } from './table.ts';
 
-/** What an attack did to the tickets service and to another caller. Units: bytes, ms. */
+/** What an attack did to a service and to other callers. Units: bytes, ms. */
 export interface AttackResult {
   name: string;
   /** What the attacker saw. */
   seen: string;
   residentBytes: { before: number; peak: number };
-  /** The p99 of another caller; undefined if a request of that caller failed. */
-  p99: { before: number | undefined; during: number | undefined };
+  /** The p99 of each victim, by its name. */
+  p99: Record<VictimName, VictimLatency>;
 }
+
+/** The p99 of a victim; undefined if one of its requests failed. */
+interface VictimLatency {
+  before: number | undefined;
+  during: number | undefined;
+}
+
+/** The callers that are measured: one reads a ticket, and one posts tickets with 100 kB of HTML. */
+type VictimName = 'read' | 'post';
 
 /** How the attacks are measured. */
 export interface AttackPlan {
@@ -26,60 +35,98 @@ export interface AttackPlan {
 }
 
 const readsPerSecond = 50;
-const caller = { sub: '990', kind: 'serviceWorker', roleId: 1 };
+const postsPerSecond = 2;
+const reader = { sub: '990', kind: 'serviceWorker', roleId: 1 };
 const attackerClaims = { sub: '991', kind: 'serviceWorker', roleId: 1 };
+const poster = { sub: '992', kind: 'serviceWorker', roleId: 1 };
 
-/** Attacks the tickets service of a system in several ways, and measures another caller and the memory meanwhile. */
+/** Attacks the services of a system in several ways, and measures other callers and the memory meanwhile. */
 export async function measureAttacks(system: BenchSystem, { seconds, progress }: AttackPlan): Promise<AttackResult[]> {
-  const { keys, url } = system;
-  const { environment, pid } = system.service('tickets');
-  const port = (name: string) => Number(environment.get(`TICKETING_TICKETS_${name}_PORT`));
-  const target: AttackTarget = {
-    tickets: { http: port('HTTP'), grpc: port('GRPC') },
-    gatewayPort: Number(new URL(url).port),
-    token: await signToken(keys.issuerKeyFile, attackerClaims, 86_400),
-  };
-  const headers = { authorization: `Bearer ${await signToken(keys.issuerKeyFile, caller, 86_400)}` };
-  const created = await fetch(`${url}/ticket`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: '{"channel":"chat","body":"an ordinary ticket"}',
-  });
-  const { id } = (await created.json()) as { id: number };
-  const read: NextRequest = () => ({ method: 'GET', path: `/ticket/${id}` });
-  const p99 = (forSeconds: number) =>
-    measureLatency({ url, headers }, read, { seconds: forSeconds, connections: 8, rate: readsPerSecond }).then(
-      (latency: Latency) => latency.p99,
-      () => undefined,
-    );
+  const target = await attackTarget(system);
+  const victims = await startVictims(system);
   const results: AttackResult[] = [];
-  const attacker = startAttacker();
-  for (const { name } of attacks) {
+  const attacker = attackerProcess<AttackOrder>(join(import.meta.dirname, 'attacker.ts'));
+  for (const { name, service = 'tickets' } of attacks) {
     progress(name);
-    await attacker.send({ name, target, forMs: undefined });
-    const before = await p99(seconds);
-    const memory = watchMemory(pid);
+    const prepared = await attacker.send({ name, target, forMs: undefined });
+    const before = await victims.p99(seconds);
+    const memory = watchMemory(system.service(service).pid);
     const [during, seen] = await Promise.all([
-      p99(seconds * 2),
-      attacker.send({ name, target, forMs: seconds * 2000 }),
+      victims.p99(seconds * 2),
+      prepared || attacker.send({ name, target, forMs: seconds * 2000 }),
     ]);
-    results.push({ name, seen, residentBytes: memory.stop(), p99: { before, during } });
+    const p99 = (victim: VictimName) => ({ before: before[victim], during: during[victim] });
+    results.push({ name, seen, residentBytes: memory.stop(), p99: { read: p99('read'), post: p99('post') } });
   }
   attacker.stop();
   return results;
 }
 
-/** Starts the process of the attacker. */
-function startAttacker() {
-  const child = fork(join(import.meta.dirname, 'attacker.ts'));
+async function attackTarget({ keys, url, service }: BenchSystem): Promise<AttackTarget> {
+  const { environment } = service('tickets');
+  const port = (name: string) => Number(environment.get(`TICKETING_TICKETS_${name}_PORT`));
   return {
-    async send(order: AttackOrder): Promise<string> {
-      child.send(order);
-      const [seen] = await once(child, 'message');
-      return seen;
-    },
-    stop: () => child.kill(),
+    tickets: { http: port('HTTP'), grpc: port('GRPC') },
+    gatewayPort: Number(new URL(url).port),
+    token: await signToken(keys.issuerKeyFile, attackerClaims, 86_400),
   };
+}
+
+/** Makes the victims. `p99` measures both at the same time. */
+async function startVictims({ url, keys }: BenchSystem) {
+  const headersOf = async (claims: TokenClaims) => ({
+    authorization: `Bearer ${await signToken(keys.issuerKeyFile, claims, 86_400)}`,
+  });
+  const [readHeaders, postHeaders] = [await headersOf(reader), await headersOf(poster)];
+  const created = await fetch(`${url}/ticket`, {
+    method: 'POST',
+    headers: { ...readHeaders, ...json },
+    body: '{"channel":"chat","body":"an ordinary ticket"}',
+  });
+  const { id } = (await created.json()) as { id: number };
+  const read: NextRequest = () => ({ method: 'GET', path: `/ticket/${id}` });
+  const post = () =>
+    fetch(`${url}/ticket`, {
+      method: 'POST',
+      headers: { ...postHeaders, ...json },
+      body: htmlTicket,
+      signal: tooLate(),
+    });
+  return {
+    async p99(seconds: number): Promise<Record<VictimName, number | undefined>> {
+      const [readP99, postP99] = await Promise.all([
+        measureLatency({ url, headers: readHeaders }, read, { seconds, connections: 8, rate: readsPerSecond }).then(
+          (latency: Latency) => latency.p99,
+          () => undefined,
+        ),
+        slowest(post, seconds * postsPerSecond).catch(() => undefined),
+      ]);
+      return { read: readP99, post: postP99 };
+    },
+  };
+}
+
+const json = { 'content-type': 'application/json' };
+const htmlTicket = JSON.stringify({
+  channel: 'chat',
+  body: '<p>An <b>ordinary</b> paragraph of a mail.</p>\n'.repeat(2_128),
+});
+const tooLate = () => AbortSignal.timeout(30_000);
+
+/**
+ * Sends requests at the rate of posts, and waits for all responses: the slowest of so few is their p99, and it may take
+ * longer than the measurement. Errors: a response that is not a success.
+ */
+async function slowest(send: () => Promise<Response>, count: number): Promise<number> {
+  const latencies = Array.from({ length: count }, async (_, index) => {
+    await setTimeout((index * 1000) / postsPerSecond);
+    const startedAt = performance.now();
+    const response = await send();
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`The response is ${response.status}.`);
+    return performance.now() - startedAt;
+  });
+  return Math.max(...(await Promise.all(latencies)));
 }
 
 function watchMemory(pid: number) {
@@ -106,17 +153,25 @@ function watchMemory(pid: number) {
 
 /** Writes the results as a table for a terminal. */
 export function printAttacks(results: readonly AttackResult[]): string {
-  const header = ['attack', 'the attacker saw', 'MB before', 'MB peak', 'p99 before', 'p99 during', 'ratio'];
+  const header = ['attack', 'the attacker saw', 'MB before', 'MB peak'];
+  const latencyHeader = ['before', 'during', 'ratio'];
+  const names: VictimName[] = ['read', 'post'];
   const rows = results.map(({ name, seen, residentBytes, p99 }) => [
     name,
     seen,
     printNumber(residentBytes.before / 1e6),
     printNumber(residentBytes.peak / 1e6),
-    p99.before === undefined ? 'failed' : printNumber(p99.before),
-    p99.during === undefined ? 'failed' : printNumber(p99.during),
-    p99.before === undefined || p99.during === undefined ? '' : printNumber(p99.during / p99.before),
+    ...names.flatMap((victim) => printLatency(p99[victim])),
   ]);
-  return `${alignColumns([header, ...rows], [2, 3, 4, 5, 6])}
+  const allHeaders = [...header, ...names.flatMap((name) => latencyHeader.map((text) => `${name} ${text}`))];
+  return `${alignColumns([allHeaders, ...rows], [2, 3, 4, 5, 6, 7, 8, 9])}
 
-p99 of another caller who reads a ticket at ${readsPerSecond}/s, in ms; MB of the tickets service.`;
+p99 in ms of two other callers, before the attack and during it: one reads a ticket at ${readsPerSecond}/s, one posts tickets with
+100 kB of HTML at ${postsPerSecond}/s. MB of the attacked service.`;
+}
+
+function printLatency({ before, during }: VictimLatency): string[] {
+  const print = (p99: number | undefined) => (p99 === undefined ? 'failed' : printNumber(p99));
+  const ratio = before === undefined || during === undefined ? '' : printNumber(during / before);
+  return [print(before), print(during), ratio];
 }

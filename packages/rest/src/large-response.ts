@@ -7,7 +7,7 @@ const largeResponses = new WeakSet<Message>();
 const pieceLength = 256 * 1024;
 
 /**
- * Marks a response as one that the REST API sends in pieces, because encoding all of it at once would hold up other
+ * Marks a response as one that the REST API sends in pieces, because encoding all of it at once would delay other
  * requests and need several times its memory.
  */
 export function markAsLarge<Response extends Message>(response: Response): Response {

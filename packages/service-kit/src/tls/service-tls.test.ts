@@ -104,3 +104,21 @@ test('changed files are used once they fit each other, and until then the last o
   await vi.waitFor(() => expect(changes).toEqual([second.cert]));
   expect(logged).toHaveBeenCalledOnce();
 });
+
+test('a listener that fails is logged, and the others run', async () => {
+  const log = createLogger('test', 'silent');
+  const logged = vi.spyOn(log, 'error');
+  const caFile = file('renewed.ca.pem', authority.cert);
+  const tls = open({ caFile }, log);
+  const error = new Error('refused');
+  let calls = 0;
+  tls.onChange(() => {
+    throw error;
+  });
+  tls.onChange(() => {
+    calls += 1;
+  });
+  writeFileSync(caFile, createAuthority('Other').cert);
+  await vi.waitFor(() => expect(calls).toBe(1));
+  expect(logged.mock.calls.map(([fields]) => fields)).toEqual([{ err: error }]);
+});

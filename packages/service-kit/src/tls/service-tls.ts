@@ -1,9 +1,9 @@
 import type { Server } from 'node:net';
-import { type SecureContextOptions, type TlsOptions, Server as TlsServer } from 'node:tls';
+import { type TlsOptions, Server as TlsServer } from 'node:tls';
 import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { TlsConfig } from '../config/tls-config.ts';
-import { readTlsFiles, type TlsFiles } from './tls-files.ts';
+import { listenerContext, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** The TLS of a service. Its files are read again while it runs, so that certificates are renewed without a restart. */
 export interface ServiceTls {
@@ -51,7 +51,13 @@ export function openServiceTls(config: TlsConfig, log: Logger): ServiceTls {
     }
     if (areEqual(files, next.files)) return;
     files = next.files;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (error) {
+        log.error({ err: error }, 'a user of the changed TLS files failed; it may go on with the last ones');
+      }
+    }
     log.info('the TLS files have changed and are used from now on');
   };
   // The contents are compared, because a mounted Kubernetes secret is replaced by switching a symbolic link.
@@ -73,13 +79,9 @@ function areEqual(some: TlsFiles, others: TlsFiles): boolean {
 const handshakeTimeoutMs = 10_000;
 
 function listenerTls(files: () => TlsFiles, onChange: ServiceTls['onChange']): ListenerTls {
-  const context = (): SecureContextOptions => {
-    const { cert, key, clientCa } = files();
-    return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
-  };
   return {
     options: () => ({
-      ...context(),
+      ...listenerContext(files()),
       handshakeTimeout: handshakeTimeoutMs,
       ...(files().clientCa && { requestCert: true, rejectUnauthorized: true }),
     }),
@@ -89,7 +91,7 @@ function listenerTls(files: () => TlsFiles, onChange: ServiceTls['onChange']): L
       server.on('tlsClientError', (_error, socket) => socket.destroy());
       server.once(
         'close',
-        onChange(() => server.setSecureContext(context())),
+        onChange(() => server.setSecureContext(listenerContext(files()))),
       );
     },
   };

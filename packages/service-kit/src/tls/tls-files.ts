@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsConfig } from '../config/tls-config.ts';
 
 /** The contents of the files of a TLS configuration; undefined for a file that is not configured. */
@@ -9,6 +9,11 @@ export interface TlsFiles {
   key: Buffer | undefined;
   ca: Buffer | undefined;
   clientCa: Buffer | undefined;
+}
+
+/** What a listener uses of the files. */
+export function listenerContext({ cert, key, clientCa }: Omit<TlsFiles, 'ca'>): SecureContextOptions {
+  return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
 /**
@@ -47,11 +52,16 @@ function checkFiles({ cert, key, ca, clientCa }: TlsFiles, problems: string[]): 
     problems.push('TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE.');
     return;
   }
+  const files = [...(clientCa ? ['TLS_CLIENT_CA_FILE'] : []), 'TLS_CERT_FILE', 'TLS_KEY_FILE'];
+  checkContext(listenerContext({ cert, key, clientCa }), files, problems);
+}
+
+/** OpenSSL refuses, for example, keys that are too short. */
+function checkContext(context: SecureContextOptions, files: readonly string[], problems: string[]): void {
   try {
-    createSecureContext({ cert, key });
+    createSecureContext(context);
   } catch (error) {
-    // OpenSSL refuses, for example, keys that are too short.
-    problems.push(`TLS_CERT_FILE and TLS_KEY_FILE are refused by OpenSSL (${codeOf(error)}).`);
+    problems.push(`${files.join(' and ')} are refused by OpenSSL (${codeOf(error)}).`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
 import type { Cell, Column, FileFormat } from './file-format.ts';
-import { looksLikeFormula } from './formula.ts';
+import { withoutFormulas } from './formula.ts';
 import { writeText } from './write-text.ts';
 
 const byteOrderMark = '\ufeff';
@@ -9,8 +9,9 @@ const byteOrderMark = '\ufeff';
  * Comma-separated values (RFC 4180) with a header row. The file starts with a byte order mark, without which spreadsheet
  * programs do not recognise UTF-8.
  *
- * Shape: texts are quoted, so that a program that splits at another character than the comma leaves them whole; numbers,
- * times and empty cells are not. A text that a spreadsheet program could read as a formula is preceded by a `'`.
+ * Shape: texts are quoted; numbers, times and empty cells are not. A program that splits at another character than the
+ * comma also splits texts, because it recognises a quote only at the start of a cell. So a `'` is written before
+ * everything in a text that could become a cell with a formula.
  */
 export const csvFormat: FileFormat = {
   contentType: 'text/csv; charset=utf-8',
@@ -31,7 +32,7 @@ export const csvFormat: FileFormat = {
 function field(cell: Cell, type: Column['type']): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return type === 'dateTime' ? formatRfc3339(cell) : String(cell);
-  return quoted(looksLikeFormula(cell) ? `'${cell}` : cell);
+  return quoted(withoutFormulas(cell));
 }
 
 function quoted(text: string): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { looksLikeFormula } from './formula.ts';
+import { looksLikeFormula, withoutFormulas } from './formula.ts';
 
 test.each([
   '=1+1',
@@ -87,4 +87,71 @@ test('needs linear time for hostile texts', () => {
   const started = performance.now();
   for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ']) looksLikeFormula(`${blank.repeat(1_000_000)}x`);
   expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test.each([
+  ['x;=1+1;y', "x;'=1+1;y"],
+  ['x,+1', "x,'+1"],
+  ['x|-1', "x|'-1"],
+  ['x\t@SUM(A1)', "x\t'@SUM(A1)"],
+  ['x\n=1', "x\n'=1"],
+  ['x\r=1', "x\r'=1"],
+  ['x\r\n\r\n=1', "x\r\n\r\n'=1"],
+  ['x\u2028=1\u2029=1\u0085=1\v=1\f=1', "x\u2028'=1\u2029'=1\u0085'=1\v'=1\f'=1"],
+  ['x; \u00a0\u200b\ufeff\u0000\u{e0001}=1', "x; \u00a0\u200b\ufeff\u0000\u{e0001}'=1"],
+  ['x;＝1;＋1;－1;＠1;−1', "x;'＝1;'＋1;'－1;'＠1;'−1"],
+  ['x;"=1', `x;"'=1`],
+  ['x; " =1', `x; " '=1`],
+  ['=1;=2', "'=1;'=2"],
+  [';=1', "';'=1"],
+  ['\n=1', "'\n'=1"],
+  ['\tplain', "'\tplain"],
+  ['|x', "'|x"],
+  [' -1', "' -1"],
+])('before each formula of %j is an apostrophe', (text, expected) => {
+  expect(withoutFormulas(text)).toBe(expected);
+});
+
+test.each([
+  '',
+  'plain',
+  'a@b.example',
+  'x;1=1',
+  'x;y=1',
+  "x;'=1",
+  'well-known, 1-1',
+  'x - y',
+  'x\r\n\r\ny',
+  '(=1)',
+  'a | b',
+  'x;–1',
+])('%j stays as it is', (text) => {
+  expect(withoutFormulas(text)).toBe(text);
+});
+
+test('no cell starts with a formula, wherever a program splits the text', () => {
+  const unit = fc.constantFrom(
+    ...';,|\t\r\n\v\f\u0085\u2028\u2029 "\u00a0\u200b=+-@＝＋－＠−a1\'',
+    '\u{1f600}',
+    '\u{e0001}',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      const written = withoutFormulas(text);
+      const [first, ...others] = written.split(/[;,|\t\r\n\v\f\u0085\u2028\u2029]/);
+      // The quotes of the text itself are doubled in a file, and the first cell is preceded by a single one.
+      expect(first).not.toMatch(/^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠−]/u);
+      for (const cell of others) expect(cell).not.toMatch(/^[\s\p{Cc}\p{Cf}"]*[=+\-@＝＋－＠−]/u);
+      // Nothing but apostrophes is added.
+      expect(written.replaceAll("'", '')).toBe(text.replaceAll("'", ''));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('makes hostile texts harmless in linear time', () => {
+  const started = performance.now();
+  for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ', '=', ';=', ' =', '"'])
+    withoutFormulas(`x${blank.repeat(1_000_000)}=`);
+  expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -103,7 +103,7 @@ export type TicketSnapshot = Message<"ticketing.tickets.v1.TicketSnapshot"> & {
 
   /**
    * The objects of open shape of the ticket as JSON text, by their names in JSON:
-   * `rawData`, `workitem`, `clientData`. Encoding them as messages would hold up
+   * `rawData`, `workitem`, `clientData`. Encoding them as messages would delay
    * both services.
    *
    * @generated from field: map<string, string> json_texts = 3;

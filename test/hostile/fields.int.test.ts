@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { DescField, DescMessage, DescMethod, JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { accessOf, restRuleOf, rulesOf, takesIdempotencyKey } from '@ticketing/rest/options.ts';
+import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
+import { type ServiceEntry, services } from '@ticketing/system/services.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type System, startSystem } from '../e2e/harness.ts';
+import { type Api, callRpc, type FieldResponse, restApi, rpcApi, smallestRequest } from './field-request.ts';
+
+const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
+const admin = testCaller({ kind: 'serviceWorker', roleId: 1 });
+
+let system: System;
+const transports = new Map<string, ReturnType<typeof createGrpcTransport>>();
+/** The methods of each service that it serves. */
+const served = new Map<string, DescMethod[]>();
+
+beforeAll(async () => {
+  system = await startSystem();
+  for (const { name, contracts } of rpcServices) {
+    const target = `127.0.0.1:${system.portsOf(name).grpc}`;
+    const transport = createGrpcTransport({ target, services: [...contracts], defaultTimeoutMs: 10_000 });
+    transports.set(name, transport);
+    const methods = contracts.flatMap((contract) => contract.methods);
+    const isServed = await Promise.all(methods.map((method) => isMethodServed(transport, method)));
+    served.set(
+      name,
+      methods.filter((_, index) => isServed[index]),
+    );
+  }
+});
+afterAll(async () => {
+  for (const transport of transports.values()) transport.close();
+  await system.stop();
+});
+
+async function isMethodServed(transport: ReturnType<typeof createGrpcTransport>, method: DescMethod): Promise<boolean> {
+  try {
+    await callRpc(transport, method, {});
+    return true;
+  } catch (error) {
+    return ConnectError.from(error).code !== Code.Unimplemented;
+  }
+}
+
+/** The ways that lead from a message through the fields of a request to those that a condition selects. */
+function pathsTo(
+  message: DescMessage,
+  isWanted: (field: DescField) => boolean,
+  above: DescMessage[] = [],
+): DescField[][] {
+  if (above.includes(message)) return [];
+  return message.fields.flatMap((field) => [
+    ...(isWanted(field) ? [[field]] : []),
+    ...(field.message ? pathsTo(field.message, isWanted, [...above, message]).map((path) => [field, ...path]) : []),
+  ]);
+}
+
+const stepsOf = (path: readonly DescField[]) =>
+  path.flatMap(({ fieldKind, jsonName }) => (fieldKind === 'list' ? [jsonName, '0'] : [jsonName]));
+
+/** An object with a value at the end of a path. */
+function nested([field, ...rest]: readonly DescField[], value: JsonValue): JsonObject {
+  const inner = !field || rest.length === 0 ? value : nested(rest, value);
+  return field ? { [field.jsonName]: field.fieldKind === 'list' ? [inner] : inner } : {};
+}
+
+/** Whether a field was refused for what it contains, or because it or something around it is not supported yet. */
+function isRefused({ violations }: FieldResponse, pointer: string, codes: readonly string[]): boolean {
+  return violations.some(
+    ({ pointer: at, code }) =>
+      (at === pointer && codes.includes(code)) || (code === 'not_supported_yet' && `${pointer}/`.startsWith(`${at}/`)),
+  );
+}
+
+describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
+  'the fields of requests to %s',
+  (name, entry) => {
+    const rest = () => restApi(system.portsOf(name).http, tokenOf);
+    const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, tokenOf);
+    /** Each served method with the APIs that have it. */
+    const methods = (): [DescMethod, Api[]][] =>
+      (served.get(name) ?? []).map((method) => [method, restRuleOf(method) ? [rest(), rpc()] : [rpc()]]);
+
+    function tokenOf(method: DescMethod): Promise<string> {
+      return accessOf(method)?.case === 'service'
+        ? system.identity.internalToken(name, testCaller({ kind: 'service' }), callerOf(entry))
+        : system.identity.internalToken(name, admin);
+    }
+
+    test('that become a header of a mail are refused with a line break or NUL, and not with a tab', async () => {
+      for (const [method, apis] of methods()) {
+        for (const path of pathsTo(method.input, (field) => rulesOf(field).headerText)) {
+          for (const api of apis) {
+            const pointer = api.pointerOf(method, stepsOf(path));
+            const where = `${method.toString()} over ${api.name}, ${pointer}`;
+            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n']) {
+              const response = await api.send(method, nested(path, text));
+              expect(isRefused(response, pointer, ['invalid_format']), `${where}: ${JSON.stringify(text)}`).toBe(true);
+            }
+            const allowed = await api.send(method, nested(path, 'a\tb'));
+            expect(
+              allowed.violations.filter(({ pointer: at }) => at === pointer),
+              where,
+            ).toEqual([]);
+          }
+        }
+      }
+    });
+
+    test('limit a page: the maximum is accepted, and one more is refused', async () => {
+      for (const [method, apis] of methods()) {
+        const limit = method.input.fields.find((field) => field.name === 'limit');
+        if (!limit) continue;
+        const { maximum } = rulesOf(limit);
+        expect(maximum, `${method.toString()} has a maximum`).toBeDefined();
+        for (const api of apis) {
+          const pointer = api.pointerOf(method, ['limit']);
+          const where = `${method.toString()} over ${api.name}`;
+          const send = (value: number) => api.send(method, { ...smallestRequest(method.input, api), limit: value });
+          expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
+          expect((await send(Number(maximum))).violations, where).toEqual([]);
+        }
+      }
+    });
+
+    test('with an Idempotency-Key have the same response each time', async () => {
+      // Methods without an id in their path come first: they create what the others change.
+      const writes = methods()
+        .filter(([method]) => takesIdempotencyKey(method))
+        .sort(([left], [right]) => Number(isWithId(left)) - Number(isWithId(right)));
+      let replayed = 0;
+      for (const [method, apis] of writes) {
+        for (const api of apis) {
+          const where = `${method.toString()} over ${api.name}`;
+          const request = (choice: number) => ({
+            ...idsOf(method, api),
+            ...smallestRequest(method.input, api, choice),
+          });
+          const tooLong = await api.send(method, request(0), { 'idempotency-key': 'x'.repeat(256) });
+          expect(tooLong.reason, where).toBe('invalid_idempotency_key');
+          let successes = 0;
+          for (let choice = 0; choice < 8 && successes === 0; choice++) {
+            const headers = { 'idempotency-key': randomUUID() };
+            const first = await api.send(method, request(choice), headers);
+            const again = await api.send(method, request(choice), headers);
+            if (first.reason === undefined) successes += 1;
+            expect(again, where).toEqual({ ...first, isReplayed: first.reason === undefined });
+          }
+          replayed += successes;
+        }
+      }
+      // Otherwise no response was ever stored.
+      if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
+    });
+  },
+);
+
+const isWithId = (method: DescMethod) => restRuleOf(method)?.path.includes('{') ?? false;
+
+/** Values for the fields that are in the path of the route. */
+function idsOf(method: DescMethod, { name }: Api): JsonObject {
+  if (name === 'REST') return {};
+  const ids = method.input.fields.filter((field) => restRuleOf(method)?.path.includes(`{${field.name}}`));
+  return Object.fromEntries(ids.map(({ jsonName }) => [jsonName, 1]));
+}
+
+/** A service that calls the given one. */
+function callerOf({ name }: ServiceEntry): string {
+  return rpcServices.find(({ calls }) => calls.includes(name))?.name ?? 'gateway';
+}
