@@ -1,4 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
 import { accessOf, maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
@@ -18,6 +19,7 @@ import { type System, startSystem } from '../e2e/harness.ts';
 const protocolsOf = (method: DescMethod) => [...binaryProtocolsOf(method), ...jsonProtocolsOf(method)];
 const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
 const bodyMs = 400;
+const noSideEffects = MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
 let system: System;
 const clients = new Map<string, HostileClient>();
@@ -166,6 +168,26 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
           const { code } = await clientOf(entry).send({ protocol, path, token: admin, body });
           expect(code, `${path} over ${protocol.name}, body ${index}`).toBe(Code.InvalidArgument);
         }
+      }
+    }
+  });
+
+  test('treat a message in a URL like one in a body', async () => {
+    const readable = allowedMethods().filter(({ method }) => method.idempotency === noSideEffects);
+    const deep = '{"x":'.repeat(300);
+    const queries = [
+      'encoding=proto&base64=1&message=A',
+      'encoding=proto&base64=1&message=!!!!',
+      'encoding=proto&message=%08',
+      `encoding=json&message=${deep}`,
+      `encoding=json&encoding=json&message=${deep}`,
+      'encoding=json&message=%7B%22__proto__%22:1%7D',
+    ];
+    for (const { method, path } of readable.filter((one) => one.method.methodKind === 'unary')) {
+      for (const query of queries) {
+        const url = `http://127.0.0.1:${system.portsOf(entry.name).http}${path}?connect=v1&${query}`;
+        const response = await fetch(url, { headers: { authorization: `Bearer ${admin}` } });
+        expect(response.status, `${method.name} ${query.slice(0, 60)}`).toBe(400);
       }
     }
   });

@@ -39,10 +39,20 @@ export function sendProblem(
   const error = toDomainError(fromFastify(thrown));
   const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
   if (problem.status >= 500) context.onServerError(error, problem.status, request);
-  if (problem.status === 413) reply.header('connection', 'close');
+  if (problem.status === 413 || hasUnreadBody(request)) reply.header('connection', 'close');
   // Fastify would close the connection at once, so that a gateway that is still writing the body never saw the response.
   if (error.reason === bodiesInFlightReason) reply.removeHeader('connection');
   return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
+}
+
+/** Bytes that are read and discarded rather than that a client has to connect again. */
+const discardedBytes = 64 * 1024;
+
+/** Whether most of a body is still to come, which Node would read and discard. */
+function hasUnreadBody({ raw, headers }: FastifyRequest): boolean {
+  if (raw.httpVersionMajor !== 1 || raw.complete) return false;
+  const isLong = Number(headers['content-length'] ?? 0) > discardedBytes;
+  return isLong || headers['transfer-encoding'] !== undefined;
 }
 
 /** The path of a request's URL, without its query. */
@@ -59,6 +69,9 @@ const reasonOfFastify: Record<string, [reason: string, detail: string]> = {
 function fromFastify(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') {
+    return new DomainError('canceled', 'canceled', 'The client has closed the connection.', { cause: error });
+  }
   const known = code === undefined ? undefined : reasonOfFastify[code];
   if (known) {
     const [reason, detail] = known;

@@ -13,7 +13,8 @@ import {
 
 const request = (signal = new AbortController().signal) => {
   const events = new EventEmitter();
-  return { signal, onEnd: (done: () => void) => void events.once('end', done), end: () => events.emit('end') };
+  const end = () => events.emit('end');
+  return { signal, onEnd: (done: () => void) => void events.once('end', done), end, endResponse: () => void end() };
 };
 
 test('a page holds its bytes until its request ends; a small page holds none', async () => {
@@ -54,6 +55,21 @@ test('a request whose caller has gone stops waiting with the reason of its signa
   const waiting = pages.take('a', maxPageBytes, request(gone.signal));
   gone.abort(new Error('gone'));
   await expect(waiting).rejects.toThrow('gone');
+});
+
+test('a request whose caller has gone before takes nothing', async () => {
+  const bytes = byteBudget({ total: 2 * maxPageBytes, perKey: maxPageBytes });
+  const gone = AbortSignal.abort(new Error('gone'));
+  await expect(openPageBudget(bytes).take('a', maxPageBytes, request(gone))).rejects.toThrow('gone');
+  expect(bytes.used()).toBe(0);
+});
+
+test('a response that is not read in time is ended, and gives its bytes back', async () => {
+  const bytes = byteBudget({ total: 2 * maxPageBytes, perKey: maxPageBytes });
+  const pages = openPageBudget(bytes, 60_000, 20);
+  await pages.take('a', maxPageBytes, request());
+  await pages.take('a', maxPageBytes, request());
+  await expect.poll(() => bytes.used()).toBe(0);
 });
 
 const limitOf = (sizes: readonly number[], openSizes?: readonly number[]) => {

@@ -17,7 +17,12 @@ export interface PageRequester {
   signal: AbortSignal;
   /** Calls a function when the response has been sent, or its connection has ended. */
   onEnd(done: () => void): void;
+  /** Ends a response that its client does not read. */
+  endResponse(): void;
 }
+
+/** How long a response may hold bytes: a client that reads 16 MiB more slowly than 280 kB/s would keep others waiting. */
+const maxHoldMs = 60_000;
 
 /** The bytes of pages of results that a process holds. */
 export interface PageBudget {
@@ -31,7 +36,11 @@ export interface PageBudget {
 }
 
 /** Opens the budget of a process; a caller (`key`) has half of it at most. */
-export function openPageBudget(budget: ByteBudget = byteBudget(limits), waitMs = maxWaitMs): PageBudget {
+export function openPageBudget(
+  budget: ByteBudget = byteBudget(limits),
+  waitMs = maxWaitMs,
+  holdMs = maxHoldMs,
+): PageBudget {
   return {
     async take(key, bytes, request) {
       if (bytes <= smallPageBytes) return;
@@ -42,7 +51,15 @@ export function openPageBudget(budget: ByteBudget = byteBudget(limits), waitMs =
         .catch((error: unknown) => {
           throw giveUp.aborted && !signal.aborted ? tooMuchAtOnce() : error;
         });
-      request.onEnd(release);
+      if (signal.aborted) {
+        release();
+        throw signal.reason;
+      }
+      const timer = setTimeout(() => request.endResponse(), holdMs).unref();
+      request.onEnd(() => {
+        clearTimeout(timer);
+        release();
+      });
     },
   };
 }

@@ -47,6 +47,13 @@ export function isDuplicateKey(error: unknown): boolean {
   return error.code === 11_000 || error.message.startsWith('duplicate key value');
 }
 
+/** Whether a write failed only because another one was made at the same moment, so that it can be made again at once. */
+export function isWriteConflict(error: unknown): boolean {
+  if (!(error instanceof mongo.MongoServerError)) return false;
+  // MongoDB-compatible servers report the conflict of the database below them.
+  return error.code === 112 || error.message === 'deadlock detected';
+}
+
 /** The indexes of the writes of a bulk whose key exists already; undefined if any write failed for another reason. */
 export function duplicatesIn(error: unknown): number[] | undefined {
   if (!(error instanceof mongo.MongoBulkWriteError)) return undefined;

@@ -1,11 +1,11 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { callerLimits, rateLimited } from '@ticketing/service-kit/admission/caller-limits.ts';
 import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts';
 import { windowCounter } from '@ticketing/service-kit/admission/window-counter.ts';
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addressKey } from './address-key.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { requestContextOf } from './request-context.ts';
 import { requireSameOrigin } from './same-origin.ts';

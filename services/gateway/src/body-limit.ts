@@ -19,22 +19,38 @@ const maxBytesOfCaller = 128 * 1024 * 1024;
 
 /**
  * Makes the limit of the bodies that one caller sends at the same time. A body counts with the length that it announces,
- * or with what its route accepts if it is chunked, until the response has ended. Nothing of a refused body is read.
+ * or with what has arrived of it if it is chunked, until the response has ended. Nothing of a body is read that announces
+ * too much.
  *
  * Errors: too_many_at_once.
  */
 export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply) => void {
   const budget = byteBudget({ total: Number.POSITIVE_INFINITY, perKey: maxBytesOfCaller });
   return (request, reply) => {
-    const isChunked = request.headers['transfer-encoding'] !== undefined;
-    const bytes = isChunked ? limitOf(request) : Number(request.headers['content-length'] ?? 0);
-    if (bytes === 0) return;
-    const release = budget.tryAcquire(callerKey(admissionOf(request).caller), bytes);
-    if (!release) {
-      reply.header('connection', 'close');
-      throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
-    }
-    onClosed(reply, release);
+    const key = callerKey(admissionOf(request).caller);
+    const take = (bytes: number) => {
+      const release = budget.tryAcquire(key, bytes);
+      if (!release)
+        throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
+      onClosed(reply, release);
+    };
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (length > 0) take(length);
+    else requestContextOf(request).takeBodyBytes = inSteps(take);
+  };
+}
+
+/** Takes bytes in steps of this size, because each step adds a listener to the response. */
+const stepBytes = 1024 * 1024;
+
+function inSteps(take: (bytes: number) => void): (bytes: number) => void {
+  let left = 0;
+  return (bytes) => {
+    left -= bytes;
+    if (left >= 0) return;
+    const step = Math.max(stepBytes, -left);
+    take(step);
+    left += step;
   };
 }
 
@@ -48,12 +64,18 @@ export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableSt
 
 function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Transform {
   const limit = limitOf(request);
+  const take = requestContextOf(request).takeBodyBytes;
   let seen = 0;
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length;
-      if (seen > limit) done(bodyTooLarge(limit));
-      else done(null, chunk);
+      if (seen > limit) return done(bodyTooLarge(limit));
+      try {
+        take?.(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
     },
   });
   body.once('error', (error: Error) => counter.destroy(error));

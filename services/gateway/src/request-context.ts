@@ -11,6 +11,8 @@ export interface RequestContext {
   route?: ContractRoute;
   /** The verified credential; undefined before it is verified, and for public pages. */
   admission?: Admission;
+  /** Counts bytes of a chunked body against the limit of its caller. Errors: too_many_at_once. */
+  takeBodyBytes?: (bytes: number) => void;
   /** The `Authorization` header for the service. */
   internalAuthorization?: string;
   /** Set when the request is forwarded to a service. A later error is a failure of that call. */

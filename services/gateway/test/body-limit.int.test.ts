@@ -77,6 +77,12 @@ it('responds with 413 even while the client is still sending', async () => {
 });
 
 describe('the bodies of one caller together', () => {
+  it('count with what has arrived of them if they are chunked', async () => {
+    const small = { body: Buffer.alloc(71), chunkBytes: 10 };
+    const responses = await Promise.all(Array.from({ length: 12 }, () => harness.call('POST', '/ticket', small)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   it('are accepted up to 128 MiB, and one byte more is refused before it is read, until one of them has ended', async () => {
     const port = harness.gateway.ports.http;
     const upload = (bytes: number, signal: AbortSignal) =>

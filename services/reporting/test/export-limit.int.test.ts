@@ -18,7 +18,7 @@ beforeAll(async () => {
   const connect = () => mongoose.createConnection(inject('mongodbUri'), { dbName }).asPromise();
   connections = await Promise.all([connect(), connect()]);
   stores = connections.map((connection) => exportStore(connection, systemRuntime));
-  await Promise.all(connections.map(buildExportIndexes));
+  for (const connection of connections) await buildExportIndexes(connection);
 });
 afterAll(async () => {
   await connections[0]?.dropDatabase();

@@ -4,6 +4,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { bodiesInFlightReason } from '@ticketing/rest/problem-reply.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { FastifyReply } from 'fastify';
+import { clientGone } from './call.ts';
 
 /** The bodies of requests that a process holds until their responses have ended. */
 export interface BodiesInFlight {
@@ -82,10 +83,6 @@ export function countedBody(
 /** The error for a body that is larger than its method accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
   return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
-}
-
-function clientGone(): DomainError {
-  return new DomainError('canceled', 'canceled', 'The client has closed the connection.');
 }
 
 function exhausted(): DomainError {

@@ -1,3 +1,4 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Trace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -15,11 +16,20 @@ export interface Call {
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */
   setResponseHeader(name: string, value: string): void;
-  /** Calls a function when the response has been sent, or cannot be sent any more. */
+  /** Calls a function when the handler has ended and its response has been sent, or cannot be sent any more. */
   onEnd(done: () => void): void;
+  /** Ends a response that its client does not read. */
+  endResponse(): void;
   /** Set if the request has an `Idempotency-Key`: the client may send it more than once. */
   idempotency?: IdempotentRequest;
 }
 
 /** How long a handler may take before its call is aborted. */
 export const callDeadlineMs = 30_000;
+
+/** The reason of a call's signal when its deadline has passed. */
+export const deadlineExceeded = () =>
+  new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
+
+/** The reason of a call's signal when its client has gone. */
+export const clientGone = () => new DomainError('canceled', 'canceled', 'The client has closed the connection.');

@@ -27,7 +27,12 @@ export interface ListeningServers {
 const maxHeaderBytes = 16 * 1024;
 
 /** Fastify passes them on to Node, whose default for streams is more than four billion. */
-const http2Options = { settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes } };
+const http2Options = {
+  settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
+  // A client that cancels more calls than this, and more per second afterwards, loses its connection.
+  streamResetBurst: 200,
+  streamResetRate: 20,
+};
 
 /** How a server is created; without `tls` it listens without TLS. */
 export interface HttpServerOptions {

@@ -27,6 +27,7 @@ import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
+import { limitHandlers } from './limit-handlers.ts';
 import { limitRpcBodies } from './limit-rpc-bodies.ts';
 import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
@@ -73,7 +74,7 @@ export async function openServers(
   const idempotent = entry.hasStore
     ? honourIdempotencyKeys(implementations, kit.idempotency, kit.pages)
     : implementations;
-  const served = config.roles.includes('api') ? announceDeprecation(idempotent) : [];
+  const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent)) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
   const parts: ServerParts = {

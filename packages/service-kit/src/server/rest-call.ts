@@ -2,7 +2,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../identity/caller.ts';
-import { type Call, callDeadlineMs } from './call.ts';
+import { type Call, callDeadlineMs, clientGone, deadlineExceeded } from './call.ts';
 import { onClosed } from './on-closed.ts';
 
 const traces = new WeakMap<FastifyRequest, Trace>();
@@ -25,14 +25,26 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     header: (name) => headerOf(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
     onEnd: (done) => onClosed(reply, done),
+    endResponse: () => void reply.raw.destroy(),
     get log() {
       return log.child({ traceId: trace.traceId });
     },
     get signal() {
-      signal ??= AbortSignal.any([AbortSignal.timeout(callDeadlineMs), request.signal]);
+      signal ??= signalOf(reply);
       return signal;
     },
   };
+}
+
+/** Made when it is first read, because most handlers do not read it. It is aborted at once if the client has gone. */
+function signalOf(reply: FastifyReply): AbortSignal {
+  const aborting = new AbortController();
+  const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
+  onClosed(reply, () => {
+    clearTimeout(timer);
+    aborting.abort(clientGone());
+  });
+  return aborting.signal;
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -4,7 +4,9 @@ import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { parseJson } from '@ticketing/rest/parse-json.ts';
+import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addressKey } from '../admission/address-key.ts';
 import { type CallerLimits, tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
 import { checkAccess } from '../identity/access.ts';
@@ -32,6 +34,8 @@ export interface Admitted {
   caller: Caller;
   /** Calls a function when the response has ended, or its connection. */
   onEnd(done: () => void): void;
+  /** Ends the response and its connection, or its stream. */
+  endResponse(): void;
 }
 
 const admittedKey = createContextKey<Admitted | undefined>(undefined, { description: 'the call that was admitted' });
@@ -64,7 +68,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
   const anonymousCalls = concurrencyLimiter();
 
   function admitAnonymous(method: DescMethod, { raw, ip }: FastifyRequest, reply: FastifyReply): void {
-    const end = anonymousCalls.acquire(`${method.toString()} ${ip}`, limits.anonymousCalls);
+    const end = anonymousCalls.acquire(`${method.toString()} ${addressKey(ip)}`, limits.anonymousCalls);
     if (!end) throw tooManyAtOnce('This address has too many calls of this method in flight.');
     onClosed(reply, end);
     if (method.methodKind !== 'bidi_streaming') return;
@@ -82,9 +86,13 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
       );
     }
     checkAccess(method, caller);
-    checkUrlMessage(request);
+    checkUrlMessage(request, method);
     requireBodyFits(request, method);
-    calls.set(request, { caller, onEnd: (done) => onClosed(reply, done) });
+    calls.set(request, {
+      caller,
+      onEnd: (done) => onClosed(reply, done),
+      endResponse: () => void reply.raw.destroy(),
+    });
   }
 
   app.addHook('onRequest', async (request, reply) => {
@@ -115,15 +123,37 @@ function methodsByPath(contracts: readonly DescService[]): Map<string, DescMetho
  * Checks the message in the URL of a GET, as that in a body is checked. Its length is limited by that of the headers;
  * compressed, it could become a large message.
  */
-function checkUrlMessage({ method, query }: FastifyRequest): void {
-  if (method !== 'GET') return;
-  const { compression = '', encoding, message = '', base64 } = query as Record<string, string | undefined>;
-  if (compression !== '' && compression !== 'identity') {
+function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMethod): void {
+  if (verb !== 'GET') return;
+  const parameters = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const read = (name: string) => {
+    const values = parameters.getAll(name);
+    if (values.length > 1) throw malformedUrl(`The parameter ${name} occurs more than once.`);
+    return values[0] ?? '';
+  };
+  if (!['', 'identity'].includes(read('compression'))) {
     throw new DomainError('unimplemented', 'unsupported_compression', 'A message in a URL may not be compressed.');
   }
-  if (encoding !== 'json') return;
-  const { violations } = parseJson(Buffer.from(message, base64 === '1' ? 'base64url' : 'utf8'));
-  if (violations.length > 0) throw invalidInput(violations);
+  const isBase64 = read('base64') === '1';
+  const text = read('message');
+  if (isBase64 && !isBase64Text(text)) throw malformedUrl('The message is not base64.');
+  const message = Buffer.from(text, isBase64 ? 'base64url' : 'utf8');
+  if (read('encoding') === 'json') {
+    const { violations } = parseJson(message);
+    if (violations.length > 0) throw invalidInput(violations);
+  } else {
+    limitWireStructure(message, method.input);
+  }
+}
+
+function isBase64Text(text: string): boolean {
+  const digits = /^([\w+/-]*)={0,2}$/.exec(text)?.[1];
+  // Four digits are three bytes; a single one left over is none.
+  return digits !== undefined && digits.length % 4 !== 1;
+}
+
+function malformedUrl(detail: string): DomainError {
+  return new DomainError('invalid_argument', 'malformed_message', detail);
 }
 
 /** Refuses a body that announces more than its method accepts. The prefix of its message is not counted. */

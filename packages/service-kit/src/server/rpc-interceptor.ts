@@ -1,12 +1,11 @@
 import { type ContextValues, createContextKey, type Interceptor } from '@connectrpc/connect';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { type Call, callDeadlineMs } from './call.ts';
+import { type Call, callDeadlineMs, clientGone, deadlineExceeded } from './call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
 import { admitted, isStandardService } from './rpc-guard.ts';
@@ -39,7 +38,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
     request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
     try {
-      const { caller, onEnd } = admitted(request.contextValues);
+      const { caller, onEnd, endResponse } = admitted(request.contextValues);
       options.onCaller?.(caller);
       if (!request.stream) requireValid(request.method, request.message);
       const { signal } = aborting;
@@ -52,6 +51,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
         onEnd,
+        endResponse,
       });
       const response = await rejectOnAbort(next(request), signal);
       for (const [name, value] of responseHeaders) response.header.set(name, value);
@@ -68,9 +68,6 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     }
   };
 }
-
-const deadlineExceeded = () => new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
-const clientGone = () => new DomainError('canceled', 'canceled', 'The client has closed the connection.');
 
 /** Settles like `work`, but rejects as soon as the signal aborts, even if the handler does not stop. */
 function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {

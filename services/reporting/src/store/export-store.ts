@@ -1,7 +1,7 @@
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openLeases } from '@ticketing/store/lease.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, isWriteConflict, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './export-files.ts';
 import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './export-model.ts';
@@ -70,12 +70,14 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
   }
 
   async function insertIfFree(document: ExportDocument): Promise<boolean> {
-    try {
-      await jobs.insertOne(document);
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
+    for (;;) {
+      try {
+        await jobs.insertOne(document);
+        return true;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        if (!isWriteConflict(error)) throw error;
+      }
     }
   }
 

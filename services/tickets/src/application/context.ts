@@ -1,5 +1,6 @@
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
@@ -28,6 +29,8 @@ export interface Context extends TicketStores {
   textWork: TextWork;
   settings(): Promise<TicketSettings>;
   runtime: Runtime;
+  /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
+  searches: KeyedSlots;
   cursors: CursorCodec;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;

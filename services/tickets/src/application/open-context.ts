@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
@@ -24,6 +25,8 @@ export interface ContextParts
   runtime: Runtime;
 }
 
+const searchesPerCaller = 8;
+
 /** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext(parts: ContextParts): Context {
   const { config, database, idempotency, log, pages, settings, wakeRelay, runtime } = parts;
@@ -46,6 +49,7 @@ export function openContext(parts: ContextParts): Context {
     runtime,
     // Derived from the signing key, which all replicas share: each can read the cursors of the others.
     cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),

@@ -28,11 +28,18 @@ const defaultLimit = 100;
  * Source: docs/reference/api.md, Searching tickets; docs/reference/api.md, Filters; docs/reference/api.md, Order and
  * pages.
  */
-export async function searchTickets(
+export function searchTickets(
   context: Context,
   call: Call,
   request: SearchTicketsRequest,
 ): Promise<SearchTicketsResponse> {
+  return context.searches.run(callerKey(call.caller), async () => {
+    call.signal.throwIfAborted();
+    return search(context, call, request);
+  });
+}
+
+async function search(context: Context, call: Call, request: SearchTicketsRequest): Promise<SearchTicketsResponse> {
   const conditions = readFilters(request.filters, filterKeys, 't.');
   const order = readOrder(request, orderKeys, { key: 't.id', prefix: 't.' });
   const isSkillScope = request.ticketScope === TicketScope.SKILLS;
@@ -63,6 +70,7 @@ export async function searchTickets(
       withRawData: request.includeRawData ?? false,
       tagBytes: tags.then((read) => (tagIds) => sizeOfTags(tagIds, read)),
       isEncodedAtOnce: call.api === 'rpc',
+      signal: call.signal,
       take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);

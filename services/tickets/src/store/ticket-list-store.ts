@@ -32,6 +32,8 @@ export interface PageRequest {
   tagBytes: Promise<(tagIds: readonly number[]) => number>;
   /** Whether the page is encoded at once, so that objects of open shape in it have a limit of their own. */
   isEncodedAtOnce: boolean;
+  /** Aborted when nobody waits for the page any more. */
+  signal: AbortSignal;
   /** Takes the bytes of a large page from the budget of this process. Errors: too_much_at_once. */
   take(bytes: number): Promise<void>;
 }
@@ -167,6 +169,7 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
   const sizes = shown.map(({ bytes, tagIds }) => bytes + tagBytes(tagIds));
   requirePageSize(sizes, request.isEncodedAtOnce ? shown.map(({ openBytes }) => openBytes) : []);
   await request.take(sizes.reduce((sum, size) => sum + size, 0));
+  request.signal.throwIfAborted();
   const documents = await readContents(tickets, request, shown);
   const last = found.length > request.limit ? found[request.limit - 1] : undefined;
   return {
@@ -225,6 +228,7 @@ async function readContents(
       bytes += sized[end]?.bytes ?? 0;
       if (bytes > readBytes) break;
     }
+    request.signal.throwIfAborted();
     const ids = sized.slice(start, end).map(({ _id }) => _id);
     const match = { $and: [{ _id: { $in: ids } }, request.query, isNotDeleted] };
     const options = { projection: projectionOf(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };

@@ -1,5 +1,9 @@
-/** The key under which the address of a client is counted: an IPv4 address, or the /64 network of an IPv6 address. */
-export function addressKey(address: string): string {
+/**
+ * The key under which the address of a client is counted: an IPv4 address, or the /64 network of an IPv6 address; empty
+ * for a client that has gone.
+ */
+export function addressKey(address: string | undefined): string {
+  if (address === undefined) return '';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address;
   const [left = '', right] = address.split('::');

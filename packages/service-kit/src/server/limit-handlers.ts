@@ -1,0 +1,51 @@
+import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { maxInFlightOf, tooManyAtOnce } from '../admission/caller-limits.ts';
+import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
+import { callerKey } from '../identity/caller.ts';
+import type { Call } from './call.ts';
+
+/**
+ * Limits how many handlers of one caller run at the same time. A handler goes on when its client has gone, so that the
+ * limit of requests in flight alone would not bound them. What `onEnd` gives back is given back when the handler has ended
+ * too.
+ *
+ * Errors: too_many_at_once.
+ */
+export function limitHandlers(implementations: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call>[] {
+  const running = concurrencyLimiter();
+  const limited =
+    <Request, Response>(handler: (call: Call, request: Request) => Promise<Response>) =>
+    async (call: Call, request: Request): Promise<Response> => {
+      const end = running.acquire(callerKey(call.caller), maxInFlightOf(call.caller));
+      if (!end) throw tooManyAtOnce('This caller has too many requests in flight.');
+      const { tracked, settle } = track(call);
+      try {
+        return await handler(tracked, request);
+      } finally {
+        end();
+        settle();
+      }
+    };
+  return implementations.map(({ handlers, ...rest }) => ({
+    ...rest,
+    handlers: new Map([...handlers].map(([method, handler]) => [method, limited(handler)])),
+  }));
+}
+
+/** A call whose `onEnd` also waits for the handler to end, which `settle` says. */
+function track(call: Call): { tracked: Call; settle(): void } {
+  let isSettled = false;
+  const waiting: (() => void)[] = [];
+  const onEnd = (done: () => void) =>
+    call.onEnd(() => {
+      if (isSettled) done();
+      else waiting.push(done);
+    });
+  return {
+    tracked: Object.create(call, { onEnd: { value: onEnd } }) as Call,
+    settle() {
+      isSettled = true;
+      for (const done of waiting.splice(0)) done();
+    },
+  };
+}
