@@ -85,8 +85,10 @@ export async function startServiceHarness<Settings>(
     ...Object.fromEntries(ownVariables),
   };
   await service.setUp(environment);
+  // A test sends at once what many people send.
+  const limits = { handlersOfPerson: 1000, ...options.limits };
   const startInstance = async (variables: Record<string, string> = {}) => {
-    const running = await service.start({ ...environment, ...variables }, options);
+    const running = await service.start({ ...environment, ...variables }, { ...options, limits });
     await untilReady(`http://127.0.0.1:${running.ports.http}`);
     return running;
   };

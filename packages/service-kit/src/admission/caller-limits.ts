@@ -29,16 +29,11 @@ export function callerLimits(rateLimits: RateLimits, now: () => number): CallerL
       setHeader('ratelimit-remaining', count.remaining);
       setHeader('ratelimit-reset', count.resetSeconds);
       if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
-      const end = inFlight.acquire(key, maxInFlightOf(caller));
+      const end = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
       if (!end) throw tooManyAtOnce('This caller has too many requests in flight.');
       return end;
     },
   };
-}
-
-/** How many requests of a caller may be in flight. */
-export function maxInFlightOf(caller: Caller): number {
-  return isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines;
 }
 
 /** The error for a caller or an address that has used up its window. */

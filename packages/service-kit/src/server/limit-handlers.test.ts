@@ -5,6 +5,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
 import type { Call } from './call.ts';
 import { limitHandlers } from './limit-handlers.ts';
+import { defaultServerLimits } from './server-limits.ts';
 
 function serve() {
   const ends: (() => void)[] = [];
@@ -14,7 +15,10 @@ function serve() {
     await new Promise<void>((resolve) => ends.push(resolve));
     return create(GetTagResponseSchema);
   };
-  const [limited] = limitHandlers([implement<typeof TagService, object, Call>(TagService, {}, { getTag })]);
+  const [limited] = limitHandlers(
+    [implement<typeof TagService, object, Call>(TagService, {}, { getTag })],
+    defaultServerLimits,
+  );
   const handler = limited?.handlers.get(TagService.method.getTag);
   const run = (profileId: number, onEnd: (done: () => void) => void = () => undefined) =>
     handler?.({ caller: testCaller({ profileId }), onEnd } as Call, create(GetTagResponseSchema)) ?? Promise.reject();

@@ -1,8 +1,9 @@
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
-import { maxInFlightOf, tooManyAtOnce } from '../admission/caller-limits.ts';
+import { tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
-import { callerKey } from '../identity/caller.ts';
+import { callerKey, isHuman } from '../identity/caller.ts';
 import type { Call } from './call.ts';
+import type { ServerLimits } from './server-limits.ts';
 
 /**
  * Limits how many handlers of one caller run at the same time. A handler goes on when its client has gone, so that the
@@ -11,12 +12,19 @@ import type { Call } from './call.ts';
  *
  * Errors: too_many_at_once.
  */
-export function limitHandlers(implementations: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call>[] {
+export function limitHandlers(
+  implementations: readonly ServiceImplementation<Call>[],
+  limits: Pick<ServerLimits, 'handlersOfPerson' | 'handlersOfMachine'>,
+): ServiceImplementation<Call>[] {
   const running = concurrencyLimiter();
   const limited =
     <Request, Response>(handler: (call: Call, request: Request) => Promise<Response>) =>
     async (call: Call, request: Request): Promise<Response> => {
-      const end = running.acquire(callerKey(call.caller), maxInFlightOf(call.caller));
+      const { caller } = call;
+      const end = running.acquire(
+        callerKey(caller),
+        isHuman(caller) ? limits.handlersOfPerson : limits.handlersOfMachine,
+      );
       if (!end) throw tooManyAtOnce('This caller has too many requests in flight.');
       const { tracked, settle } = track(call);
       try {

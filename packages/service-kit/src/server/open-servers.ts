@@ -74,7 +74,7 @@ export async function openServers(
   const idempotent = entry.hasStore
     ? honourIdempotencyKeys(implementations, kit.idempotency, kit.pages)
     : implementations;
-  const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent)) : [];
+  const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
   const parts: ServerParts = {

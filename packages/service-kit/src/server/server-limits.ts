@@ -6,9 +6,18 @@ export interface ServerLimits {
   goAwayMs: number;
   /** Calls in flight from one address, of each method that needs no credential (gRPC health and reflection). */
   anonymousCalls: number;
+  /** Handlers of one caller that run at the same time. */
+  handlersOfPerson: number;
+  handlersOfMachine: number;
 }
 
 /** Calls in flight on one HTTP/2 connection. */
 export const maxStreams = 100;
 
-export const defaultServerLimits: ServerLimits = { bodyMs: 30_000, goAwayMs: 10_000, anonymousCalls: 20 };
+export const defaultServerLimits: ServerLimits = {
+  bodyMs: 30_000,
+  goAwayMs: 10_000,
+  anonymousCalls: 20,
+  handlersOfPerson: 32,
+  handlersOfMachine: 512,
+};
