@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openLeases } from '@ticketing/store/lease.ts';
 import { isDuplicateKey, isWriteConflict, storeCall } from '@ticketing/store/store-error.ts';
@@ -41,11 +43,14 @@ export type RequestedExport = Pick<ExportJob, 'requestedBy' | 'request' | 'forma
 export type ExportProgress = Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>;
 
 const durationMs = 30_000;
+/** After a write conflict the next attempt waits for a random time. */
+const maxPauseMs = 100;
 const unfinished = [ExportStatus.WAITING, ExportStatus.RUNNING];
 
 /** Opens the exports on a connection. */
-export function exportStore(connection: Connection, { now, randomUUID }: Runtime): ExportStore {
+export function exportStore(connection: Connection, { now, random, randomUUID }: Runtime): ExportStore {
   const jobs = exportCollection(connection);
+  const additions = keyedQueue<string>();
   const files = openExportFiles(connection, randomUUID);
   const leases = openLeases(jobs, { connection, durationMs });
   const claimOf = ({ id, owner }: ExportJob) => ({ id, owner: owner ?? '' });
@@ -77,6 +82,7 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
       } catch (error) {
         if (isDuplicateKey(error)) return false;
         if (!isWriteConflict(error)) throw error;
+        await setTimeout(random() * maxPauseMs);
       }
     }
   }
@@ -117,7 +123,8 @@ export function exportStore(connection: Connection, { now, randomUUID }: Runtime
   }
 
   return {
-    add: (job, maxUnfinished) => storeCall(() => add(job, maxUnfinished)),
+    // One after the other in this process, because many inserts for the same slots delay each other.
+    add: (job, maxUnfinished) => additions.run(job.requestedBy, () => storeCall(() => add(job, maxUnfinished))),
     find: (id) =>
       storeCall(async () => {
         const found = await jobs.findOne({ _id: id });
