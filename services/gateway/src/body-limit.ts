@@ -1,9 +1,9 @@
-import { Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { bodyTooLarge } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import { bodyTooLarge, byteCounter } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, requestContextOf } from './request-context.ts';
@@ -27,6 +27,8 @@ const maxBytesOfCaller = 128 * 1024 * 1024;
 export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply) => void {
   const budget = byteBudget({ total: Number.POSITIVE_INFINITY, perKey: maxBytesOfCaller });
   return (request, reply) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    if (length === undefined && encoding === undefined) return;
     const key = callerKey(admissionOf(request).caller);
     const take = (bytes: number) => {
       const release = budget.tryAcquire(key, bytes);
@@ -34,9 +36,8 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
         throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
       onClosed(reply, release);
     };
-    const length = Number(request.headers['content-length'] ?? 0);
-    if (length > 0) take(length);
-    else requestContextOf(request).takeBodyBytes = inSteps(take);
+    if (length === undefined) requestContextOf(request).takeBodyBytes = inSteps(take);
+    else take(Number(length));
   };
 }
 
@@ -66,20 +67,11 @@ function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Tran
   const limit = limitOf(request);
   const take = requestContextOf(request).takeBodyBytes;
   let seen = 0;
-  const counter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length;
-      if (seen > limit) return done(bodyTooLarge(limit));
-      try {
-        take?.(chunk.length);
-        done(null, chunk);
-      } catch (error) {
-        done(error as Error);
-      }
-    },
+  return byteCounter(body, (bytes) => {
+    seen += bytes;
+    if (seen > limit) throw bodyTooLarge(limit);
+    take?.(bytes);
   });
-  body.once('error', (error: Error) => counter.destroy(error));
-  return counter;
 }
 
 function limitOf(request: FastifyRequest): number {

@@ -5,18 +5,15 @@ import {
   TicketChangeSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess } from './new-process.ts';
+import { adminCall as call, newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -39,12 +36,6 @@ async function finishInAnotherProcess(): Promise<void> {
   for (const { run } of scheduledTasks(newProcess(tickets, database))) await run();
 }
 
-const call = {
-  caller: testCaller({ roleId: 1 }),
-  trace: continueTrace(undefined),
-  signal: new AbortController().signal,
-  header: () => undefined,
-} as unknown as Call;
 const post = async (): Promise<number> =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'chat' } })).json.id;
 const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);

@@ -1,8 +1,11 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import type { Context } from '../src/application/context.ts';
 import { openContext } from '../src/application/open-context.ts';
 import { defaultSettings } from '../src/settings.ts';
@@ -31,3 +34,11 @@ export function newProcess(
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
   });
 }
+
+/** A call of an administrator, for handlers that a test calls in such a context. */
+export const adminCall = {
+  caller: testCaller({ roleId: 1 }),
+  trace: continueTrace(undefined),
+  signal: new AbortController().signal,
+  header: () => undefined,
+} as unknown as Call;

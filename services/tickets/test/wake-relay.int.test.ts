@@ -10,10 +10,7 @@ import {
   UpdateTicketRequestSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
@@ -22,7 +19,7 @@ import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess } from './new-process.ts';
+import { adminCall as call, newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -36,13 +33,6 @@ afterAll(async () => {
   await database.close();
   await tickets.stop();
 });
-
-const call = {
-  caller: testCaller({ roleId: 1 }),
-  trace: continueTrace(undefined),
-  signal: new AbortController().signal,
-  header: () => undefined,
-} as unknown as Call;
 
 const countEvents = async () => {
   const documents = await Promise.all(

@@ -62,6 +62,16 @@ export function countedBody(
   { add }: HeldBody,
   { raw }: Pick<FastifyReply, 'raw'>,
 ): NodeJS.ReadableStream {
+  const counter = byteCounter(body, add);
+  // The rest of a refused body is read and discarded: a client that is still writing would not see the response otherwise.
+  const discardRest = () => body.unpipe(counter).resume();
+  counter.once('error', discardRest);
+  raw.once('finish', discardRest);
+  return body.pipe(counter);
+}
+
+/** A stream through which a body is piped. `add` gets the bytes of each piece; the stream fails with what it throws. */
+export function byteCounter(body: NodeJS.ReadableStream, add: (bytes: number) => void): Transform {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
@@ -73,11 +83,7 @@ export function countedBody(
     },
   });
   body.once('error', (error: Error) => counter.destroy(error));
-  // The rest of a refused body is read and discarded: a client that is still writing would not see the response otherwise.
-  const discardRest = () => body.unpipe(counter).resume();
-  counter.once('error', discardRest);
-  raw.once('finish', discardRest);
-  return body.pipe(counter);
+  return counter;
 }
 
 /** The error for a body that is larger than its method accepts. */

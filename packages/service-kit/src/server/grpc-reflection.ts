@@ -30,37 +30,16 @@ type ResponseContent =
  */
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
   const respond = responder([...services, ServerReflection, AlphaServerReflection]);
+  async function* serverReflectionInfo<Request extends { host: string; messageRequest: RequestContent }>(
+    requests: AsyncIterable<Request>,
+  ) {
+    for await (const request of first(requests)) {
+      yield { validHost: request.host, originalRequest: request, messageResponse: respond(request.messageRequest) };
+    }
+  }
   return (router) => {
-    router.service(
-      ServerReflection,
-      {
-        async *serverReflectionInfo(requests) {
-          for await (const request of first(requests)) {
-            yield {
-              validHost: request.host,
-              originalRequest: request,
-              messageResponse: respond(request.messageRequest),
-            };
-          }
-        },
-      },
-      limits,
-    );
-    router.service(
-      AlphaServerReflection,
-      {
-        async *serverReflectionInfo(requests) {
-          for await (const request of first(requests)) {
-            yield {
-              validHost: request.host,
-              originalRequest: request,
-              messageResponse: respond(request.messageRequest),
-            };
-          }
-        },
-      },
-      limits,
-    );
+    router.service(ServerReflection, { serverReflectionInfo }, limits);
+    router.service(AlphaServerReflection, { serverReflectionInfo }, limits);
   };
 }
 
