@@ -7,8 +7,6 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +16,7 @@ import { createTicket } from '../src/rpc/create-ticket.ts';
 import { getTicket } from '../src/rpc/get-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess } from './new-process.ts';
+import { newProcess, testCall } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -143,14 +141,7 @@ describe('the texts of a body', () => {
 });
 
 describe('a body beyond the limits of the worker', () => {
-  const call = {
-    caller: testCaller(),
-    trace: continueTrace(undefined),
-    header: () => undefined,
-    signal: new AbortController().signal,
-    onEnd: () => undefined,
-    log: createLogger('tickets', 'silent'),
-  } as unknown as Call;
+  const call = testCall();
   const request = (body: string) => create(CreateTicketRequestSchema, { channel: Channel.LETTER, body });
 
   test.each([

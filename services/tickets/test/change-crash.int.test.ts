@@ -13,8 +13,9 @@ import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { adminCall as call, newProcess } from './new-process.ts';
+import { newProcess, testCall } from './new-process.ts';
 
+const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;
 let database: Database;
 

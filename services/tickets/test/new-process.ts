@@ -1,6 +1,7 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
@@ -35,10 +36,14 @@ export function newProcess(
   });
 }
 
-/** A call of an administrator, for handlers that a test calls in such a context. */
-export const adminCall = {
-  caller: testCaller({ roleId: 1 }),
-  trace: continueTrace(undefined),
-  signal: new AbortController().signal,
-  header: () => undefined,
-} as unknown as Call;
+/** A call for handlers that a test calls in such a context. */
+export function testCall(caller: Partial<Caller> = {}): Call {
+  return {
+    caller: testCaller(caller),
+    trace: continueTrace(undefined),
+    signal: new AbortController().signal,
+    header: () => undefined,
+    onEnd: () => undefined,
+    log: createLogger('tickets', 'silent'),
+  } as unknown as Call;
+}

@@ -8,17 +8,14 @@ import {
   UpdateTicketRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { createLogger } from '@ticketing/runtime/logger.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { maxPageBytes } from '@ticketing/store/page-budget.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getTicket } from '../src/rpc/get-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess } from './new-process.ts';
+import { newProcess, testCall } from './new-process.ts';
 
 let tickets: TicketsHarness;
 const mebibyte = 1024 * 1024;
@@ -173,10 +170,7 @@ test('a large ticket counts as a page too, and a write is not refused for it', a
     },
   };
   let isFull = false;
-  const call = {
-    ...{ caller: testCaller(), trace: continueTrace(undefined), header: () => undefined },
-    log: createLogger('tickets', 'silent'),
-  } as unknown as Call;
+  const call = testCall();
   const ticketId = await create({ subject: 'single', body: 'x'.repeat(mebibyte), rawData: { text } });
   const get = (includeRawData: boolean) =>
     getTicket(context, call, createMessage(GetTicketRequestSchema, { ticketId, includeRawData }));

@@ -19,8 +19,9 @@ import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { adminCall as call, newProcess } from './new-process.ts';
+import { newProcess, testCall } from './new-process.ts';
 
+const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;
 let database: Database;
 let wakes: Promise<number>[] = [];
