@@ -1,7 +1,7 @@
 import type { Connection, mongo } from 'mongoose';
 import type { Query } from './field-query.ts';
 import { serverTime } from './server-time.ts';
-import { retryUpsert } from './store-error.ts';
+import { updateOrInsert } from './update-or-insert.ts';
 
 /** The members of a group, each with the time until which it counts as alive. */
 interface GroupDocument {
@@ -44,10 +44,8 @@ export function openMembership(
         $set: { [`members.${member}`]: new Date(now + durationMs) },
         ...(expired.length > 0 ? { $unset: Object.fromEntries(expired.map((id) => [`members.${id}`, 1])) } : {}),
       };
-      const document = await retryUpsert(() =>
-        groups.findOneAndUpdate({ _id: group }, change, { upsert: true, returnDocument: 'after' }),
-      );
-      const members = Object.entries(document?.members ?? {});
+      const document = await updateOrInsert(groups, group, change);
+      const members = Object.entries(document.members ?? {});
       expired = members.filter(([, aliveUntil]) => aliveUntil.getTime() < now - durationMs).map(([id]) => id);
       const alive = members.filter(([, aliveUntil]) => aliveUntil.getTime() >= now).map(([id]) => id);
       alive.sort();

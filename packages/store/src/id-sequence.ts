@@ -1,5 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
-import { retryUpsert, storeCall } from './store-error.ts';
+import { storeCall } from './store-error.ts';
+import { updateOrInsert } from './update-or-insert.ts';
 
 /** Hands out ids that are never used again; gaps are possible. Errors: store_unavailable. */
 export interface IdSequence {
@@ -100,11 +101,6 @@ function reservedIds(now: () => number) {
 }
 
 async function advance(counters: mongo.Collection<CounterDocument>, name: string, by: number): Promise<number> {
-  const counter = await storeCall(() =>
-    retryUpsert(() =>
-      counters.findOneAndUpdate({ _id: name }, { $inc: { value: by } }, { upsert: true, returnDocument: 'after' }),
-    ),
-  );
-  if (!counter) throw new Error(`the counter ${name} was lost`);
+  const counter = await storeCall(() => updateOrInsert(counters, name, { $inc: { value: by } }));
   return counter.value;
 }

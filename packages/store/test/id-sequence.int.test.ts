@@ -22,8 +22,10 @@ test('a released id is handed out again only if it is the last one and was reser
   expect(await ids.next()).toBe(third + 1);
 });
 
-test('several sequences at once hand out each id once', async () => {
-  const sequences = Array.from({ length: 3 }, () => idSequence(connection, 'shared'));
-  const ids = await Promise.all(Array.from({ length: 300 }, (_, index) => sequences[index % 3]?.next()));
-  expect(new Set(ids).size).toBe(300);
+test('several sequences at once hand out each id once, also while they make their counter', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const sequences = Array.from({ length: 3 }, () => idSequence(connection, `shared${round}`));
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, index) => sequences[index % 3]?.next()));
+    expect(new Set(ids).size).toBe(30);
+  }
 });
