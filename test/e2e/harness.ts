@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
@@ -9,6 +9,7 @@ import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identit
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { inject } from 'vitest';
 import { loadServices } from '../../tools/dev/load-services.ts';
+import { choosePorts, portsOf, type SystemPorts } from '../../tools/dev/ports.ts';
 
 /** A whole system in this process, on databases of its own. */
 export interface System {
@@ -31,24 +32,20 @@ export interface SystemOptions {
   variables?: Readonly<Record<string, string>>;
 }
 
-/** Sets up and starts every service, those first that others call. */
+/** Sets up and starts every service. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const identity = testIdentity();
   const name = `test_${randomBytes(6).toString('hex')}`;
   const mongodbUri = inject('mongodbUri');
   const running = new Map<string, RunningService>();
   const environment: Record<string, string> = {};
-  const portsOf = (service: string) => {
-    const started = running.get(service);
-    if (!started) throw new Error(`The ${service} service has not been started.`);
-    return started.ports;
-  };
+  const ports = await testPorts();
   for (const service of await loadServices()) {
     const variables = serviceVariables(serviceNamed(service.name), {
       keys: identity.keys,
       logLevel: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
-      ports: { http: 0, grpc: 0, internal: 0 },
-      calledPorts: portsOf,
+      ports: portsOf(ports, service.name),
+      calledPorts: (called) => portsOf(ports, called),
       mongodbUri,
       database: `${name}_${service.name}`,
       bus: testBusAddress(name, mongodbUri, true),
@@ -59,12 +56,12 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await service.setUp(variables);
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
-  for (const { ports } of running.values()) await untilReady(`http://127.0.0.1:${ports.http}`);
-  const url = `http://127.0.0.1:${portsOf('gateway').http}`;
+  for (const { http } of ports.values()) await untilReady(`http://127.0.0.1:${http}`);
+  const url = `http://127.0.0.1:${portsOf(ports, 'gateway').http}`;
   return {
     url,
     fetch: checkedFetch(`${url}/openapi.json`),
-    portsOf,
+    portsOf: (service) => portsOf(ports, service),
     identity,
     environment,
     async stop() {
@@ -72,4 +69,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       identity.remove();
     },
   };
+}
+
+/** Chooses ports below those that the system gives to outgoing connections, which others may open meanwhile. */
+function testPorts(): Promise<SystemPorts> {
+  return choosePorts(randomInt(10_000, 30_000)).catch(testPorts);
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../../tools/dev/environment-file.ts';
 import { waitUntilReady } from '../../tools/dev/wait-until-ready.ts';
 import { openLog, type SystemLog } from './log.ts';
@@ -151,8 +151,9 @@ function rolesOf(processes: readonly SystemProcess[]): string {
 function systemVariables(mark: string): Record<string, string> {
   const name = `faults_${mark.slice(0, 8)}`;
   const variables: Record<string, string> = { [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000' };
-  for (const { name: service, hasStore, publishes, consumes } of services) {
-    const usesBus = publishes.length + consumes.length > 0;
+  for (const entry of services) {
+    const { name: service, hasStore, publishes } = entry;
+    const usesBus = publishes.length + consumedTopics(entry).length > 0;
     if (process.env.MONGODB_URI && hasStore) variables[variableOf(service, 'MONGODB_DATABASE')] = `${name}_${service}`;
     if (process.env.MONGODB_URI && usesBus) {
       variables[variableOf(service, 'EVENT_LOG_MONGODB_DATABASE')] = `${name}_events`;

@@ -17,3 +17,10 @@ export const ticketChangedTopic: Topic = {
 
 /** Changes of tags: `TagChanged`, key = tag id. Source: docs/reference/api.md, Events. */
 export const tagChangedTopic: Topic = { name: 'ticketing.tag.changed.v1', partitions: 4, retentionMs: 7 * day };
+
+/** Changes of settings and subchannels: `SettingChanged`, one key for all. Source: docs/reference/api.md, Events. */
+export const settingChangedTopic: Topic = {
+  name: 'ticketing.setting.changed.v1',
+  partitions: 1,
+  retentionMs: 7 * day,
+};

@@ -31,7 +31,7 @@ function recordingService(fails = false) {
   const closed: string[] = [];
   const service = composeService<object, { colour: string }>({
     name: 'reporting',
-    settings: { colour: 'red' },
+    readSettings: () => ({ colour: 'red' }),
     async compose(kit) {
       kit.onClose(() => void closed.push('first'));
       kit.onClose(() => void closed.push('second'));

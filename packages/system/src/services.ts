@@ -1,12 +1,13 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { type Topic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { settingChangedTopic, type Topic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 
-/** A part of a service's work that a process may do: serve requests, send events, handle events, run scheduled tasks. */
-export type Role = 'api' | 'relay' | 'consumer' | 'scheduler';
+/** A part of a service's work that a process may do: serve requests, send events, handle events, deliver webhooks, run scheduled tasks. */
+export type Role = 'api' | 'relay' | 'consumer' | 'dispatcher' | 'scheduler';
 
 /** A service of the system. */
 export interface ServiceEntry {
@@ -23,24 +24,30 @@ export interface ServiceEntry {
   calls: readonly string[];
   publishes: readonly Topic[];
   consumes: readonly Topic[];
+  /**
+   * Whether it uses the settings of the installation. It then keeps a copy of them, which it reads from the settings
+   * service whenever they change.
+   */
+  readsSettings: boolean;
+  /** Whether it stores secrets, and so needs a key to encrypt them. */
+  keepsSecrets: boolean;
   /** Whether it stores data of tickets. When a ticket is deleted, it must erase that data and confirm the erasure. */
   keepsTicketData: boolean;
 }
 
-/**
- * The services of the system; a service comes after those that it calls. Builds, keys, the start, the gateway, erasures
- * and tests are derived from this list.
- */
+/** The services of the system. Builds, keys, the start, the gateway, erasures and tests are derived from this list. */
 export const services: readonly ServiceEntry[] = [
   {
     name: 'tickets',
     ports: { http: 8081, grpc: 9081 },
     contracts: [SnapshotService, TicketService, TagService],
-    roles: ['api', 'relay', 'scheduler'],
+    roles: ['api', 'relay', 'consumer', 'scheduler'],
     hasStore: true,
-    calls: [],
+    calls: ['settings'],
     publishes: [ticketChangedTopic, tagChangedTopic],
     consumes: [],
+    readsSettings: true,
+    keepsSecrets: false,
     keepsTicketData: true,
   },
   {
@@ -49,9 +56,24 @@ export const services: readonly ServiceEntry[] = [
     contracts: [ExportService],
     roles: ['api', 'consumer', 'scheduler'],
     hasStore: true,
-    calls: ['tickets'],
+    calls: ['tickets', 'settings'],
     publishes: [],
     consumes: [ticketChangedTopic, tagChangedTopic],
+    readsSettings: true,
+    keepsSecrets: false,
+    keepsTicketData: true,
+  },
+  {
+    name: 'settings',
+    ports: { http: 8086, grpc: 9086 },
+    contracts: [ConfigurationService],
+    roles: ['api', 'relay', 'consumer', 'scheduler'],
+    hasStore: true,
+    calls: ['tickets'],
+    publishes: [settingChangedTopic],
+    consumes: [ticketChangedTopic],
+    readsSettings: false,
+    keepsSecrets: true,
     keepsTicketData: true,
   },
   {
@@ -60,12 +82,19 @@ export const services: readonly ServiceEntry[] = [
     contracts: [],
     roles: ['api'],
     hasStore: false,
-    calls: ['tickets', 'reporting'],
+    calls: ['tickets', 'reporting', 'settings'],
     publishes: [],
     consumes: [],
+    readsSettings: false,
+    keepsSecrets: false,
     keepsTicketData: false,
   },
 ];
+
+/** The topics whose messages a service receives. */
+export function consumedTopics({ consumes, readsSettings }: ServiceEntry): readonly Topic[] {
+  return readsSettings ? [...consumes, settingChangedTopic] : consumes;
+}
 
 /** The service with a name. Errors: there is no such service. */
 export function serviceNamed(name: string): ServiceEntry {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
@@ -13,6 +13,8 @@ export interface DevelopmentKeys {
   internalJwksFile: string;
   /** The private key of a service. */
   signingKeyFile(service: string): string;
+  /** The key with which the settings service encrypts secrets. */
+  encryptionKey: string;
 }
 
 /** The issuer of a development system's tokens, and their audience. */
@@ -25,13 +27,14 @@ export const developmentIssuer = { issuer: 'ticketing-development', audience: 't
  */
 export function developmentKeys(dataDir: string): DevelopmentKeys {
   const folder = join(dataDir, 'keys');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys: DevelopmentKeys = {
     issuerKeyFile: join(folder, 'issuer.jwk.json'),
     issuerJwksFile: join(folder, 'issuer.jwks.json'),
     internalJwksFile: join(folder, 'internal.jwks.json'),
     signingKeyFile: (service) => join(folder, `${service}.jwk.json`),
+    encryptionKey: readOrMake(join(folder, 'encryption.key'), () => randomBytes(32).toString('base64')),
   };
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   publish(keys.issuerJwksFile, [makeKey(keys.issuerKeyFile, developmentIssuer.issuer)]);
   publish(
     keys.internalJwksFile,
@@ -47,13 +50,20 @@ interface PrivateJwk {
 
 /** Creates a private key, unless the file exists, and returns the public key. */
 function makeKey(file: string, kid: string): object {
-  const existing = readIfExists(file);
-  if (existing === undefined) {
+  const text = readOrMake(file, () => {
     const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-    writeOnce(file, JSON.stringify({ ...jwk, kid, alg: 'EdDSA', use: 'sig' }));
-  }
-  const { d: _, ...publicJwk } = JSON.parse(existing ?? readFileSync(file, 'utf8')) as PrivateJwk;
+    return JSON.stringify({ ...jwk, kid, alg: 'EdDSA', use: 'sig' });
+  });
+  const { d: _, ...publicJwk } = JSON.parse(text) as PrivateJwk;
   return publicJwk;
+}
+
+/** The text of a file, which is made if it does not exist. */
+function readOrMake(file: string, make: () => string): string {
+  const existing = readIfExists(file);
+  if (existing !== undefined) return existing;
+  writeOnce(file, make());
+  return readFileSync(file, 'utf8');
 }
 
 function publish(file: string, keys: object[]): void {

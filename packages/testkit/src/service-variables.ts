@@ -1,5 +1,4 @@
-import type { ServiceEntry } from '@ticketing/system/services.ts';
-import { variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry, variableOf } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from './development-certificates.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
 
@@ -51,7 +50,8 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
     SIGNING_KEY_FILE: keys.signingKeyFile(entry.name),
     ...(hasRpc ? { GRPC_PORT: String(ports.grpc), INTERNAL_JWKS_FILE: keys.internalJwksFile } : {}),
     ...(entry.hasStore ? storeVariables(inputs) : {}),
-    ...(entry.publishes.length + entry.consumes.length > 0 ? busVariables(inputs.bus) : {}),
+    ...(entry.keepsSecrets ? { ENCRYPTION_KEY: keys.encryptionKey } : {}),
+    ...(entry.publishes.length + consumedTopics(entry).length > 0 ? busVariables(inputs.bus) : {}),
     ...(inputs.certificates ? tlsVariables(entry, inputs.certificates) : {}),
     ...Object.fromEntries(called),
   };

@@ -11,13 +11,13 @@ import { eventHandler } from './events/consume.ts';
 import { exportReportingTickets } from './rpc/export-reporting-tickets.ts';
 import { getReportingExport } from './rpc/get-reporting-export.ts';
 import { getReportingExportFile } from './rpc/get-reporting-export-file.ts';
-import { defaultSettings } from './settings.ts';
+import { readSettings } from './settings.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The reporting service. */
 export const service = composeService({
   name: 'reporting',
-  settings: defaultSettings,
+  readSettings,
   setUpStore,
   compose(kit) {
     const context = openContext(kit);

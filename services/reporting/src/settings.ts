@@ -1,4 +1,7 @@
 import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { ExportFileFormat, ReportingPrivacyLevel } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 
 /** The settings that this service reads. */
 export interface ReportingSettings {
@@ -8,8 +11,21 @@ export interface ReportingSettings {
   defaultDateExportFormat: ExportFormat;
 }
 
-/** The default settings. Source: docs/reference/api.md, Settings. */
-export const defaultSettings: ReportingSettings = {
-  reportingPrivacyLevel: 'none',
-  defaultDateExportFormat: ExportFormat.XLSX,
-};
+const formats = new Map<ExportFileFormat, ExportFormat>([
+  [ExportFileFormat.XLSX, ExportFormat.XLSX],
+  [ExportFileFormat.CSV, ExportFormat.CSV],
+  [ExportFileFormat.JSON, ExportFormat.JSON],
+]);
+
+/** Picks the settings that this service reads. */
+export function readSettings({ settings }: Configuration): ReportingSettings {
+  const isPseudonymized = settings?.reportingPrivacyLevel === ReportingPrivacyLevel.PSEUDONYMIZED;
+  return {
+    reportingPrivacyLevel: isPseudonymized ? 'pseudonymized' : 'none',
+    defaultDateExportFormat:
+      formats.get(settings?.defaultDateExportFormat ?? ExportFileFormat.XLSX) ?? ExportFormat.XLSX,
+  };
+}
+
+/** The default settings. */
+export const defaultSettings: ReportingSettings = readSettings(defaultConfiguration);

@@ -24,13 +24,13 @@ import { searchTickets } from './rpc/search-tickets.ts';
 import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
 import { updateTickets } from './rpc/update-tickets.ts';
-import { defaultSettings } from './settings.ts';
+import { readSettings } from './settings.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
-  settings: defaultSettings,
+  readSettings,
   setUpStore,
   compose(kit) {
     const context = openContext(kit);

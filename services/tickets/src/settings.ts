@@ -1,3 +1,6 @@
+import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
 
 /** The settings that this service reads. */
@@ -8,11 +11,32 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
+  /** The subchannels by id; undefined as long as the settings service was never reached. */
+  subchannels: ReadonlyMap<number, KnownSubchannel> | undefined;
 }
 
-/** The default settings. Source: docs/reference/api.md, Settings. */
-export const defaultSettings: TicketSettings = {
-  lastAgentRouting: false,
-  spamDetectionTagId: null,
-  routingOrder: 'sla',
-};
+/** What this service knows of a subchannel. */
+export interface KnownSubchannel {
+  enabled: boolean;
+  interface: string;
+}
+
+const orders = new Map<ConfiguredOrder, RoutingOrder>([
+  [ConfiguredOrder.SLA, 'sla'],
+  [ConfiguredOrder.PRIORITY_SLA, 'prioritySla'],
+  [ConfiguredOrder.PRIORITY_NEWEST, 'priorityNewest'],
+  [ConfiguredOrder.PRIORITY_OLDEST, 'priorityOldest'],
+]);
+
+/** Picks the settings that this service reads. */
+export function readSettings({ version, settings, subchannels }: Configuration): TicketSettings {
+  return {
+    lastAgentRouting: settings?.lastAgentRouting ?? false,
+    spamDetectionTagId: settings?.spamDetectionTagId ?? null,
+    routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
+    subchannels: version === 0 ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+  };
+}
+
+/** The default settings. */
+export const defaultSettings: TicketSettings = readSettings(defaultConfiguration);

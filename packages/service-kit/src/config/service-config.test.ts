@@ -11,6 +11,7 @@ const required = {
   INTERNAL_JWKS_FILE: '/keys/all.json',
   MONGODB_URI: 'mongodb://store',
   KAFKA_BROKERS: 'broker:9092',
+  SETTINGS_TARGET: 'settings:9086',
 };
 
 const named = (variables: Record<string, string>): Environment =>

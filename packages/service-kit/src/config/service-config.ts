@@ -1,7 +1,7 @@
 import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
 import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
-import { type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
+import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
 import { readTlsConfig, type TlsConfig } from './tls-config.ts';
 
@@ -27,6 +27,8 @@ export interface ServiceConfig {
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;
   roles: readonly Role[];
+  /** The keys with which it encrypts secrets, the current one first; empty for a service that stores none. */
+  encryptionKeys: readonly Buffer[];
   /** Undefined for a service without a database. */
   store: StoreConfig | undefined;
   /** Undefined for a service that neither publishes nor consumes. */
@@ -63,7 +65,7 @@ export function readServiceConfig<Own>(
 }
 
 function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
-  const { ports, roles, hasStore, publishes, consumes } = entry;
+  const { ports, roles, hasStore, publishes } = entry;
   const target = { pattern: /^\S+:\d+$/, meaning: 'host:port, or dns:///host:port' };
   const host = from.text('HOST', { default: '0.0.0.0' });
   const called = ports.grpc === undefined ? [] : entry.calls.map(serviceNamed);
@@ -82,10 +84,24 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     rateLimits: readRateLimits(from),
     maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 160, min: 160, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
+    encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
-    bus: publishes.length + consumes.length > 0 ? readBusConfig(from) : undefined,
+    bus: publishes.length + consumedTopics(entry).length > 0 ? readBusConfig(from) : undefined,
     targets: new Map(called.map(({ name }) => [name, from.text(`${name.toUpperCase()}_TARGET`, target)])),
   };
+}
+
+function readEncryptionKeys(from: ConfigReader): Buffer[] {
+  const rule = { accepts: isEncryptionKey, meaning: '32 random bytes in base64' };
+  const current = from.text('ENCRYPTION_KEY', rule);
+  const previous = from.optionalText('PREVIOUS_ENCRYPTION_KEY', rule);
+  if (previous === current) from.refuse('ENCRYPTION_KEY and PREVIOUS_ENCRYPTION_KEY must differ.');
+  const keys = previous === undefined ? [current] : [current, previous];
+  return keys.map((key) => Buffer.from(key, 'base64'));
+}
+
+function isEncryptionKey(text: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text);
 }
 
 function readIssuerConfig(from: ConfigReader): IssuerConfig {

@@ -1,3 +1,4 @@
+import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Relay } from '@ticketing/events/outbox/relay.ts';
 import type { ConfigReader, Environment } from '@ticketing/runtime/config-reader.ts';
@@ -21,8 +22,8 @@ export interface ServiceDefinition<Own, Settings> {
   name: string;
   /** Reads the variables that only this service has. */
   readConfig?(from: ConfigReader): Own;
-  /** The defaults of the settings that it reads. */
-  settings?: Settings;
+  /** Picks the settings that it uses from the configuration of the installation. */
+  readSettings?(configuration: Configuration): Settings;
   /** Creates missing indexes of its database. Other processes of the service may be serving requests meanwhile. */
   setUpStore?(connection: Database['connection']): Promise<void>;
   /** Makes the parts of the service. */
@@ -62,7 +63,7 @@ export function composeService<Own = unknown, Settings = unknown>(
   const entry = serviceNamed(definition.name);
   const readOwn = (from: ConfigReader) => definition.readConfig?.(from) ?? ({} as Own);
   const configOf = (environment: Environment) => readServiceConfig(entry, environment, readOwn);
-  const defaults = async () => definition.settings as Settings;
+  const readSettings = (configuration: Configuration) => definition.readSettings?.(configuration) as Settings;
 
   const start: Service<Settings>['start'] = async (environment = process.env, overrides = {}) => {
     const config = configOf(environment);
@@ -71,11 +72,11 @@ export function composeService<Own = unknown, Settings = unknown>(
     const stopping = new AbortController();
     const opened = new AsyncDisposableStack();
     try {
-      const { runtime = systemRuntime, settings = defaults } = overrides;
+      const { runtime = systemRuntime, settings } = overrides;
       const limits = { ...defaultServerLimits, ...overrides.limits };
       const wakeRelay = () => relay?.wake();
       const kit = await openKit(
-        { entry, config, log, runtime, limits, settings, wakeRelay, stopping: stopping.signal },
+        { entry, config, log, runtime, limits, readSettings, settings, wakeRelay, stopping: stopping.signal },
         opened,
       );
       const composition = await definition.compose(kit);
@@ -109,10 +110,6 @@ export function composeService<Own = unknown, Settings = unknown>(
     start,
     setUp: (environment = process.env) => setUpService(entry, configOf(environment), definition.setUpStore),
     operate: (request, print, environment = process.env) =>
-      operate(
-        { entry, config: configOf(environment), settings: defaults, compose: definition.compose },
-        request,
-        print,
-      ),
+      operate({ entry, config: configOf(environment), readSettings, compose: definition.compose }, request, print),
   };
 }

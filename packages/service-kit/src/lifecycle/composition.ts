@@ -1,10 +1,10 @@
-import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { settingChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
+import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../identity/caller.ts';
 import type { Call } from '../server/call.ts';
@@ -24,6 +24,8 @@ export interface Composition {
   outboxes?: readonly Outbox[];
   /** For the role `consumer`: handles the events of the topics that the service consumes, except deletions of tickets. */
   handle?: HandleEvents;
+  /** Whether `handle` is also called with the deletions of tickets, and with the events that were received with them. */
+  handlesDeletions?: boolean;
   /**
    * For the role `consumer` of a service that consumes changes of tickets and stores data of them: called when a ticket was
    * deleted. `confirmErasure` of the kit is called afterwards.
@@ -67,7 +69,7 @@ export function checkComposition(entry: ServiceEntry, composition: Composition):
     (outboxes.length > 0 && !hasRole('relay') && 'it has outboxes but not the role relay') ||
     (mustErase !== (eraseTicket !== undefined) && 'its eraseTicket and its keepsTicketData do not fit') ||
     (eraseTicket && !entry.calls.includes('tickets') && 'it erases tickets but does not call tickets') ||
-    (isConsumer && !hasRole('consumer') && 'it handles events but has not the role consumer') ||
+    (consumedTopics(entry).length > 0 && !hasRole('consumer') && 'it receives events but has not the role consumer') ||
     (tasks.length > 0 && !hasRole('scheduler') && 'it has tasks but not the role scheduler') ||
     loops
       .filter(({ role }) => !hasRole(role))
@@ -75,9 +77,17 @@ export function checkComposition(entry: ServiceEntry, composition: Composition):
   if (difference) throw new Error(`The ${entry.name} service does not fit its entry: ${difference}.`);
 }
 
-/** The handler of all events that a service consumes, deletions of tickets included; undefined if it consumes none. */
+/** The handler of all events that a service receives; undefined if it receives none. */
 export function eventHandlerOf(kit: Kit<unknown, unknown>, composition: Composition): HandleEvents | undefined {
-  const { handle, eraseTicket } = composition;
-  if (!eraseTicket) return handle;
-  return eraseDeletedTickets({ handle, eraseTicket, confirm: kit.confirmErasure });
+  const { handle, eraseTicket, handlesDeletions = false } = composition;
+  const handleOwn = eraseTicket
+    ? eraseDeletedTickets({ handle, handlesDeletions, eraseTicket, confirm: kit.confirmErasure })
+    : handle;
+  const { configuration } = kit;
+  if (!configuration) return handleOwn;
+  return async (events, context) => {
+    const others = events.filter(({ topic }) => topic !== settingChangedTopic.name);
+    if (others.length < events.length) await configuration.refresh();
+    if (handleOwn && others.length > 0) await handleOwn(others, context);
+  };
 }

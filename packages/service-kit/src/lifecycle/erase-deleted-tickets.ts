@@ -11,6 +11,8 @@ export type EraseTicket = (ticketId: number, version: number, context: HandlerCo
 export interface ErasureOptions {
   /** Handles all other events; without it they are ignored. */
   handle: HandleEvents | undefined;
+  /** Whether deletions, and events of a ticket that was deleted with them, are handled too. */
+  handlesDeletions?: boolean;
   eraseTicket: EraseTicket;
   /** Called after the erasure. */
   confirm(ticketId: number, context: HandlerContext): Promise<void>;
@@ -18,11 +20,16 @@ export interface ErasureOptions {
 
 /**
  * Makes a handler that erases the data of deleted tickets and confirms it. Other events of a ticket that was deleted with
- * them are left out.
+ * them are left out, unless `handlesDeletions` says otherwise.
  *
  * Source: docs/reference/api.md, Deletion.
  */
-export function eraseDeletedTickets({ handle, eraseTicket, confirm }: ErasureOptions): HandleEvents {
+export function eraseDeletedTickets({
+  handle,
+  handlesDeletions = false,
+  eraseTicket,
+  confirm,
+}: ErasureOptions): HandleEvents {
   return async (events, context) => {
     const deletions = new Map<number, number>();
     const changes = new Map<ReceivedEvent, number>();
@@ -32,7 +39,8 @@ export function eraseDeletedTickets({ handle, eraseTicket, confirm }: ErasureOpt
       changes.set(event, ticketId);
       if (type === TicketChangeType.TICKET_DELETED) deletions.set(ticketId, version);
     }
-    const others = events.filter((event) => !deletions.has(changes.get(event) ?? Number.NaN));
+    const isHandled = (event: ReceivedEvent) => handlesDeletions || !deletions.has(changes.get(event) ?? Number.NaN);
+    const others = events.filter(isHandled);
     if (handle && others.length > 0) await handle(others, context);
     for (const [ticketId, version] of deletions) {
       await eraseTicket(ticketId, version, context);

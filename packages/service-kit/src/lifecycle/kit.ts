@@ -1,5 +1,9 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
+import {
+  type Configuration,
+  ConfigurationService,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
@@ -14,6 +18,7 @@ import { type InternalTokens, internalTokens } from '../identity/internal-token.
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { ServerLimits } from '../server/server-limits.ts';
+import { type ConfigurationCopy, defaultConfiguration, openConfigurationCopy } from '../settings/configuration-copy.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
 import { type Health, watchHealth } from './health.ts';
 
@@ -36,8 +41,10 @@ export interface Kit<Own, Settings> {
   tokens: InternalTokens;
   tls: ServiceTls;
   health: Health;
-  /** Reads the current settings. */
+  /** Reads the settings that the service uses, at most half a second old. Errors: store_unavailable. */
   settings(): Promise<Settings>;
+  /** The copy of the installation's configuration; undefined for a service whose entry does not read settings. */
+  configuration: ConfigurationCopy | undefined;
   /** The limits of its servers. */
   limits: ServerLimits;
   /** Opens a client of another service. Errors: a service that the entry does not list among its calls. */
@@ -79,7 +86,10 @@ export interface KitOptions<Own, Settings> {
   log: Logger;
   runtime: Runtime;
   limits: ServerLimits;
-  settings: () => Promise<Settings>;
+  /** Picks the settings of the service from the configuration of the installation. */
+  readSettings(configuration: Configuration): Settings;
+  /** Replaces the settings in a test. */
+  settings: (() => Promise<Settings>) | undefined;
   wakeRelay(): void;
   /** Aborts when the background work has to end. */
   stopping: AbortSignal;
@@ -121,8 +131,20 @@ export async function openKit<Own, Settings>(
     entry.keepsTicketData && entry.calls.includes('tickets')
       ? openClient('tickets', SnapshotService, { timeoutMs: 10_000 })
       : undefined;
+  const { readSettings, ...shared } = options;
+  const configuration =
+    entry.readsSettings && database
+      ? openConfigurationCopy(
+          database.connection,
+          openClient('settings', ConfigurationService, { timeoutMs: 5_000 }),
+          options.runtime,
+        )
+      : undefined;
   return {
-    ...options,
+    ...shared,
+    configuration,
+    settings:
+      options.settings ?? (async () => readSettings(configuration ? await configuration.read() : defaultConfiguration)),
     metrics: createMetrics(entry.name),
     pages: openPageBudget(),
     issuer,

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '@ticketing/events/dead-letters/operations.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 import { defaultServerLimits } from '../server/server-limits.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
@@ -33,7 +34,7 @@ const openTimeoutMs = 30_000;
 export interface OperatedService<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;
-  settings: () => Promise<Settings>;
+  readSettings(configuration: Configuration): Settings;
   compose(kit: Kit<Own, Settings>): Composition | Promise<Composition>;
 }
 
@@ -44,7 +45,7 @@ export interface OperatedService<Own, Settings> {
  * Errors: an operation that the service does not have; store_unavailable, bus_unavailable.
  */
 export async function operate<Own, Settings>(
-  { entry, config, settings, compose }: OperatedService<Own, Settings>,
+  { entry, config, readSettings, compose }: OperatedService<Own, Settings>,
   request: OperationRequest,
   print: Print,
 ): Promise<number> {
@@ -54,7 +55,17 @@ export async function operate<Own, Settings>(
     const wakeRelay = () => undefined;
     const { signal: stopping } = new AbortController();
     const kit = await openKit(
-      { entry, config, log, runtime: systemRuntime, limits: defaultServerLimits, settings, wakeRelay, stopping },
+      {
+        entry,
+        config,
+        log,
+        runtime: systemRuntime,
+        limits: defaultServerLimits,
+        readSettings,
+        settings: undefined,
+        wakeRelay,
+        stopping,
+      },
       opened,
     );
     if (entry.hasStore) await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
@@ -107,9 +118,9 @@ async function drain(
   print: Print,
 ): Promise<void> {
   if (outboxes.length > 0) await waitForNone('events are not sent yet', () => unsentCount(outboxes), print);
-  if (entry.consumes.length > 0 && config.bus) {
+  const topics = consumedTopics(entry).map((topic) => topic.name);
+  if (topics.length > 0 && config.bus) {
     const bus = await openBus(config.bus, entry.name, log);
-    const topics = entry.consumes.map((topic) => topic.name);
     try {
       await waitForNone('events are not handled yet', () => bus.lag(entry.name, topics), print);
     } finally {

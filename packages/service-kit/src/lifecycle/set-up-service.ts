@@ -5,7 +5,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { buildIdempotencyIndexes } from '@ticketing/store/idempotency-store.ts';
 import { setUpDatabase } from '@ticketing/store/set-up-database.ts';
-import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 
 /** Creates the indexes of a service's database and its topics, where they are missing. */
@@ -14,9 +14,12 @@ export async function setUpService(
   { store, bus, logLevel }: ServiceConfig,
   setUpStore: ((connection: Database['connection']) => Promise<void>) | undefined,
 ): Promise<void> {
+  const consumed = consumedTopics(entry);
+  // Also those that it consumes: whichever service is set up first creates a topic.
+  const topics = [...entry.publishes, ...consumed];
   const buildAll = async (connection: Database['connection']) => {
     await buildIdempotencyIndexes(connection);
-    if (entry.consumes.length > 0) {
+    if (consumed.length > 0) {
       await buildDeadLetterIndex(connection);
       await buildInboxIndex(connection);
     }
@@ -25,6 +28,6 @@ export async function setUpService(
   const log = createLogger(entry.name, logLevel);
   await Promise.all([
     store && setUpDatabase(entry.name, store, buildAll),
-    bus && entry.publishes.length > 0 && setUpTopics(entry.name, bus, entry.publishes, log),
+    bus && topics.length > 0 && setUpTopics(entry.name, bus, topics, log),
   ]);
 }

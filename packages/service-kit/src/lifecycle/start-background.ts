@@ -7,7 +7,9 @@ import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts'
 import { removeOldFromInbox } from '@ticketing/events/inbox/inbox.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
 import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
-import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
+import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
+import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import type { Kit } from './kit.ts';
 import { type ScheduledTask, startSchedule } from './schedule.ts';
@@ -35,6 +37,10 @@ export async function startBackground(
   const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit)] : [];
   const schedule = startSchedule(allTasks, health, log);
   opened.defer(() => schedule.stop());
+  if (kit.configuration && hasRole('consumer')) {
+    const refresher = startRefreshing(kit.configuration, kit);
+    opened.defer(() => refresher.stop());
+  }
   if (bus && handle) startConsuming(entry, kit, { bus, handle }, opened);
   if (!bus || !isRelay) return undefined;
   const relay = startRelay({ database: kit.database, outboxes, bus, log });
@@ -49,8 +55,32 @@ function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTas
   const removeOldEvents = () => removeOldFromInbox(kit.database.connection);
   return [
     { name: 'remove old requests', everyMs: 60_000, run: removeOldRequests },
-    ...(entry.consumes.length > 0 ? [{ name: 'remove old events', everyMs: 3_600_000, run: removeOldEvents }] : []),
+    ...(consumedTopics(entry).length > 0
+      ? [{ name: 'remove old events', everyMs: 3_600_000, run: removeOldEvents }]
+      : []),
   ];
+}
+
+const refreshMs = 60 * 60_000;
+const maxRetryMs = 60_000;
+
+/** Reads the configuration when the process starts and every hour, in case that an event was removed before it came. */
+function startRefreshing(
+  configuration: ConfigurationCopy,
+  { database, log }: Pick<Kit<unknown, unknown>, 'database' | 'log'>,
+): WakefulLoop {
+  return startWakefulLoop({
+    pollMs: { busy: refreshMs, idle: refreshMs },
+    after: database.opened,
+    async run() {
+      await configuration.refresh();
+      return 'done';
+    },
+    onError(error, failures) {
+      if (failures === 3) log.warn({ err: error }, 'the settings could not be read');
+      return Math.min(maxRetryMs, 250 * 2 ** failures);
+    },
+  });
 }
 
 function startConsuming(
@@ -60,7 +90,7 @@ function startConsuming(
   opened: AsyncDisposableStack,
 ): void {
   const deadLetters = openDeadLetters(database.connection);
-  const topics = entry.consumes.map(({ name }) => name);
+  const topics = consumedTopics(entry).map(({ name }) => name);
   const consumer = startConsumer({ bus, deadLetters, group: entry.name, topics, handle, log });
   opened.defer(() => consumer.stop());
   measureConsumers([consumer], deadLetters, metrics.registry);

@@ -1,0 +1,61 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { Client } from '@connectrpc/connect';
+import {
+  type Configuration,
+  ConfigurationSchema,
+  type ConfigurationService,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { sharedRead } from '@ticketing/runtime/shared-read.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { openStoredCopy } from '@ticketing/store/stored-copy.ts';
+import { settingsOf } from './known-settings.ts';
+
+/** The settings and subchannels of the installation, as a service keeps them in its own database. */
+export interface ConfigurationCopy {
+  /**
+   * The copy, at most half a second old. Before the first copy was made it has version 0, the default settings and no
+   * subchannels. Errors: store_unavailable, if it was never read.
+   */
+  read(): Promise<Configuration>;
+  /** Reads the configuration from the settings service and stores it, unless the copy is newer. */
+  refresh(): Promise<void>;
+}
+
+const maxAgeMs = 500;
+
+/** The configuration of an installation where nothing was set yet. */
+export const defaultConfiguration: Configuration = create(ConfigurationSchema, { settings: settingsOf({}) });
+
+/** Opens the copy in the database of a service. Source: docs/reference/architecture.md, Inside a service. */
+export function openConfigurationCopy(
+  connection: Database['connection'],
+  settingsService: () => Client<typeof ConfigurationService>,
+  { now }: Pick<Runtime, 'now'>,
+): ConfigurationCopy {
+  const copy = openStoredCopy(connection, 'configuration');
+  let newest = defaultConfiguration;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let hasRead = false;
+
+  const readAgain = sharedRead(async () => {
+    const content = await copy.newerThan(newest.version);
+    if (content) newest = fromBinary(ConfigurationSchema, content);
+    readAt = now();
+    hasRead = true;
+    return newest;
+  });
+
+  return {
+    async read() {
+      if (now() - readAt < maxAgeMs) return newest;
+      return hasRead ? readAgain().catch(() => newest) : readAgain();
+    },
+    async refresh() {
+      const { configuration } = await settingsService().getConfiguration({});
+      if (!configuration) throw new Error('the settings service has returned no configuration');
+      await copy.replace(configuration.version, toBinary(ConfigurationSchema, configuration));
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

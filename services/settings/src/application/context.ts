@@ -1,0 +1,34 @@
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
+import { type ConfigurationStore, configurationStore } from '../store/configuration-store.ts';
+import { type EventStore, eventStore } from '../store/event-store.ts';
+
+/** The stores and clients that the handlers of this service use. */
+export interface Context {
+  configuration: ConfigurationStore;
+  events: EventStore;
+  subchannelIds: IdSequence;
+  secretBox: SecretBox;
+  runtime: Runtime;
+  /** Unix seconds. */
+  now(): number;
+  newEventId(): string;
+}
+
+/** Opens the stores on the database of a kit. */
+export function openContext(kit: Kit<unknown, unknown>): Context {
+  const { runtime, config } = kit;
+  const { connection } = kit.database;
+  return {
+    configuration: configurationStore(connection, kit.wakeRelay),
+    events: eventStore(connection, runtime.now),
+    subchannelIds: idSequence(connection, 'subchannel', runtime.now),
+    secretBox: secretBox(config.encryptionKeys, runtime),
+    runtime,
+    now: () => secondsNow(runtime),
+    newEventId: () => timeOrderedId('evt', runtime),
+  };
+}

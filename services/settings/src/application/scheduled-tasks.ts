@@ -1,0 +1,16 @@
+import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
+import type { Context } from './context.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const retentionMs = 30 * day;
+
+/** The scheduled tasks of this service. */
+export function scheduledTasks({ events, runtime }: Context): ScheduledTask[] {
+  return [
+    {
+      name: 'remove old events',
+      everyMs: 60 * 60_000,
+      run: () => events.removeOlderThan(new Date(runtime.now() - retentionMs)),
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { SealedText } from './sealed-text.ts';
+
+/** The settings and subchannels of the installation, as they are stored: in one document, so that a change is atomic. */
+export interface ConfigurationState {
+  /** Increases by one with every change. */
+  version: number;
+  /** The values of the settings that are set, by name. */
+  values: Readonly<Record<string, JsonValue>>;
+  /** The secret settings that are set, by name. */
+  secrets: Readonly<Record<string, SealedText>>;
+  subchannels: readonly SubchannelState[];
+}
+
+/** A stored subchannel. */
+export interface SubchannelState {
+  id: number;
+  channel: Channel;
+  name: string;
+  isDefault: boolean;
+  interface: string;
+  enabled: boolean;
+  emailTemplateId: number | null;
+  /** Without its secret values, in whose places there is null. */
+  data: JsonObject;
+  /** The secret values of `data`, by JSON Pointer. */
+  secrets: Readonly<Record<string, SealedText>>;
+}
+
+/** A change of the configuration: its new state, and what changed. */
+export interface ConfigurationChange {
+  state: Omit<ConfigurationState, 'version'>;
+  /** The names of the settings that changed. */
+  names: readonly string[];
+  subchannelIds: readonly number[];
+}
+
+/** The configuration of a new installation. */
+export const emptyConfiguration: ConfigurationState = { version: 0, values: {}, secrets: {}, subchannels: [] };

@@ -1,0 +1,22 @@
+import type { GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { Context } from '../application/context.ts';
+
+/** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
+export async function getConfiguration(context: Context): Promise<GetConfigurationResponse> {
+  const { version, values, subchannels } = await context.configuration.read();
+  return {
+    $typeName: 'ticketing.settings.v1.GetConfigurationResponse',
+    configuration: {
+      $typeName: 'ticketing.settings.v1.Configuration',
+      version,
+      settings: settingsOf(values),
+      subchannels: subchannels.map(({ id, enabled, interface: name }) => ({
+        $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
+        id,
+        enabled,
+        interface: name,
+      })),
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type {
+  GetSecretsRequest,
+  GetSecretsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+
+/** Returns secret settings by name to another service. Those that are not set are left out. */
+export async function getSecrets(
+  context: Context,
+  _call: Call,
+  { names }: GetSecretsRequest,
+): Promise<GetSecretsResponse> {
+  const { secrets } = await context.configuration.read();
+  const found = names.flatMap((name) => {
+    const sealed = secrets[name];
+    return sealed ? [[name, context.secretBox.open(sealed, settingPlace(name))]] : [];
+  });
+  return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
+}
+
+/** The place for which the secret of a setting is encrypted. */
+export const settingPlace = (name: string): string => `setting ${name}`;
