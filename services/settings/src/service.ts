@@ -1,4 +1,6 @@
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
+import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
@@ -6,8 +8,16 @@ import { eraseTicket } from './application/erase-ticket.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
+import { createSubchannel } from './rpc/create-subchannel.ts';
+import { deleteSubchannel } from './rpc/delete-subchannel.ts';
 import { getConfiguration } from './rpc/get-configuration.ts';
 import { getSecrets } from './rpc/get-secrets.ts';
+import { getSettingsOfCategory } from './rpc/get-settings-of-category.ts';
+import { listSettings } from './rpc/list-settings.ts';
+import { listSubchannels } from './rpc/list-subchannels.ts';
+import { updateSetting } from './rpc/update-setting.ts';
+import { updateSettings } from './rpc/update-settings.ts';
+import { updateSubchannel } from './rpc/update-subchannel.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The settings service. */
@@ -17,7 +27,16 @@ export const service = composeService({
   compose(kit) {
     const context = openContext(kit);
     return {
-      implementations: [implement(ConfigurationService, context, { getConfiguration, getSecrets })],
+      implementations: [
+        implement(ConfigurationService, context, { getConfiguration, getSecrets }),
+        implement(SettingsService, context, { getSettingsOfCategory, listSettings, updateSetting, updateSettings }),
+        implement(SubchannelService, context, {
+          listSubchannels,
+          createSubchannel,
+          updateSubchannel,
+          deleteSubchannel,
+        }),
+      ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(context),
       handlesDeletions: true,

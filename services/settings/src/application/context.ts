@@ -1,5 +1,8 @@
+import type { Client } from '@connectrpc/connect';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
@@ -12,6 +15,8 @@ export interface Context {
   events: EventStore;
   subchannelIds: IdSequence;
   secretBox: SecretBox;
+  /** Opens a client for tags, for a call. */
+  tags(call: OnBehalfOf): Client<typeof TagService>;
   runtime: Runtime;
   /** Unix seconds. */
   now(): number;
@@ -27,6 +32,7 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     events: eventStore(connection, runtime.now),
     subchannelIds: idSequence(connection, 'subchannel', runtime.now),
     secretBox: secretBox(config.encryptionKeys, runtime),
+    tags: kit.openClient('tickets', TagService, { timeoutMs: 5_000 }),
     runtime,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),

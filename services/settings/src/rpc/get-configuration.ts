@@ -1,5 +1,5 @@
 import type { GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { Context } from '../application/context.ts';
 
 /** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
@@ -10,7 +10,8 @@ export async function getConfiguration(context: Context): Promise<GetConfigurati
     configuration: {
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
-      settings: settingsOf(values),
+      // A value may be left of a setting that no longer exists.
+      settings: settingsOf(Object.fromEntries(Object.entries(values).filter(([name]) => knownSettings.has(name)))),
       subchannels: subchannels.map(({ id, enabled, interface: name }) => ({
         $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
         id,

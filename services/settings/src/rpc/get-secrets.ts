@@ -4,6 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
+import { settingPlace } from '../domain/setting-change.ts';
 
 /** Returns secret settings by name to another service. Those that are not set are left out. */
 export async function getSecrets(
@@ -18,6 +19,3 @@ export async function getSecrets(
   });
   return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
 }
-
-/** The place for which the secret of a setting is encrypted. */
-export const settingPlace = (name: string): string => `setting ${name}`;

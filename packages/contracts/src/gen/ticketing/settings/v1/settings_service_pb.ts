@@ -470,8 +470,9 @@ export const SettingsService: GenService<{
   /**
    * Changes a setting. Null as the value restores the default.
    *
-   * Errors: `setting_not_found`; `invalid_setting` if the value does not fit the
-   * type of the setting; `unknown_tag`, `unknown_template`.
+   * Errors: `setting_not_found`; `unknown_tag`, `unknown_template`; if the value
+   * does not fit the setting, `wrong_type`, `not_allowed`, `out_of_range`,
+   * `invalid_value`.
    *
    * @generated from rpc ticketing.settings.v1.SettingsService.UpdateSetting
    */
@@ -483,8 +484,9 @@ export const SettingsService: GenService<{
   /**
    * Changes several settings: all of them, or none.
    *
-   * Errors: `setting_not_found`; `invalid_setting` if a value does not fit the
-   * type of its setting; `unknown_tag`, `unknown_template`.
+   * Errors: `setting_not_found`; `duplicate_setting`; `unknown_tag`,
+   * `unknown_template`; if a value does not fit its setting, `wrong_type`,
+   * `not_allowed`, `out_of_range`, `invalid_value`.
    *
    * @generated from rpc ticketing.settings.v1.SettingsService.UpdateSettings
    */

@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import { businessHoursProblems, type ValueProblem } from './business-hours.ts';
+import type { ConfigurationChange, ConfigurationState } from './configuration.ts';
+import { headerRuleProblems } from './header-rules.ts';
+import type { SecretBox } from './sealed-text.ts';
+
+/** The new value of a setting; null restores the default. */
+export interface NewValue {
+  name: string;
+  value: JsonValue;
+  /** The place of the value in the request. */
+  pointer: string;
+}
+
+const problemsOf: Record<string, (value: JsonValue) => ValueProblem[]> = {
+  businessHours: businessHoursProblems,
+  programmaticHeaderRules: headerRuleProblems,
+};
+
+/**
+ * Checks the new values of settings against their types and limits.
+ *
+ * Errors: setting_not_found; duplicate_setting; wrong_type, not_allowed, and the other codes of invalid values.
+ */
+export function requireValidValues(changes: readonly NewValue[]): void {
+  if (changes.some(({ name }) => !knownSettings.has(name))) throw notFound('Setting');
+  const names = changes.map(({ name }) => name);
+  const again = changes.find(({ name }, index) => names.indexOf(name) < index);
+  if (again) {
+    const detail = `names ${again.name} a second time`;
+    throw invalidInput([{ pointer: again.pointer, code: 'duplicate_setting', detail }]);
+  }
+  const violations = changes.flatMap(violationsOf);
+  if (violations.length > 0) throw invalidInput(violations);
+}
+
+function violationsOf({ name, value, pointer }: NewValue): Violation[] {
+  if (value === null) return [];
+  try {
+    settingsOf({ [name]: value });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const start = `#/${name}`.length;
+    return error.violations.map((one) => ({ ...one, pointer: pointer + one.pointer.slice(start) }));
+  }
+  const problems = problemsOf[name]?.(value) ?? [];
+  return problems.map(({ at, detail }) => ({ pointer: pointer + at, code: 'invalid_value', detail }));
+}
+
+/** Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. */
+export function changeSettings(
+  state: ConfigurationState,
+  changes: readonly NewValue[],
+  secretBox: SecretBox,
+): ConfigurationChange | undefined {
+  const values = { ...state.values };
+  const secrets = { ...state.secrets };
+  const names = changes.flatMap(({ name, value }) => {
+    const isSecret = knownSettings.get(name)?.form.type === SettingType.SECRET;
+    const sealed = secrets[name];
+    const before = isSecret ? sealed && secretBox.open(sealed, settingPlace(name)) : values[name];
+    if (isDeepStrictEqual(before ?? null, value)) return [];
+    delete values[name];
+    delete secrets[name];
+    if (isSecret && typeof value === 'string') secrets[name] = secretBox.seal(value, settingPlace(name));
+    else if (value !== null) values[name] = value;
+    return [name];
+  });
+  return names.length > 0
+    ? { state: { values, secrets, subchannels: state.subchannels }, names, subchannelIds: [] }
+    : undefined;
+}
+
+/** The place for which the secret of a setting is encrypted. */
+export const settingPlace = (name: string): string => `setting ${name}`;

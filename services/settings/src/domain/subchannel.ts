@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import type { ConfigurationChange, ConfigurationState, SubchannelState } from './configuration.ts';
+import type { SealedText, SecretBox } from './sealed-text.ts';
+
+/** The fields of a subchannel that a request can set. */
+export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
+
+const maxSubchannels = 200;
+
+/** Adds a subchannel. Errors: too_many_subchannels, duplicate_subchannel. */
+export function addSubchannel(
+  state: ConfigurationState,
+  { id, channel, ...input }: Pick<SubchannelState, 'id' | 'channel'> & SubchannelInput,
+  secretBox: SecretBox,
+): ConfigurationChange | undefined {
+  // The same request has created it in a process that died before it responded.
+  if (state.subchannels.some((one) => one.id === id)) return undefined;
+  if (state.subchannels.length >= maxSubchannels) {
+    throw new DomainError('failed_precondition', 'too_many_subchannels', `There are ${maxSubchannels} subchannels.`);
+  }
+  const { data, secrets } = sealData(id, input.data, {}, secretBox);
+  return withSubchannel(state, { id, channel, ...input, data, secrets });
+}
+
+/** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel. */
+export function changeSubchannel(
+  state: ConfigurationState,
+  id: number,
+  input: Partial<SubchannelInput>,
+  secretBox: SecretBox,
+): ConfigurationChange | undefined {
+  const before = requireSubchannel(state, id);
+  const sealed = input.data ? sealData(id, input.data, before.secrets, secretBox) : {};
+  const after = { ...before, ...input, ...sealed };
+  return isDeepStrictEqual(before, after) ? undefined : withSubchannel(state, after);
+}
+
+/** Removes a subchannel. Errors: subchannel_not_found. */
+export function removeSubchannel(state: ConfigurationState, id: number): ConfigurationChange {
+  requireSubchannel(state, id);
+  const subchannels = state.subchannels.filter((one) => one.id !== id);
+  return { state: { ...state, subchannels }, names: [], subchannelIds: [id] };
+}
+
+/** The subchannel with an id. Errors: subchannel_not_found. */
+export function requireSubchannel({ subchannels }: ConfigurationState, id: number): SubchannelState {
+  const found = subchannels.find((one) => one.id === id);
+  if (!found) throw notFound('Subchannel');
+  return found;
+}
+
+/** Adds or replaces a subchannel. If it is the default of its channel, no other one stays the default. */
+function withSubchannel(state: ConfigurationState, changed: SubchannelState): ConfigurationChange {
+  const others = state.subchannels.filter(({ id }) => id !== changed.id);
+  const name = changed.name.toLowerCase();
+  if (others.some((one) => one.channel === changed.channel && one.name.toLowerCase() === name)) {
+    const detail = 'The channel has a subchannel of this name.';
+    throw new DomainError('already_exists', 'duplicate_subchannel', detail);
+  }
+  const replaced = changed.isDefault ? others.filter((one) => one.channel === changed.channel && one.isDefault) : [];
+  const kept = others.map((one) => (replaced.includes(one) ? { ...one, isDefault: false } : one));
+  const subchannels = [...kept, changed].sort((left, right) => left.id - right.id);
+  return { state: { ...state, subchannels }, names: [], subchannelIds: [changed, ...replaced].map(({ id }) => id) };
+}
+
+const secretKey = /pass|secret|token|key|credential/i;
+
+/**
+ * Takes the secret values out of `data` and encrypts them; null takes their places. A secret that is given as null keeps
+ * the value that is stored in the same place.
+ */
+function sealData(
+  id: number,
+  data: JsonObject,
+  before: SubchannelState['secrets'],
+  secretBox: SecretBox,
+): Pick<SubchannelState, 'data' | 'secrets'> {
+  const secrets: Record<string, SealedText> = {};
+  const sealValue = (value: JsonValue, at: string): null => {
+    const place = subchannelPlace(id, at);
+    const known = before[at];
+    const text = JSON.stringify(value);
+    const isKept = known && (value === null || secretBox.open(known, place) === text);
+    if (isKept) secrets[at] = known;
+    else if (value !== null) secrets[at] = secretBox.seal(text, place);
+    return null;
+  };
+  const strip = (value: JsonValue, at: string): JsonValue => {
+    if (Array.isArray(value)) return value.map((item, index) => strip(item, `${at}/${index}`));
+    if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
+      const memberAt = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      return [key, secretKey.test(key) ? sealValue(member, memberAt) : strip(member, memberAt)];
+    });
+    return Object.fromEntries(members);
+  };
+  return { data: strip(data, '') as JsonObject, secrets };
+}
+
+/** The place for which a secret value of a subchannel is encrypted. */
+export const subchannelPlace = (id: number, at: string): string => `subchannel ${id} ${at}`;

@@ -1,0 +1,39 @@
+import type {
+  UpdateSubchannelRequest,
+  UpdateSubchannelResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { unknownTemplate } from '../application/change-settings.ts';
+import type { Context } from '../application/context.ts';
+import { eventHeaderOf } from '../application/event-header.ts';
+import { subchannelMessage } from '../application/subchannel-message.ts';
+import { changeSubchannel, requireSubchannel, type SubchannelInput } from '../domain/subchannel.ts';
+
+/** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel, unknown_template. Source: docs/reference/api.md, Subchannels. */
+export async function updateSubchannel(
+  context: Context,
+  call: Call,
+  request: UpdateSubchannelRequest,
+): Promise<UpdateSubchannelResponse> {
+  if (request.emailTemplateId !== undefined) throw unknownTemplate('#/emailTemplateId');
+  const input = inputOf(request);
+  const state = await context.configuration.change(
+    (current) => changeSubchannel(current, request.id, input, context.secretBox),
+    eventHeaderOf(context, call),
+  );
+  const subchannel = subchannelMessage(requireSubchannel(state, request.id));
+  return { $typeName: 'ticketing.settings.v1.UpdateSubchannelResponse', success: true, subchannel };
+}
+
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+function inputOf(request: UpdateSubchannelRequest): Partial<SubchannelInput> {
+  const values: Record<string, object> = {
+    name: { name: request.name?.trim() },
+    is_default: { isDefault: request.isDefault },
+    interface: { interface: request.interface },
+    enabled: { enabled: request.enabled },
+    email_template_id: { emailTemplateId: null },
+    data: { data: request.data ?? {} },
+  };
+  return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
+}
