@@ -2,6 +2,7 @@ import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/c
 import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
+import type { Subchannels } from './domain/subchannels.ts';
 
 /** The settings that this service reads. */
 export interface TicketSettings {
@@ -11,14 +12,7 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
-  /** The subchannels by id; undefined as long as the settings service was never reached. */
-  subchannels: ReadonlyMap<number, KnownSubchannel> | undefined;
-}
-
-/** What this service knows of a subchannel. */
-export interface KnownSubchannel {
-  enabled: boolean;
-  interface: string;
+  subchannels: Subchannels;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -29,12 +23,13 @@ const orders = new Map<ConfiguredOrder, RoutingOrder>([
 ]);
 
 /** Picks the settings that this service reads. */
-export function readSettings({ version, settings, subchannels }: Configuration): TicketSettings {
+export function readSettings(configuration: Configuration): TicketSettings {
+  const { settings, subchannels } = configuration;
   return {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
-    subchannels: version === 0 ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
   };
 }
 

@@ -215,7 +215,7 @@ describe('the RPC APIs', () => {
       channel: 99 as Channel,
       subject: 'x'.repeat(999),
       tags: [0],
-      subchannelId: 1,
+      templateId: 1,
     });
     for (const [protocol, transport] of transports) {
       const error = ConnectError.from(
@@ -228,9 +228,9 @@ describe('the RPC APIs', () => {
       expect(problem?.reason).toBe('invalid_input');
       expect(problem?.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
         '#/channel not_allowed',
-        '#/subchannelId not_supported_yet',
         '#/subject too_long',
         '#/tags/0 out_of_range',
+        '#/templateId not_supported_yet',
       ]);
       const missing = await createClient(TicketService, transport)
         .getTicket({ ticketId: 2_000_000 }, token)

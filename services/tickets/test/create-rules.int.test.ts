@@ -318,11 +318,8 @@ test('a field that is not implemented yet may be null or empty, and nothing else
     attachments: [],
   });
   expect(created.status).toBe(200);
-  expect(
-    await refusal({ channel: 'email', templateData: {}, attachments: [{}], templateId: 1, subchannelId: 1 }),
-  ).toEqual([
+  expect(await refusal({ channel: 'email', templateData: {}, attachments: [{}], templateId: 1 })).toEqual([
     '#/attachments not_supported_yet',
-    '#/subchannelId not_supported_yet',
     '#/templateData not_supported_yet',
     '#/templateId not_supported_yet',
   ]);

@@ -87,7 +87,7 @@ test('reports every problem of a body at once', async () => {
     priority: 3,
     tags: [0, 'x'],
     subject: 'x'.repeat(999),
-    subchannelId: 3,
+    templateId: 3,
   });
   expect(refused.status).toBe(400);
   expect(refused.headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -98,10 +98,10 @@ test('reports every problem of a body at once', async () => {
     '#/dueBy invalid_date',
     '#/id read_only_field',
     '#/priority wrong_type',
-    '#/subchannelId not_supported_yet',
     '#/subject too_long',
     '#/tags/0 out_of_range',
     '#/tags/1 wrong_type',
+    '#/templateId not_supported_yet',
     '#/to wrong_type',
   ]);
 });
@@ -118,7 +118,7 @@ test('accepts a text at its limit and refuses one above', async () => {
 });
 
 test('refuses fields that are not implemented yet, and accepts their absence', async () => {
-  const later = { subchannelId: 1, templateId: 1, templateData: {}, attachments: [{ name: 'a', base64: '' }] };
+  const later = { templateId: 1, templateData: {}, attachments: [{ name: 'a', base64: '' }] };
   for (const [field, value] of Object.entries(later)) {
     expect(pointers(await post({ channel: 'email', [field]: value }))).toEqual([`#/${field} not_supported_yet`]);
   }

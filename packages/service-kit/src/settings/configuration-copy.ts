@@ -14,8 +14,8 @@ import { settingsOf } from './known-settings.ts';
 /** The settings and subchannels of the installation, as a service keeps them in its own database. */
 export interface ConfigurationCopy {
   /**
-   * The copy, at most half a second old. Before the first copy was made it has version 0, the default settings and no
-   * subchannels. Errors: store_unavailable, if it was never read.
+   * The copy, at most half a second old; `defaultConfiguration` itself before the first copy was made. Errors:
+   * store_unavailable, if it was never read.
    */
   read(): Promise<Configuration>;
   /** Reads the configuration from the settings service and stores it, unless the copy is newer. */
@@ -34,22 +34,23 @@ export function openConfigurationCopy(
   { now }: Pick<Runtime, 'now'>,
 ): ConfigurationCopy {
   const copy = openStoredCopy(connection, 'configuration');
-  let newest = defaultConfiguration;
+  let newest: Configuration | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   let hasRead = false;
 
   const readAgain = sharedRead(async () => {
-    const content = await copy.newerThan(newest.version);
+    const content = await copy.newerThan(newest?.version ?? -1);
     if (content) newest = fromBinary(ConfigurationSchema, content);
     readAt = now();
     hasRead = true;
-    return newest;
+    return newest ?? defaultConfiguration;
   });
 
   return {
     async read() {
-      if (now() - readAt < maxAgeMs) return newest;
-      return hasRead ? readAgain().catch(() => newest) : readAgain();
+      const known = newest ?? defaultConfiguration;
+      if (now() - readAt < maxAgeMs) return known;
+      return hasRead ? readAgain().catch(() => known) : readAgain();
     },
     async refresh() {
       const { configuration } = await settingsService().getConfiguration({});

@@ -4,6 +4,7 @@ import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
+import { type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 import { workingIds } from '../domain/worked-on.ts';
@@ -16,6 +17,7 @@ export interface RenderContext {
   withRawData: boolean;
   tree: TagTree;
   profiles: ReadonlyMap<number, Profile>;
+  subchannels: Subchannels;
   now: number;
 }
 
@@ -38,6 +40,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     isCustomerActive:
       ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
     body,
+    subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
     customer: undefined,
     attachments: [],
     template: undefined,

@@ -77,7 +77,8 @@ async function render<Message>(
   const isKnown = (id: number) => options.tree.get(id) !== undefined;
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
-  const renderContext = { ...options, tree, profiles, now };
+  const { subchannels } = await context.settings();
+  const renderContext = { ...options, tree, profiles, subchannels, now };
   const make = (one: StoredTicket, index: number) => renderOne(one, renderContext, index);
   return options.isLarge ? madeWhenRead(stored, make) : stored.map(make);
 }
@@ -97,6 +98,7 @@ const computedExample = computedFields(newStoredTicket({ ...initialTicket, id: 0
   withRawData: false,
   tree: tagTree([]),
   profiles: new Map(),
+  subchannels: undefined,
   now: 0,
 });
 const renderFull = compileRenderer<Ticket>(TicketSchema);

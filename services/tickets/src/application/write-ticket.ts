@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { shownSubchannelId } from '../domain/subchannels.ts';
 import type { TicketDecision } from '../domain/ticket-decision.ts';
+import type { TicketFieldName } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 
@@ -46,6 +48,16 @@ export function ignoreDeleted(error: unknown): void {
   if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
 }
 
+const droppedField: TicketFieldName = 'subchannelId';
+
+/** The ticket without its subchannel, if that was deleted. */
+async function withoutDeletedSubchannel(context: Context, stored: StoredTicket): Promise<StoredTicket> {
+  const { ticket } = stored;
+  if (ticket.subchannelId === null) return stored;
+  const subchannelId = shownSubchannelId(ticket, (await context.settings()).subchannels);
+  return subchannelId === ticket.subchannelId ? stored : { ...stored, ticket: { ...ticket, subchannelId } };
+}
+
 /**
  * The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first.
  */
@@ -62,7 +74,10 @@ async function attemptWrite(
   if (requestId !== undefined && before.appliedRequests.some((request) => request.id === requestId))
     return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
-  const { change, workedOn } = decide(before);
+  const current = await withoutDeletedSubchannel(context, before);
+  const { change: decided, workedOn } = decide(current);
+  // A deleted subchannel is dropped with the next change; that is no change of its own.
+  const change = decided && current !== before ? { ...decided, changed: [...decided.changed, droppedField] } : decided;
   const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };
   if (!change) {
     if (workedOn) await context.tickets.setWorkedOn(id, workedOn);

@@ -9,9 +9,11 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { insertTicket } from '../application/insert-ticket.ts';
 import { ticketInputReader } from '../application/read-ticket-input.ts';
+import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { upsertTicket } from '../application/upsert-ticket.ts';
 import { addressViolations } from '../domain/addresses.ts';
+import { withInterface } from '../domain/subchannels.ts';
 import { unknownTags } from '../domain/tag.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
@@ -21,7 +23,7 @@ const readInput = ticketInputReader(CreateTicketRequestSchema);
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy and
+ * Errors: unknown_tag, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy and
  * sandbox_crashed, for a long body.
  * Source: docs/reference/api.md, Creating a ticket.
  */
@@ -32,9 +34,14 @@ export async function createTicket(
 ): Promise<CreateTicketResponse> {
   const recentTree = await context.tags.recentTree();
   const tree = request.tags.every(recentTree.get) ? recentTree : await context.tags.tree();
-  const violations = await findViolations(context, request, tree);
+  const given = readInput(request);
+  const violations = [
+    ...(await findViolations(context, request, tree)),
+    ...(await findSubchannelViolations(context, [{ input: given, pointer: '#' }])),
+  ];
   if (violations.length > 0) throw invalidInput(violations);
-  const input = await withBodyFields(context, call, readInput(request));
+  const { subchannels } = await context.settings();
+  const input = await withBodyFields(context, call, withInterface(given, subchannels));
   const stored =
     request.externalTicketId === undefined
       ? await insertTicket(context, call, input)

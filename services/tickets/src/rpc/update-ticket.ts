@@ -9,13 +9,14 @@ import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
 import { applyPatch } from '../application/apply-patch.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { readPatch } from '../application/read-patch.ts';
+import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
  * Changes a ticket.
  *
- * Errors: ticket_not_found, unknown_tag; stale_version, if `If-Match` names another version.
+ * Errors: ticket_not_found, unknown_tag, unknown_subchannel, subchannel_disabled; stale_version, if `If-Match` names another version.
  * Source: docs/reference/api.md, Updating a ticket.
  */
 export async function updateTicket(
@@ -26,7 +27,10 @@ export async function updateTicket(
   const { caller } = call;
   const patch = readPatch(request);
   const tree = await context.tags.tree();
-  const violations = tagViolations(patch, tree, '#');
+  const violations = [
+    ...tagViolations(patch, tree, '#'),
+    ...(await findSubchannelViolations(context, [{ input: patch.input, pointer: '#' }])),
+  ];
   if (violations.length > 0) throw invalidInput(violations);
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
   const patchRequest = {

@@ -6,6 +6,7 @@ import { DomainError, invalidInput, type Violation } from '@ticketing/errors/dom
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { readBulkElement } from '../application/read-patch.ts';
+import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { isManual } from '../domain/spam.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
 
@@ -14,7 +15,7 @@ import { tagViolations } from '../domain/ticket-patch.ts';
  * if this process dies, another applies it. An element with a refresh flag changes nothing, but requests a new
  * analysis.
  *
- * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, conflicting_tags,
+ * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, unknown_subchannel, subchannel_disabled, conflicting_tags,
  * not_allowed, each with a pointer; stale_version, if an element names a version that its ticket no longer has.
  * Source: docs/reference/api.md, Bulk changes.
  */
@@ -57,6 +58,11 @@ async function validate(context: Context, { tickets }: UpdateTicketsRequest): Pr
     }
     return found;
   });
+  const inputs = tickets.map((change, index) => ({
+    input: readBulkElement(change).patch.input,
+    pointer: `#/tickets/${index}`,
+  }));
+  violations.push(...(await findSubchannelViolations(context, inputs)));
   if (violations.length === 0) return;
   if (violations.every(({ code }) => code === 'unknown_ticket')) {
     throw new DomainError('not_found', 'ticket_not_found', 'Ticket not found', { violations });

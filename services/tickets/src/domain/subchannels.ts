@@ -1,0 +1,36 @@
+import type { Violation } from '@ticketing/errors/domain-error.ts';
+import type { TicketInput, TicketState } from './ticket-fields.ts';
+
+/** What the tickets service knows of a subchannel. */
+export interface KnownSubchannel {
+  enabled: boolean;
+  interface: string;
+}
+
+/** The subchannels by id; undefined as long as the settings service was never reached. */
+export type Subchannels = ReadonlyMap<number, KnownSubchannel> | undefined;
+
+/** The violation in the subchannel of a request, if it is unknown or disabled. `pointer` is that of its object. */
+export function subchannelViolations(input: TicketInput, subchannels: Subchannels, pointer: string): Violation[] {
+  const { subchannelId } = input;
+  if (subchannelId === undefined || subchannelId === null) return [];
+  const subchannel = subchannels?.get(subchannelId);
+  if (subchannel?.enabled) return [];
+  const detail = subchannel ? 'is disabled' : 'There is no such subchannel.';
+  const code = subchannel ? 'subchannel_disabled' : 'unknown_subchannel';
+  return [{ pointer: `${pointer}/subchannelId`, code, detail }];
+}
+
+/** Adds the interface of the subchannel to an input that sets the subchannel. */
+export function withInterface(input: TicketInput, subchannels: Subchannels): TicketInput {
+  const { subchannelId } = input;
+  if (subchannelId === undefined) return input;
+  const known = subchannelId === null ? undefined : subchannels?.get(subchannelId);
+  return { ...input, interface: known?.interface ?? 'internal' };
+}
+
+/** The subchannel of a ticket as it is shown: null if it was deleted. */
+export function shownSubchannelId({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels) {
+  if (subchannelId === null || !subchannels || subchannels.has(subchannelId)) return subchannelId;
+  return null;
+}
