@@ -24,11 +24,12 @@ export function parseAddressRange(text: string): AddressRange | undefined {
 
 /** Returns whether an address is in one of the ranges. What is not an address is in none. */
 export function matcherOf(ranges: readonly AddressRange[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
+  // One list per family: a single one compares IPv4 addresses with IPv6 ranges too, and ::/3 would contain all of them.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const { address, prefix, family } of ranges) lists[family].addSubnet(address, prefix, family);
   return (text) => {
     const plain = unwrapped(text);
-    return plain !== undefined && list.check(plain.address, plain.family);
+    return plain !== undefined && lists[plain.family].check(plain.address, plain.family);
   };
 }
 
