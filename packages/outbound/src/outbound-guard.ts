@@ -22,7 +22,7 @@ export interface OutboundGuard {
   checkUrl(url: string): UrlProblem | undefined;
   /** Sends a request. Errors: an OutboundError, or the reason of the signal. Nothing is repeated. */
   request(request: OutboundRequest): Promise<OutboundResponse>;
-  /** Closes the connections, after the requests that are being made. */
+  /** Closes the connections after the requests that are being made, and refuses further ones. */
   close(): Promise<void>;
 }
 
@@ -34,13 +34,24 @@ export interface OutboundGuard {
 export function outboundGuard({ resolve = openResolver(), ca, ...addresses }: OutboundGuardOptions): OutboundGuard {
   const rules = addressRules(addresses);
   const agent = guardedAgent(guardedConnector({ rules, resolve, ca }));
+  const inFlight = new Set<Promise<OutboundResponse>>();
+  let closed: Promise<void> | undefined;
   return {
     checkUrl(text) {
       const url = readOutboundUrl(text, rules);
       return url instanceof URL ? undefined : url;
     },
-    request: (request) => makeRequest(agent, rules, request),
-    close: () => agent.close(),
+    async request(request) {
+      if (closed) throw new OutboundError('request_refused', { code: 'CLOSED' });
+      const response = makeRequest(agent, rules, request);
+      inFlight.add(response);
+      return response.finally(() => inFlight.delete(response));
+    },
+    close() {
+      // Not `agent.close`, which waits for connections that are being opened although nobody wants them any more.
+      closed ??= Promise.allSettled(inFlight).then(() => agent.destroy());
+      return closed;
+    },
   };
 }
 

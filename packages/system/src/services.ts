@@ -25,6 +25,8 @@ export interface ServiceEntry {
   consumes: readonly Topic[];
   /** Whether it stores data of tickets. When a ticket is deleted, it must erase that data and confirm the erasure. */
   keepsTicketData: boolean;
+  /** Whether it makes requests to addresses that clients configure or send. */
+  makesOutboundRequests?: boolean;
 }
 
 /**
