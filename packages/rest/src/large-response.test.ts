@@ -32,7 +32,7 @@ test('the pieces together are the text that the encoder makes at once', async ()
           ...fields,
           ...(nextCursor === undefined ? {} : { nextCursor }),
         });
-        const pieces = await collect(writeInPieces(SearchTicketsResponseSchema, message, shown));
+        const pieces = await collect(writeInPieces(SearchTicketsResponseSchema, message, shown, JSON.stringify));
         const whole = JSON.stringify(messageEncoder(SearchTicketsResponseSchema, shown)(message));
         expect(Buffer.concat(pieces).toString()).toBe(whole);
       },
@@ -53,7 +53,7 @@ test('an item is encoded only when it is needed, and other work runs in between'
     };
   });
   const message = { ...create(SearchTicketsResponseSchema), tickets } as never;
-  const pieces = writeInPieces(SearchTicketsResponseSchema, message, 'include_raw_data');
+  const pieces = writeInPieces(SearchTicketsResponseSchema, message, 'include_raw_data', JSON.stringify);
   await pieces.next();
   expect(encoded).toBeLessThanOrEqual(2);
   expect((await collect(pieces)).length).toBeGreaterThan(8);

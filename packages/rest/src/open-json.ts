@@ -1,3 +1,5 @@
+import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
+import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { escapePointer } from './scan-json.ts';
 
@@ -66,6 +68,25 @@ function inspectText(text: string, found: OpenJson): void {
 export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
   const { isPortable, depth } = inspectOpenJson(value);
   return isPortable && depth <= levels;
+}
+
+const madeFromPortable = new WeakSet<Value>();
+
+/** The `Value` of a portable JSON value. */
+export function portableValue(json: JsonValue): Value {
+  const value = fromJson(ValueSchema, json);
+  madeFromPortable.add(value);
+  return value;
+}
+
+/** Whether JSON can express a `Value`. An RPC client can send one that is empty or NaN. */
+export function isPortableValue(value: Value): boolean {
+  if (madeFromPortable.has(value)) return true;
+  try {
+    return isPortableJson(toJson(ValueSchema, value));
+  } catch {
+    return false;
+  }
 }
 
 /** The parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */

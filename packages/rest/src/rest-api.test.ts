@@ -13,7 +13,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../test/probe-contract.ts';
-import { stubRestApi } from '../test/stub-rest-api.ts';
+import { bodiesOf, stubRestApi } from '../test/stub-rest-api.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
 type Setup = Parameters<typeof stubRestApi>;
@@ -88,7 +88,7 @@ test('responds to a success with the status that the route names', async () => {
     { probe: async (_context: object, _call: unknown, request: Message) => request },
   );
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  await registerRestApi(app, { services: [served], begin: async () => ({}), ...context });
+  await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
   expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
 });
@@ -330,7 +330,7 @@ test('serves only the methods that have a handler', async () => {
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: [served], begin: async () => ({}), ...context }),
+    registerRestApi(scope, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context }),
   );
   expect((await app.inject({ url: '/tag/1' })).statusCode).toBe(200);
   expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);

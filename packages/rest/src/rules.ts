@@ -1,17 +1,10 @@
-import {
-  type DescField,
-  type DescMessage,
-  type JsonObject,
-  type Message,
-  ScalarType,
-  toJson,
-} from '@bufbuild/protobuf';
-import { FeatureSet_FieldPresence, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { type DescField, type DescMessage, type JsonObject, type Message, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence, type Value } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
-import { inspectOpenJson, isPortableJson } from './open-json.ts';
+import { inspectOpenJson, isPortableJson, isPortableValue } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
 /**
@@ -181,15 +174,6 @@ function addKeywords(target: Ajv2020): Ajv2020 {
     validate: (_: boolean, value?: Value) => value === undefined || isPortableValue(value),
   });
   return target;
-}
-
-/** Whether JSON can express a `Value`. An RPC client can send one that is empty or NaN. */
-function isPortableValue(value: Value): boolean {
-  try {
-    return isPortableJson(toJson(ValueSchema, value));
-  } catch {
-    return false;
-  }
 }
 
 /** Whether a text has at most `max` characters (code points), which are one or two units each. */
