@@ -63,3 +63,18 @@ test('a response is large if it was marked', () => {
   expect(isLarge(create(SearchTicketsResponseSchema))).toBe(false);
   expect(isLarge(markAsLarge(create(SearchTicketsResponseSchema)))).toBe(true);
 });
+
+test('an item with long texts is written elsewhere, and is in its place', async () => {
+  const subjects = ['a', 'long', 'b', 'long', 'long'];
+  const message = create(SearchTicketsResponseSchema, { tickets: subjects.map((subject) => ({ subject })) });
+  const written: string[] = [];
+  const pieces = writeInPieces(SearchTicketsResponseSchema, message, undefined, (value) => {
+    const text = JSON.stringify(value);
+    if (!text.includes('"long"')) return text;
+    written.push(text);
+    return Promise.resolve(Buffer.from(text));
+  });
+  const text = Buffer.concat(await collect(pieces)).toString();
+  expect(text).toBe(JSON.stringify(messageEncoder(SearchTicketsResponseSchema)(message)));
+  expect(written).toHaveLength(3);
+});
