@@ -146,7 +146,7 @@ function withRequestPointers(error: unknown, pointerOf: (pointer: string) => str
   return new DomainError(error.code, error.reason, detail, { violations, cause: error.cause });
 }
 
-/** From this size on, the work on a body before and after its message is made takes so long that others come in between. */
+/** From this size on, parsing, decoding and handling a body are turns of their own, so that others come in between. */
 const pauseBytes = 64 * 1024;
 
 async function readMessage(
@@ -158,13 +158,20 @@ async function readMessage(
   const query = queryStart < 0 ? '' : request.url.slice(queryStart + 1);
   const path = request.params as Record<string, string>;
   const body = hasBody && Buffer.isBuffer(request.body) ? request.body : undefined;
-  const { length = 0 } = body ?? {};
-  if (!body || length === 0) return read({ body: undefined, query, path });
+  if (!body || body.length === 0) return read({ body: undefined, query, path });
+  const isPaused = body.length >= pauseBytes;
   const parsed = parse(body);
-  if (length < pauseBytes && !(parsed instanceof Promise)) return read({ body: parsed, query, path });
-  const message = read({ body: await parsed, query, path });
-  await setImmediate();
+  const whole = parsed instanceof Promise ? await parsed : parsed;
+  if (isPaused) await nextTurn();
+  const message = read({ body: whole, query, path });
+  if (isPaused) await nextTurn();
   return message;
+}
+
+/** Waits until the event loop has looked for other work: the first `setImmediate` may run before it does. */
+async function nextTurn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** Translates every error to a domain error, because Fastify would use the `statusCode` of an error that has one. */
