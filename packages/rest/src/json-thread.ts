@@ -104,7 +104,7 @@ export function openJsonThread(options: JsonThreadOptions): JsonThread {
   }
 
   function startWorker(): Worker {
-    const thread = new Worker(module, { name: 'json' });
+    const thread = new Worker(module, { name: 'json', env: {}, execArgv: [] });
     thread.unref();
     thread.on('message', (outcome: JsonOutcome) =>
       settle(({ resolve, reject }) => {
