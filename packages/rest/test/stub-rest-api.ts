@@ -47,9 +47,12 @@ export async function stubRestApi(
 }
 
 /** What the REST API of a test reads and writes bodies with, until the server is closed. */
-export function bodiesOf(app: FastifyInstance): Pick<RestApiOptions<object>, 'json' | 'callerOf'> {
+export function bodiesOf(app: FastifyInstance, module?: URL): Pick<RestApiOptions<object>, 'json' | 'callerOf'> {
   const maxQueuedBytes = 160 * 1024 * 1024;
-  const json = openLargeJson({ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes });
+  const json = openLargeJson({
+    ...{ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes },
+    ...(module ? { module } : {}),
+  });
   app.addHook('onClose', () => json.close());
   return { json, callerOf: () => 'caller' };
 }
