@@ -3,8 +3,8 @@ import { type JsonThread, type JsonThreadOptions, openJsonThread } from './json-
 import { type ParsedJson, parseJson } from './parse-json.ts';
 
 /**
- * Reads and writes JSON: at once what is small, and in a thread what would block the event loop for too long.
- * Source: docs/decisions/0028-large-json-in-a-thread.md, Decision.
+ * Reads and writes JSON: at once what is small, and in a thread what would block the event loop for too long
+ * (docs/decisions/0028).
  */
 export interface LargeJson {
   /** Parses a body with `parseJson`. A large one cannot be read afterwards. Errors: as of `JsonThread.parse`. */
