@@ -35,7 +35,10 @@ export interface JsonThreadOptions {
 }
 
 /** One text for the thread. */
-export type JsonJob = { kind: 'parse' | 'check'; body: Uint8Array } | { kind: 'write'; value: unknown };
+export type JsonJob =
+  | { kind: 'parse'; body: Uint8Array }
+  | { kind: 'check'; body: Uint8Array }
+  | { kind: 'write'; value: unknown };
 
 /** What the thread makes of a text: a value, the refusal of a body, or a failure of its own. */
 export type JsonOutcome =
