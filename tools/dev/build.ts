@@ -38,7 +38,7 @@ const asciiOnly: Plugin = {
 
 /**
  * Makes a program of its own of each module that is named as `new URL('./x.worker.ts', import.meta.url)`, because a worker
- * of a sandbox is a process (docs/decisions/0023).
+ * of a sandbox is a process (docs/decisions/0023), and a thread starts with a file too.
  */
 const workerPrograms: Plugin = {
   name: 'worker-programs',

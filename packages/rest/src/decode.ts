@@ -2,7 +2,6 @@ import {
   create,
   type DescField,
   type DescMessage,
-  fromJson,
   type JsonObject,
   type JsonValue,
   type Message,
@@ -11,7 +10,7 @@ import {
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime, timestampOf } from './date-time.ts';
-import { isPortableJson, portabilityViolations } from './open-json.ts';
+import { isPortableJson, portabilityViolations, portableValue } from './open-json.ts';
 import { resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';
 
@@ -201,7 +200,7 @@ function decodeStruct(value: unknown, pointer: string, problems: Problems): unkn
 }
 
 function decodeValue(value: unknown, pointer: string, problems: Problems): unknown {
-  if (isPortableJson(value, maxValueDepth)) return fromJson(ValueSchema, value as JsonValue);
+  if (isPortableJson(value, maxValueDepth)) return portableValue(value as JsonValue);
   problems.addAll(portabilityViolations(value, pointer, maxValueDepth));
   return undefined;
 }

@@ -32,7 +32,7 @@ test('the pieces together are the text that the encoder makes at once', async ()
           ...fields,
           ...(nextCursor === undefined ? {} : { nextCursor }),
         });
-        const pieces = await collect(writeInPieces(SearchTicketsResponseSchema, message, shown));
+        const pieces = await collect(writeInPieces(SearchTicketsResponseSchema, message, shown, JSON.stringify));
         const whole = JSON.stringify(messageEncoder(SearchTicketsResponseSchema, shown)(message));
         expect(Buffer.concat(pieces).toString()).toBe(whole);
       },
@@ -53,7 +53,7 @@ test('an item is encoded only when it is needed, and other work runs in between'
     };
   });
   const message = { ...create(SearchTicketsResponseSchema), tickets } as never;
-  const pieces = writeInPieces(SearchTicketsResponseSchema, message, 'include_raw_data');
+  const pieces = writeInPieces(SearchTicketsResponseSchema, message, 'include_raw_data', JSON.stringify);
   await pieces.next();
   expect(encoded).toBeLessThanOrEqual(2);
   expect((await collect(pieces)).length).toBeGreaterThan(8);
@@ -62,4 +62,19 @@ test('an item is encoded only when it is needed, and other work runs in between'
 test('a response is large if it was marked', () => {
   expect(isLarge(create(SearchTicketsResponseSchema))).toBe(false);
   expect(isLarge(markAsLarge(create(SearchTicketsResponseSchema)))).toBe(true);
+});
+
+test('an item with long texts is written elsewhere, and is in its place', async () => {
+  const subjects = ['a', 'long', 'b', 'long', 'long'];
+  const message = create(SearchTicketsResponseSchema, { tickets: subjects.map((subject) => ({ subject })) });
+  const written: string[] = [];
+  const pieces = writeInPieces(SearchTicketsResponseSchema, message, undefined, (value) => {
+    const text = JSON.stringify(value);
+    if (!text.includes('"long"')) return text;
+    written.push(text);
+    return Promise.resolve(Buffer.from(text));
+  });
+  const text = Buffer.concat(await collect(pieces)).toString();
+  expect(text).toBe(JSON.stringify(messageEncoder(SearchTicketsResponseSchema)(message)));
+  expect(written).toHaveLength(3);
 });

@@ -15,6 +15,9 @@ export function markAsLarge<Response extends Message>(response: Response): Respo
   return response;
 }
 
+/** Writes a value as `JSON.stringify` does, elsewhere if that takes long. */
+export type WriteJson = (value: unknown) => string | Promise<Buffer>;
+
 /** Whether a response was marked. */
 export function isLarge(response: Message): boolean {
   return largeResponses.has(response);
@@ -28,6 +31,7 @@ export async function* writeInPieces(
   type: DescMessage,
   response: Message,
   shown: string | undefined,
+  write: WriteJson,
 ): AsyncGenerator<Buffer> {
   const slice = startTimeSlice();
   const lists = type.fields.filter(hasObjects);
@@ -46,7 +50,15 @@ export async function* writeInPieces(
     const items = Reflect.get(response, list.localName) as readonly Message[];
     text += '[';
     for (let index = 0; index < items.length; index++) {
-      text += (index === 0 ? '' : ',') + JSON.stringify(encode(items[index] as Message));
+      if (index > 0) text += ',';
+      const written = write(encode(items[index] as Message));
+      if (typeof written === 'string') {
+        text += written;
+      } else {
+        yield Buffer.from(text);
+        text = '';
+        yield await written;
+      }
       if (text.length >= pieceLength) {
         yield Buffer.from(text);
         text = '';

@@ -1,28 +1,91 @@
+import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
+import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { escapePointer } from './scan-json.ts';
 
 const maxViolations = 100;
 
-/**
- * Whether every encoding can carry an open JSON value (`Struct`, `Value`): its numbers are finite, its texts have no
- * half of a surrogate pair, and it is nested at most `levels` deep.
- */
-export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
+/** What one pass over an open JSON value (`Struct`, `Value`) finds. */
+export interface OpenJson {
+  /** Whether every encoding can carry it: its numbers are finite, and its texts have no half of a surrogate pair. */
+  isPortable: boolean;
+  /** How many objects and arrays are in each other. */
+  depth: number;
+  /** As JSON it has at least so many bytes. */
+  minBytes: number;
+}
+
+/** Decoding and every rule ask for the same objects, and a pass over one with many keys takes milliseconds. */
+const inspected = new WeakMap<object, OpenJson>();
+
+/** Inspects an open JSON value, an object once only. It must not be changed afterwards. */
+export function inspectOpenJson(value: unknown): OpenJson {
+  const isObject = typeof value === 'object' && value !== null;
+  const known = isObject ? inspected.get(value) : undefined;
+  if (known) return known;
+  const found: OpenJson = { isPortable: true, depth: 0, minBytes: 0 };
+  inspect(value, 0, found);
+  if (isObject) inspected.set(value, found);
+  return found;
+}
+
+function inspect(value: unknown, level: number, found: OpenJson): void {
+  found.minBytes += 1;
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value);
+      if (!Number.isFinite(value)) found.isPortable = false;
+      break;
     case 'string':
-      return value.isWellFormed();
+      inspectText(value, found);
+      break;
     case 'boolean':
-      return true;
+      break;
     case 'object': {
-      if (value === null) return true;
-      if (levels === 0) return false;
-      if (Array.isArray(value)) return value.every((item) => isPortableJson(item, levels - 1));
-      return Object.entries(value).every(([key, item]) => key.isWellFormed() && isPortableJson(item, levels - 1));
+      if (value === null) break;
+      const depth = level + 1;
+      if (depth > found.depth) found.depth = depth;
+      if (Array.isArray(value)) {
+        for (const item of value) inspect(item, depth, found);
+      } else {
+        for (const [key, item] of Object.entries(value)) {
+          inspectText(key, found);
+          inspect(item, depth, found);
+        }
+      }
+      break;
     }
     default:
-      return false;
+      found.isPortable = false;
+  }
+}
+
+function inspectText(text: string, found: OpenJson): void {
+  found.minBytes += text.length;
+  if (!text.isWellFormed()) found.isPortable = false;
+}
+
+/** Whether an open JSON value is portable and nested at most `levels` deep. */
+export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY): boolean {
+  const { isPortable, depth } = inspectOpenJson(value);
+  return isPortable && depth <= levels;
+}
+
+const madeFromPortable = new WeakSet<Value>();
+
+/** The `Value` of a portable JSON value. */
+export function portableValue(json: JsonValue): Value {
+  const value = fromJson(ValueSchema, json);
+  madeFromPortable.add(value);
+  return value;
+}
+
+/** Whether JSON can express a `Value`. An RPC client can send one that is empty or NaN. */
+export function isPortableValue(value: Value): boolean {
+  if (madeFromPortable.has(value)) return true;
+  try {
+    return isPortableJson(toJson(ValueSchema, value));
+  } catch {
+    return false;
   }
 }
 

@@ -247,7 +247,7 @@ function isRead(method: DescMethod, body: JsonValue): boolean {
   const { read } = requestReader(method, binding, () => undefined);
   const path = Object.fromEntries(binding.path.map((field) => [field.jsonName, '1']));
   try {
-    read({ body: Buffer.from(JSON.stringify(body)), query: '', path });
+    read({ body: { json: body, violations: [] }, query: '', path });
     return true;
   } catch (error) {
     if (error instanceof DomainError) return false;

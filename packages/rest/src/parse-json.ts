@@ -4,12 +4,18 @@ import { limitJsonStructure } from './structure-limit.ts';
 
 const maxJsonDepth = 64;
 
+/** The value of a JSON text, and the violations that are invisible in it (see `scanJson`). */
+export interface ParsedJson {
+  json: unknown;
+  violations: readonly Violation[];
+}
+
 /**
- * Parses a JSON text in UTF-8. Returns its value, and the violations that are invisible in it (see `scanJson`).
+ * Parses a JSON text in UTF-8.
  *
  * Errors: malformed_json, too_complex, too_deep.
  */
-export function parseJson(bytes: Uint8Array): { json: unknown; violations: readonly Violation[] } {
+export function parseJson(bytes: Uint8Array): ParsedJson {
   limitJsonStructure(bytes);
   const text = decodeUtf8(bytes);
   let json: unknown;

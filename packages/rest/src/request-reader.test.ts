@@ -6,6 +6,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { expect, test } from 'vitest';
 import { restRuleOf } from './options.ts';
+import { parseJson } from './parse-json.ts';
 import { bindingOf, requestReader } from './request-reader.ts';
 
 interface Parts {
@@ -29,8 +30,9 @@ function read(
   if (!rule) throw new Error(`${method.name} has no route`);
   const given =
     bytes ?? (text === undefined && body === undefined ? undefined : Buffer.from(text ?? JSON.stringify(body)));
-  const { read: reader } = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
-  return reader({ body: given, query, path }) as Message & Record<string, unknown>;
+  const { hasBody, read: reader } = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
+  return reader({ body: hasBody && given && given.length > 0 ? parseJson(given) : undefined, query, path }) as Message &
+    Record<string, unknown>;
 }
 
 function problems(method: DescMethod, parts: Parts): string[] {

@@ -3,13 +3,14 @@ import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { compileMessageDecoder, Problems } from './decode.ts';
 import { fieldNamed } from './options.ts';
-import { parseJson } from './parse-json.ts';
+import type { ParsedJson } from './parse-json.ts';
 import { parseQuery } from './query.ts';
 import { messageValidator } from './rules.ts';
 
 /** The parts of an HTTP request that become a message. */
 export interface RequestParts {
-  body: Buffer | undefined;
+  /** Undefined if there is none, which counts as an empty object. */
+  body: ParsedJson | undefined;
   query: string;
   path: Record<string, string>;
 }
@@ -24,6 +25,8 @@ export interface Binding {
 
 /** Reads the REST requests of a method. */
 export interface RequestReader {
+  /** Whether the route has a body. Another body is ignored, and need not be parsed. */
+  hasBody: boolean;
   read(parts: RequestParts): Message;
   /** Translates a pointer into the message to a pointer into the request. */
   pointerOf(pointer: string): string;
@@ -43,7 +46,7 @@ export function bindingOf(method: DescMethod, rule: RestRule): Binding {
  * Compiles the reader of a method's REST requests: it decodes path, query and body strictly, then checks the rules of
  * the contract, and reports all problems at once.
  *
- * Errors: malformed_json, invalid_input (or the one code that all violations share).
+ * Errors: invalid_input (or the one code that all violations share).
  * Source: docs/reference/api.md, Values; docs/reference/api.md, Errors.
  */
 export function requestReader(
@@ -71,7 +74,8 @@ export function requestReader(
     assignPresent(message, readPath(parts.path, '#/path', problems), binding.path);
     assignPresent(message, readQuery(query, '#/query', problems), binding.query);
     if (readBody) {
-      const json = parseBody(parts.body, problems);
+      const { json, violations } = parts.body ?? { json: {}, violations: [] };
+      problems.addAll(violations);
       const wrapped = bodyField ? { [bodyField.jsonName]: json } : json;
       const found = new Problems();
       const body = readBody(wrapped, '#', found);
@@ -84,14 +88,7 @@ export function requestReader(
     if (problems.violations.length > 0) throw invalidInput(problems.violations);
     return message;
   };
-  return { read, pointerOf };
-}
-
-function parseBody(body: Buffer | undefined, problems: Problems): unknown {
-  if (body === undefined || body.length === 0) return {};
-  const { json, violations } = parseJson(body);
-  problems.addAll(violations);
-  return json;
+  return { hasBody: binding.body !== undefined, read, pointerOf };
 }
 
 function assignPresent(target: Message, source: Message | undefined, fields: readonly DescField[]): void {

@@ -2,7 +2,11 @@ import { METHODS } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { create, type Message } from '@bufbuild/protobuf';
-import { GetTagResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTagResponseSchema,
+  GetTagResponseSchema,
+  TagService,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import {
   CreateTicketResponseSchema,
   GetTicketResponseSchema,
@@ -13,7 +17,8 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../test/probe-contract.ts';
-import { stubRestApi } from '../test/stub-rest-api.ts';
+import { bodiesOf, stubRestApi } from '../test/stub-rest-api.ts';
+import { largeBodyBytes } from './large-json.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
 type Setup = Parameters<typeof stubRestApi>;
@@ -88,7 +93,7 @@ test('responds to a success with the status that the route names', async () => {
     { probe: async (_context: object, _call: unknown, request: Message) => request },
   );
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  await registerRestApi(app, { services: [served], begin: async () => ({}), ...context });
+  await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
   expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
 });
@@ -246,6 +251,50 @@ test.each([
   expect(problem).toMatchObject({ code: 'malformed_json', errors: [{ pointer: '#', code: 'malformed_json' }] });
 });
 
+test('reads and writes large JSON like small JSON', async () => {
+  const text = '"\n\u0001漢'.repeat(400_000);
+  const { response, requests } = await request(
+    { method: 'POST', url: '/ticket', headers: json, payload: JSON.stringify({ channel: 'chat', body: text }) },
+    { createTicket: async () => create(CreateTicketResponseSchema, { ticket: { id: 1, version: 2, body: text } }) },
+  );
+  expect(requests.map(({ body }) => body === text)).toEqual([true]);
+  expect(response.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(response.body)),
+    etag: '"2"',
+  });
+  expect(response.json().body === text).toBe(true);
+});
+
+test.each([
+  ['malformed', '{"a":"', '', 'malformed_json', '#'],
+  ['a key given twice', '{"channel":"chat","body":"', '","body":""}', 'duplicate_key', '#/body'],
+  ['an unknown field', '{"channel":"chat","x":"', '"}', 'unknown_field', '#/x'],
+])('responds with 400 to large JSON with a problem: %s', async (_, start, end, code, pointer) => {
+  const payload = `${start}${'x'.repeat(largeBodyBytes)}${end}`;
+  const { response, problem } = await request({ method: 'POST', url: '/ticket', headers: json, payload });
+  expect(response.statusCode).toBe(400);
+  expect(problem).toMatchObject({ code, errors: [{ pointer, code }] });
+});
+
+test('responds with 503 to large JSON that the thread cannot read, and serves the next request', async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  const served = implement(TagService, {}, { createTag: async () => create(CreateTagResponseSchema) });
+  const context = { traceIdOf: () => 't', onServerError: () => undefined };
+  const bodies = bodiesOf(app, new URL('../test/probe.worker.ts', import.meta.url));
+  await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodies, ...context });
+  const post = (text: string) => {
+    const payload = text.padEnd(largeBodyBytes);
+    return app.inject({ method: 'POST', url: '/tag', headers: json, payload });
+  };
+  const refused = await post('exit');
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
+  expect(refused.json()).toMatchObject({ code: 'json_crashed' });
+  // The value of this thread is a number.
+  expect((await post('next')).json()).toMatchObject({ code: 'wrong_type' });
+});
+
 test('ignores the body of a DELETE', async () => {
   const { response, requests } = await request({
     method: 'DELETE',
@@ -330,7 +379,7 @@ test('serves only the methods that have a handler', async () => {
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: [served], begin: async () => ({}), ...context }),
+    registerRestApi(scope, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context }),
   );
   expect((await app.inject({ url: '/tag/1' })).statusCode).toBe(200);
   expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);

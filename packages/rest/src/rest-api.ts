@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { DescMessage, DescMethod, DescService, Message, MessageShape } from '@bufbuild/protobuf';
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
@@ -7,10 +8,12 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from './encode.ts';
-import { isLarge, writeInPieces } from './large-response.ts';
+import type { LargeJson } from './large-json.ts';
+import { isLarge, type WriteJson, writeInPieces } from './large-response.ts';
 import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
+import type { ParsedJson } from './parse-json.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { bindingOf, type RequestParts, requestReader } from './request-reader.ts';
+import { bindingOf, type RequestReader, requestReader } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The
@@ -62,6 +65,10 @@ export interface RestApiOptions<Call> extends ProblemContext {
    * request.
    */
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
+  /** Reads and writes the bodies. */
+  json: LargeJson;
+  /** Names the caller of a call: callers whose large bodies wait are served in turn. */
+  callerOf(call: Call): string;
 }
 
 /**
@@ -88,7 +95,8 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
       verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
       registerRoute(app, options, { method, rule, url, respond: responderOf(rule), findMessage });
     };
-    for (const [method, handler] of handlers) register(method, (rule) => messageResponder(method, rule, handler));
+    for (const [method, handler] of handlers)
+      register(method, (rule) => messageResponder(method, rule, handler, options));
     for (const [method, handler] of streams) register(method, () => streamResponder(handler, options));
   }
   for (const [url, allowed] of verbsOfPath) rejectOtherMethods(app, url, allowed);
@@ -107,7 +115,7 @@ type Responder<Call> = (call: Call, request: Message, reply: FastifyReply) => Pr
 
 function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>, route: Route<Call>): void {
   const { method, rule, respond } = route;
-  const { read, pointerOf } = requestReader(method, bindingOf(method, rule), route.findMessage);
+  const reader = requestReader(method, bindingOf(method, rule), route.findMessage);
   const calls = new WeakMap<FastifyRequest, Call>();
   app.route({
     method: rule.method as HTTPMethods,
@@ -121,9 +129,9 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
       translateErrors(async () => {
         const call = calls.get(request);
         if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
-        const message = read(partsOf(request));
+        const message = await readMessage(request, reader, (body) => options.json.parse(options.callerOf(call), body));
         return await respond(call, message, reply).catch((error) => {
-          throw withRequestPointers(error, pointerOf);
+          throw withRequestPointers(error, reader.pointerOf);
         });
       }),
   });
@@ -138,13 +146,32 @@ function withRequestPointers(error: unknown, pointerOf: (pointer: string) => str
   return new DomainError(error.code, error.reason, detail, { violations, cause: error.cause });
 }
 
-function partsOf(request: FastifyRequest): RequestParts {
+/** From this size on, parsing, decoding and handling a body are turns of their own, so that others come in between. */
+const pauseBytes = 64 * 1024;
+
+async function readMessage(
+  request: FastifyRequest,
+  { hasBody, read }: RequestReader,
+  parse: (body: Buffer) => ParsedJson | Promise<ParsedJson>,
+): Promise<Message> {
   const queryStart = request.url.indexOf('?');
-  return {
-    body: Buffer.isBuffer(request.body) ? request.body : undefined,
-    query: queryStart < 0 ? '' : request.url.slice(queryStart + 1),
-    path: request.params as Record<string, string>,
-  };
+  const query = queryStart < 0 ? '' : request.url.slice(queryStart + 1);
+  const path = request.params as Record<string, string>;
+  const body = hasBody && Buffer.isBuffer(request.body) ? request.body : undefined;
+  if (!body || body.length === 0) return read({ body: undefined, query, path });
+  const isPaused = body.length >= pauseBytes;
+  const parsed = parse(body);
+  const whole = parsed instanceof Promise ? await parsed : parsed;
+  if (isPaused) await nextTurn();
+  const message = read({ body: whole, query, path });
+  if (isPaused) await nextTurn();
+  return message;
+}
+
+/** Waits until the event loop has looked for other work: the first `setImmediate` may run before it does. */
+async function nextTurn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** Translates every error to a domain error, because Fastify would use the `statusCode` of an error that has one. */
@@ -160,10 +187,13 @@ function messageResponder<Call>(
   method: DescMethod,
   rule: RestRule,
   handler: (call: Call, request: Message) => Promise<Message>,
+  { json, callerOf }: RestApiOptions<Call>,
 ): Responder<Call> {
   const write = responseWriter(method, rule);
-  return async (call, request, reply) =>
-    write(await translateUpstreamErrors(() => handler(call, request)), request, reply);
+  return async (call, request, reply) => {
+    const response = await translateUpstreamErrors(() => handler(call, request));
+    return write(response, request, reply, (value) => json.write(callerOf(call), value));
+  };
 }
 
 /** One message of a streamed response. */
@@ -205,7 +235,12 @@ async function* contentOf(
   }
 }
 
-type WriteResponse = (response: Message, request: Message, reply: FastifyReply) => FastifyReply;
+type WriteResponse = (
+  response: Message,
+  request: Message,
+  reply: FastifyReply,
+  write: WriteJson,
+) => Promise<FastifyReply>;
 
 function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const flags = flagsThatShow(method.output);
@@ -214,7 +249,7 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const encodeShown = messageEncoder(method.output, flag?.name);
   const bodyField = rule.responseBody === '' ? undefined : fieldNamed(method.output, rule.responseBody);
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
-  return (response, request, reply) => {
+  return async (response, request, reply, write) => {
     const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
     const isInPieces = isLarge(response) && !bodyField;
     // Before the headers: an error of the encoder must not leave them to the problem document.
@@ -225,8 +260,11 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
       .code(rule.status || 200)
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-store');
-    if (json) return reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
-    const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined);
+    if (json) {
+      const written = write(bodyField ? json[bodyField.jsonName] : json);
+      return reply.send(written instanceof Promise ? await written : written);
+    }
+    const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined, write);
     return reply.send(Readable.from(pieces, { objectMode: false }));
   };
 }

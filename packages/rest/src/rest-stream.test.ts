@@ -7,6 +7,7 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
+import { bodiesOf } from '../test/stub-rest-api.ts';
 import { openApiDocument } from './openapi.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
@@ -29,7 +30,7 @@ async function openApi(handler: () => Parts) {
   const served = [implement(ExportService, {}, { exportReportingTickets: () => handler() })];
   const context = { traceIdOf: () => 'trace-1', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: served, begin: async () => ({}), ...context }),
+    registerRestApi(scope, { services: served, begin: async () => ({}), ...bodiesOf(app), ...context }),
   );
   onTestFinished(() => app.close());
   return { app, served };

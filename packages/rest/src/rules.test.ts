@@ -167,6 +167,25 @@ test('returns at once for a list of a million items', () => {
   expect(process.cpuUsage(started).user).toBeLessThan(100_000);
 });
 
+test.each([
+  ['subject', '漢'.repeat(13_000_000)],
+  ['subject', 'x'.repeat(40_000_000)],
+  ['body', '漢'.repeat(13_000_000)],
+])('of a %s that is much too long, checks nothing else, and returns at once', (name, text) => {
+  const message = create(CreateTicketRequestSchema, { channel: 1, [name]: text });
+  const started = process.cpuUsage();
+  const violations = messageValidator(CreateTicketRequestSchema)(message);
+  expect(process.cpuUsage(started).user).toBeLessThan(50_000);
+  expect(violations.map(({ pointer, code }) => `${code} ${pointer}`)).toEqual([`too_long #/${name}`]);
+});
+
+test('does not write an object that is certainly too long to count its bytes', () => {
+  const message = create(CreateTicketRequestSchema, { channel: 1, rawData: { a: '"'.repeat(20_000_000) } });
+  const started = process.cpuUsage();
+  expect(messageValidator(CreateTicketRequestSchema)(message).map(({ code }) => code)).toEqual(['too_long']);
+  expect(process.cpuUsage(started).user).toBeLessThan(50_000);
+});
+
 test('returns at most a hundred violations of each kind', () => {
   const tickets = Array.from({ length: 500 }, () => ({ id: 0, tagIds: [0, -1], version: 0 }));
   expect(found(UpdateTicketsRequestSchema, { tickets })).toHaveLength(100);

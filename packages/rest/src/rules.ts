@@ -1,17 +1,10 @@
-import {
-  type DescField,
-  type DescMessage,
-  type JsonObject,
-  type Message,
-  ScalarType,
-  toJson,
-} from '@bufbuild/protobuf';
-import { FeatureSet_FieldPresence, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { type DescField, type DescMessage, type JsonObject, type Message, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence, type Value } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
-import { isPortableJson } from './open-json.ts';
+import { inspectOpenJson, isPortableJson, isPortableValue } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
 /**
@@ -117,9 +110,17 @@ function valueSchema(field: DescField): SchemaObject {
   if (rules.maxDepth !== undefined) extra.maxDepth = rules.maxDepth;
   if (field.enum) return { type: 'integer', enum: [...spellingsOf(field.enum).keys()] };
   if (field.message) return { ...messageSchema(field.message), ...extra };
-  const keywords = keywordsOf(field);
+  const { maxLength, ...keywords } = keywordsOf(field);
+  if (maxLength !== undefined) return { type: 'string', ...withinLength(maxLength, keywords), ...extra };
   const type = jsonTypeOf(keywords);
   return { ...(type ? { type } : {}), ...keywords, ...extra };
+}
+
+/** A text that is too long is not checked further: patterns take long for it, or fail. */
+function withinLength(maxLength: number, keywords: SchemaObject): SchemaObject {
+  if (Object.keys(keywords).length === 0) return { maxLength };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { maxLength, if: { maxLength }, then: { type: 'string', ...keywords } };
 }
 
 function jsonTypeOf(keywords: SchemaObject): string | undefined {
@@ -142,12 +143,19 @@ function messageSchema(message: DescMessage): SchemaObject {
 
 function addKeywords(target: Ajv2020): Ajv2020 {
   addFormats(target, ['email', 'uri', 'uuid']);
+  // That of Ajv counts the characters of the whole text.
+  target.removeKeyword('maxLength');
   target.addKeyword({
-    keyword: 'maxBytes',
-    validate: (max: number, value: unknown) =>
-      Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value ?? null)) <= max,
+    keyword: 'maxLength',
+    type: 'string',
+    schemaType: 'number',
+    validate: (max: number, value: string) => lengthIsWithin(value, max),
   });
-  target.addKeyword({ keyword: 'maxDepth', validate: (max: number, value: unknown) => depthIsWithin(value, max) });
+  target.addKeyword({ keyword: 'maxBytes', validate: (max: number, value: unknown) => bytesAreWithin(value, max) });
+  target.addKeyword({
+    keyword: 'maxDepth',
+    validate: (max: number, value: unknown) => inspectOpenJson(value).depth <= max,
+  });
   target.addKeyword({
     keyword: 'notSupportedYet',
     validate: (_: boolean, value: unknown) => Array.isArray(value) && value.length === 0,
@@ -168,18 +176,19 @@ function addKeywords(target: Ajv2020): Ajv2020 {
   return target;
 }
 
-/** Whether JSON can express a `Value`. An RPC client can send one that is empty or NaN. */
-function isPortableValue(value: Value): boolean {
-  try {
-    return isPortableJson(toJson(ValueSchema, value));
-  } catch {
-    return false;
-  }
+/** Whether a text has at most `max` characters (code points), which are one or two units each. */
+function lengthIsWithin(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  if (text.length > 2 * max) return false;
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length <= max;
 }
 
-function depthIsWithin(value: unknown, max: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return max > 0 && Object.values(value).every((child) => depthIsWithin(child, max - 1));
+/** Whether a text, or a value as JSON, has at most `max` bytes. What is certainly longer is not written to find out. */
+function bytesAreWithin(value: unknown, max: number): boolean {
+  if (typeof value === 'string') return value.length <= max && Buffer.byteLength(value) <= max;
+  return inspectOpenJson(value).minBytes <= max && Buffer.byteLength(JSON.stringify(value ?? null)) <= max;
 }
 
 const codeOfKeyword: Record<string, string> = {
@@ -231,6 +240,8 @@ function detailOf(error: ErrorObject): string {
       return typeof error.params.allowedValues[0] === 'number'
         ? 'is not a value of this enum'
         : `must be one of: ${error.params.allowedValues.join(', ')}`;
+    case 'maxLength':
+      return `must NOT have more than ${error.schema} characters`;
     case 'maxBytes':
       return `is longer than ${error.schema} bytes`;
     case 'maxDepth':

@@ -133,3 +133,11 @@ test('takes time proportional to the length of the text', () => {
 test('escapes names as in RFC 6901', () => {
   expect(escapePointer('a/b~c~1')).toBe('a~1b~0c~01');
 });
+
+test('cuts a name of more than 200 characters in a pointer', () => {
+  const name = (length: number) => 'x'.repeat(length);
+  expect(escapePointer(name(200))).toBe(name(200));
+  expect(escapePointer(name(201))).toBe(`${name(200)}…`);
+  expect(escapePointer('/'.repeat(201))).toBe(`${'~1'.repeat(200)}…`);
+  expect(found(`{"${name(201)}":1,"${name(201)}":2}`)).toEqual([`duplicate_key #/${name(200)}…`]);
+});

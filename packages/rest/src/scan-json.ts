@@ -94,7 +94,11 @@ function violation(frames: readonly Frame[], code: string, detail: string): Viol
   return { pointer: `#${frames.map((frame) => `/${escapePointer(String(frame.segment))}`).join('')}`, code, detail };
 }
 
-/** Escapes a name for use in a JSON Pointer (RFC 6901). */
+/** A longer name is cut in pointers: a document of problems with names of megabytes takes long to write. */
+const maxNameLength = 200;
+
+/** Escapes a name for use in a JSON Pointer (RFC 6901). Of a name above 200 characters only the start is left. */
 export function escapePointer(name: string): string {
+  if (name.length > maxNameLength) return `${escapePointer(name.slice(0, maxNameLength))}…`;
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -3,6 +3,7 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import { openLargeJson } from '../src/large-json.ts';
 import { sendProblem } from '../src/problem-reply.ts';
 import { implement, type RestApiOptions, registerRestApi, type ServiceImplementation } from '../src/rest-api.ts';
 
@@ -40,6 +41,18 @@ export async function stubRestApi(
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
   });
   const served = [stubs(TicketService), stubs(TagService)];
-  await app.register(async (scope) => registerRestApi(scope, { services: served, begin, ...context }));
+  const given = { services: served, begin, ...bodiesOf(app), ...context };
+  await app.register(async (scope) => registerRestApi(scope, given));
   return { app, requests, reported };
+}
+
+/** What the REST API of a test reads and writes bodies with, until the server is closed. */
+export function bodiesOf(app: FastifyInstance, module?: URL): Pick<RestApiOptions<object>, 'json' | 'callerOf'> {
+  const maxQueuedBytes = 160 * 1024 * 1024;
+  const json = openLargeJson({
+    ...{ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes },
+    ...(module ? { module } : {}),
+  });
+  app.addHook('onClose', () => json.close());
+  return { json, callerOf: () => 'caller' };
 }

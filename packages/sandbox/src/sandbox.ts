@@ -1,6 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { fairQueue } from '@ticketing/runtime/fair-queue.ts';
 import { byteLengthOf } from './byte-length.ts';
-import { fairQueue } from './fair-queue.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
 

@@ -22,7 +22,7 @@ export interface HeldBody {
 /** Bytes up to which a body is not counted: as many small bodies as may be in flight take little memory. */
 const freeBytes = 64 * 1024;
 /** Of the bytes that a process may hold, those of one caller. */
-const callerShare = 0.5;
+export const callerShare = 0.5;
 
 /** Makes the budget of a process. Units: `maxBytes` in bytes. */
 export function bodiesInFlight(maxBytes: number): BodiesInFlight {

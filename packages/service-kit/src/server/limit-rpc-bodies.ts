@@ -9,8 +9,8 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
-import { parseJson } from '@ticketing/rest/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
 import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -21,6 +21,7 @@ import type { ServerLimits } from './server-limits.ts';
 /** What limits the bodies of RPCs. */
 export interface RpcBodyOptions {
   bodies: BodiesInFlight;
+  json: LargeJson;
   limits: ServerLimits;
   metrics: Metrics;
 }
@@ -120,9 +121,9 @@ async function* checkedBody(
     const maxMs = isAnonymous ? Math.min(limits.bodyMs, maxAnonymousMs) : limits.bodyMs;
     const received = await receive(body, maxBytes + envelopeBytes, maxMs, held.add);
     if (received.length === 0) return;
-    const message = await messageOf(received, maxBytes, check, held.add);
-    if (format.isJson) checkJson(message);
-    else limitWireStructure(message, method.input);
+    const given = await messageOf(received, maxBytes, check, held.add);
+    const message = format.isJson ? await checkedJson(given, key, check.json) : given;
+    if (!format.isJson) limitWireStructure(message, method.input);
     if (format.isEnveloped) yield envelopeOf(message.length);
     yield message;
   } catch (thrown) {
@@ -216,9 +217,10 @@ async function decompressed(
   return Buffer.concat(pieces);
 }
 
-function checkJson(message: Uint8Array): void {
-  const { violations } = parseJson(message);
+async function checkedJson(message: Uint8Array, caller: string, json: LargeJson): Promise<Uint8Array> {
+  const { body, violations } = await json.check(caller, message);
   if (violations.length > 0) throw invalidInput(violations);
+  return body;
 }
 
 function envelopeOf(length: number): Uint8Array {

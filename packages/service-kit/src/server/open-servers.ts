@@ -4,6 +4,7 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { Health as HealthService } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
 import { ServerReflection as AlphaServerReflection } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
+import { type LargeJson, openLargeJson } from '@ticketing/rest/large-json.ts';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
@@ -20,7 +21,7 @@ import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { type BodiesInFlight, bodiesInFlight, countedBody, isSmall } from './bodies-in-flight.ts';
+import { type BodiesInFlight, bodiesInFlight, callerShare, countedBody, isSmall } from './bodies-in-flight.ts';
 import type { Call } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
@@ -45,6 +46,7 @@ interface ServerParts {
   authenticator: Authenticator;
   callerLimits: CallerLimits;
   bodies: BodiesInFlight;
+  json: LargeJson;
   limits: ServerLimits;
   health: Health;
   tls: ListenerTls | undefined;
@@ -77,12 +79,16 @@ export async function openServers(
   const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
+  const maxBytes = config.maxBodyBytesInFlight;
+  const json = openLargeJson({ maxQueuedBytes: maxBytes, maxQueuedBytesPerCaller: maxBytes * callerShare });
+  kit.onClose(() => json.close());
   const parts: ServerParts = {
     log,
     metrics,
     authenticator,
     callerLimits: callerLimits(config.rateLimits, runtime.now),
-    bodies: bodiesInFlight(config.maxBodyBytesInFlight),
+    bodies: bodiesInFlight(maxBytes),
+    json,
     limits,
     health,
     tls: kit.tls.listener,
@@ -179,6 +185,8 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
       callers.set(request, caller);
       return restCall(request, reply, options.log, caller);
     },
+    json: options.json,
+    callerOf: ({ caller }) => callerKey(caller),
   });
   scope.addHook('preParsing', async (request, reply, payload) => {
     const caller = callers.get(request);
