@@ -62,6 +62,8 @@ export interface RestApiOptions<Call> extends ProblemContext {
    * request.
    */
   begin(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<Call>;
+  /** Called when the response of a call has been encoded, unless it is a stream. */
+  onEncoded?(call: Call): void;
 }
 
 /**
@@ -88,7 +90,8 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
       verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
       registerRoute(app, options, { method, rule, url, respond: responderOf(rule), findMessage });
     };
-    for (const [method, handler] of handlers) register(method, (rule) => messageResponder(method, rule, handler));
+    for (const [method, handler] of handlers)
+      register(method, (rule) => messageResponder(method, rule, handler, options));
     for (const [method, handler] of streams) register(method, () => streamResponder(handler, options));
   }
   for (const [url, allowed] of verbsOfPath) rejectOtherMethods(app, url, allowed);
@@ -160,10 +163,13 @@ function messageResponder<Call>(
   method: DescMethod,
   rule: RestRule,
   handler: (call: Call, request: Message) => Promise<Message>,
+  { onEncoded }: Pick<RestApiOptions<Call>, 'onEncoded'>,
 ): Responder<Call> {
   const write = responseWriter(method, rule);
-  return async (call, request, reply) =>
-    write(await translateUpstreamErrors(() => handler(call, request)), request, reply);
+  return async (call, request, reply) => {
+    const response = await translateUpstreamErrors(() => handler(call, request));
+    return write(response, request, reply, () => onEncoded?.(call));
+  };
 }
 
 /** One message of a streamed response. */
@@ -205,7 +211,7 @@ async function* contentOf(
   }
 }
 
-type WriteResponse = (response: Message, request: Message, reply: FastifyReply) => FastifyReply;
+type WriteResponse = (response: Message, request: Message, reply: FastifyReply, onEncoded: () => void) => FastifyReply;
 
 function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const flags = flagsThatShow(method.output);
@@ -214,7 +220,7 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const encodeShown = messageEncoder(method.output, flag?.name);
   const bodyField = rule.responseBody === '' ? undefined : fieldNamed(method.output, rule.responseBody);
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
-  return (response, request, reply) => {
+  return (response, request, reply, onEncoded) => {
     const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
     const isInPieces = isLarge(response) && !bodyField;
     // Before the headers: an error of the encoder must not leave them to the problem document.
@@ -225,10 +231,29 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
       .code(rule.status || 200)
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-store');
-    if (json) return reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+    if (json) {
+      reply.send(JSON.stringify(bodyField ? json[bodyField.jsonName] : json));
+      onEncoded();
+      return reply;
+    }
     const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined);
-    return reply.send(Readable.from(pieces, { objectMode: false }));
+    return reply.send(encodedAhead(pieces, onEncoded));
   };
+}
+
+/** How many bytes of a response are encoded before its client has read them. */
+const maxEncodedAhead = 32 * 1024 * 1024;
+
+/**
+ * Encodes a response without waiting for its client, up to a limit: the message that it is made from needs several times
+ * the memory of its JSON.
+ */
+function encodedAhead(pieces: AsyncIterable<Buffer>, onEncoded: () => void): Readable {
+  async function* untilEncoded() {
+    yield* pieces;
+    onEncoded();
+  }
+  return Readable.from(untilEncoded(), { objectMode: false, highWaterMark: maxEncodedAhead });
 }
 
 /** The property names along a path of contract names. Errors: an Error if the contract has no such field. */

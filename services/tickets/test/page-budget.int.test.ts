@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { create as createMessage } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
@@ -87,6 +89,23 @@ describe('a page of tickets with large raw data', () => {
     await Promise.allSettled(left);
     const at = Array.from({ length: 3 }, async () => (await withRawData({ limit: 15 })).status);
     expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(11).fill(200));
+  });
+
+  test('does not keep other callers waiting if its own caller does not read it', async () => {
+    const slow: Socket[] = [];
+    for (const profileId of [101, 102, 103]) {
+      const token = await tickets.identity.internalToken('tickets', testCaller({ profileId }));
+      const socket = connectTcp(Number(new URL(tickets.url).port), '127.0.0.1');
+      slow.push(socket);
+      socket.write(
+        'POST /ticket/search?includeRawData=true HTTP/1.1\r\nhost: tickets\r\ncontent-type: application/json\r\n' +
+          `authorization: Bearer ${token}\r\ncontent-length: 12\r\n\r\n{"limit":15}`,
+      );
+      // The first bytes only.
+      await once(socket, 'readable');
+    }
+    expect((await withRawData({ limit: 15 })).status).toBe(200);
+    for (const socket of slow) socket.destroy();
   });
 
   test.each(['connect', 'grpc'] as const)('is bounded, and gives its bytes back, by %s too', async (protocol) => {
