@@ -190,7 +190,10 @@ function streamResponder<Call>(
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
-    return reply.send(Readable.from(contentOf(data, parts, failed), { objectMode: false }));
+    const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
+    // Also if the client has gone before anything was read.
+    content.once('close', () => void parts.return?.().catch(failed));
+    return reply.send(content);
   };
 }
 
@@ -206,8 +209,6 @@ async function* contentOf(
   } catch (error) {
     failed(error);
     throw error;
-  } finally {
-    await rest.return?.();
   }
 }
 
