@@ -5,6 +5,7 @@ import { ViolationSchema } from '@ticketing/contracts/ticketing/api/v1/problem_p
 import type { Schema, SchemaWriter } from './openapi-schema.ts';
 import { takesIdempotencyKey } from './options.ts';
 import { type ProblemDocument, problemMediaType } from './problem.ts';
+import { generalCodes } from './problem-codes.ts';
 import type { Binding } from './request-reader.ts';
 
 /** The properties of a route that determine which problems it can return. */
@@ -95,7 +96,7 @@ export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: S
       .filter((status) => statuses.has(status))
       .map((status) => {
         const { name, ...response } = problems[status];
-        return [name, { ...response, content }];
+        return [name, { ...response, 'x-problem-codes': [...generalCodes[status]], content }];
       }),
   );
 }

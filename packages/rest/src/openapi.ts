@@ -11,6 +11,7 @@ import {
 } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
+import { namedCodes } from './problem-codes.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
 
@@ -53,6 +54,8 @@ export interface OpenApiOperation {
   deprecated?: true;
   /** The right that the caller needs. */
   'x-required-right'?: string;
+  /** The codes of its problem documents, besides those of the problem responses that it refers to. */
+  'x-problem-codes'?: string[];
   security?: Record<string, string[]>[];
   parameters?: JsonObject[];
   requestBody?: JsonObject;
@@ -188,6 +191,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(rule.asyncResponse === '' ? [] : [preferAsync]),
   ];
   const requestBody = requestBodyOf(route, schemas);
+  const codes = namedCodes(method);
   return {
     operationId: method.localName,
     tags: [tagOf(service)],
@@ -195,6 +199,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(description === '' ? {} : { description }),
     ...(method.deprecated ? { deprecated: true } : {}),
     ...access.members,
+    ...(codes.length > 0 ? { 'x-problem-codes': codes } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses,
