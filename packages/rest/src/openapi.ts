@@ -2,16 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { commentsOf } from './comments.ts';
-import {
-  type ProblemStatus,
-  problemObject,
-  problemReferences,
-  problemResponses,
-  problemStatusesOf,
-} from './openapi-problems.ts';
+import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
-import { namedCodes } from './problem-codes.ts';
+import { namedCodes, type ProblemStatus } from './problem-codes.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
 

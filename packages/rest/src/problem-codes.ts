@@ -1,6 +1,11 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { commentsOf } from './comments.ts';
-import type { ProblemStatus } from './openapi-problems.ts';
+
+/** The statuses that problem documents of operations can have. */
+export const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
+
+/** A status that a problem document can have. */
+export type ProblemStatus = (typeof problemStatuses)[number];
 
 /**
  * The codes with which an operation may respond although its contract does not name them: those of the credential, of

@@ -3,19 +3,12 @@ import { byteLengthOf } from './byte-length.ts';
 import { fairQueue } from './fair-queue.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
-import { workerShares } from './worker-shares.ts';
+import { type ShareLimits, workerShares } from './worker-shares.ts';
 
 /** The limits of a sandbox. */
-export interface SandboxLimits extends WorkerLimits {
+export interface SandboxLimits extends WorkerLimits, ShareLimits {
   /** The texts in the result of a run, in UTF-8. */
   maxOutputBytes: number;
-  /**
-   * How many workers run at the same time. Each is started when it is first needed. If there are several, one is always
-   * left for others than the caller with the most runs, and for runs that are not long.
-   */
-  maxWorkers: number;
-  /** A run whose arguments have more texts than this, in UTF-8, is a long one. */
-  longRunBytes: number;
   /** How many runs may wait for a worker. */
   maxQueued: number;
   /** The texts in the arguments of the runs that wait, in UTF-8. A single run may have more. */
