@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
-import { create as createMessage } from '@bufbuild/protobuf';
+import { create as createMessage, toBinary } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
@@ -132,6 +133,32 @@ describe('a page of tickets with large raw data', () => {
     await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
   });
 });
+
+test('a large ticket that a client does not read over gRPC keeps only its own caller waiting', async () => {
+  const ticketId = await create({ subject: 'unread', body: 'x'.repeat(5 * mebibyte), rawData: { text } });
+  const message = Buffer.from(toBinary(GetTicketRequestSchema, createMessage(GetTicketRequestSchema, { ticketId })));
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  const sessions: ClientHttp2Session[] = [];
+  for (const profileId of [201, 202, 203]) {
+    const session = connectHttp2(`http://127.0.0.1:${tickets.running.ports.grpc}`);
+    sessions.push(session);
+    const request = session.request({
+      ':method': 'POST',
+      ':path': `/${TicketService.typeName}/GetTicket`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: `Bearer ${await tickets.identity.internalToken('tickets', testCaller({ profileId }))}`,
+    });
+    request.end(Buffer.concat([prefix, message]));
+    // What follows stays in the server, because the window of the stream is full.
+    await once(request, 'response');
+    await once(request, 'readable');
+  }
+  expect((await tickets.request('GET', `/ticket/${ticketId}?includeRawData=true`)).status).toBe(200);
+  for (const session of sessions) session.destroy();
+  await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
+}, 30_000);
 
 test('a page that is large for another reason than raw data is bounded too, also when it is the first one', async () => {
   const ids: number[] = [];
