@@ -81,7 +81,7 @@ describe('a run', () => {
   });
 
   it.each(['spin', 'backtrack'] as const)('is ended at the limit of time: %s', async (name) => {
-    const sandbox = open({ timeoutMs: 100 });
+    const sandbox = open({ timeoutMs: 1000 });
     await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
     expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
   });
@@ -149,7 +149,7 @@ describe('the queue', () => {
   });
 
   it('is emptied in order, by as many workers as the limit says', async () => {
-    const sandbox = open({ maxWorkers: 2, timeoutMs: 300 });
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 1000 });
     const ended: string[] = [];
     const spinning = expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
     await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('other', 'repeat', text, 1))));
