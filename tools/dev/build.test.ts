@@ -15,7 +15,7 @@ test('makes the program of a service, and beside it those of its workers', async
   const [worker = ''] = globSync(join(folder, 'tickets', 'body.worker-*.mjs'));
   expect(globSync(programIn(folder, 'tickets'))).toHaveLength(1);
   const sandbox = openSandbox<{ wordsOf(texts: string[]): string[] }>(pathToFileURL(worker), {
-    ...{ timeoutMs: 10_000, maxHeapMb: 64, maxOutputBytes: 1000, maxWorkers: 1 },
+    ...{ timeoutMs: 10_000, maxHeapMb: 64, maxOutputBytes: 1000, maxWorkers: 1, longRunBytes: 1000 },
     ...{ maxQueued: 1, maxQueuedBytes: 1000, maxQueuedPerCaller: 1, maxQueuedBytesPerCaller: 1000, idleMs: 1000 },
   });
   expect(await sandbox.run('someone', 'wordsOf', ['Größe 4711'])).toEqual(['grosse', '4711']);

@@ -8,6 +8,7 @@ const keys = {
   issuerJwksFile: 'issuer-keys.json',
   internalJwksFile: 'keys.json',
   signingKeyFile: (service: string) => `${service}.json`,
+  encryptionKey: '',
 };
 const ports = { http: 1, grpc: 2, internal: 3 };
 const inputs = { keys, logLevel: 'info', ports, calledPorts: () => ports, mongodbUri: 'mongodb://store' };

@@ -5,6 +5,7 @@ import { ViolationSchema } from '@ticketing/contracts/ticketing/api/v1/problem_p
 import type { Schema, SchemaWriter } from './openapi-schema.ts';
 import { takesIdempotencyKey } from './options.ts';
 import { type ProblemDocument, problemMediaType } from './problem.ts';
+import { generalCodes, type ProblemStatus, problemStatuses } from './problem-codes.ts';
 import type { Binding } from './request-reader.ts';
 
 /** The properties of a route that determine which problems it can return. */
@@ -43,11 +44,6 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
   }
   return problemStatuses.filter((status) => occurs[status]);
 }
-
-const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
-
-/** A status that a problem document can have. */
-export type ProblemStatus = (typeof problemStatuses)[number];
 
 const retryAfter: Record<string, JsonObject> = {
   'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
@@ -95,7 +91,7 @@ export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: S
       .filter((status) => statuses.has(status))
       .map((status) => {
         const { name, ...response } = problems[status];
-        return [name, { ...response, content }];
+        return [name, { ...response, 'x-problem-codes': [...generalCodes[status]], content }];
       }),
   );
 }

@@ -80,13 +80,15 @@ describe('openApiDocument', () => {
     expect(operation).toEqual({
       operationId: 'listTags',
       tags: ['Tag'],
-      summary: 'Lists tags by name',
-      description: 'Disabled tags are left out unless asked for.',
+      summary: 'Lists tags by full name',
+      description: 'Disabled tags are left out unless asked for.\n\nErrors: `page_too_large`.',
+      'x-problem-codes': ['page_too_large'],
       parameters: [
         {
           name: 'q',
           in: 'query',
-          description: 'Part of the name, without regard to case.',
+          description:
+            'Part of the full name, without regard to case, so that a tag is found together with those below it.',
           required: false,
           schema: { type: 'string', maxLength: 320 },
         },
@@ -198,6 +200,7 @@ describe('openApiDocument', () => {
       headers: {
         'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
       },
+      'x-problem-codes': ['rate_limited', 'too_many_at_once', 'idempotency_budget_exceeded'],
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     });
   });

@@ -2,15 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { commentsOf } from './comments.ts';
-import {
-  type ProblemStatus,
-  problemObject,
-  problemReferences,
-  problemResponses,
-  problemStatusesOf,
-} from './openapi-problems.ts';
+import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
+import { namedCodes, type ProblemStatus } from './problem-codes.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
 
@@ -53,6 +48,8 @@ export interface OpenApiOperation {
   deprecated?: true;
   /** The right that the caller needs. */
   'x-required-right'?: string;
+  /** The codes of its problem documents, besides those of the problem responses that it refers to. */
+  'x-problem-codes'?: string[];
   security?: Record<string, string[]>[];
   parameters?: JsonObject[];
   requestBody?: JsonObject;
@@ -188,6 +185,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(rule.asyncResponse === '' ? [] : [preferAsync]),
   ];
   const requestBody = requestBodyOf(route, schemas);
+  const codes = namedCodes(method);
   return {
     operationId: method.localName,
     tags: [tagOf(service)],
@@ -195,6 +193,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(description === '' ? {} : { description }),
     ...(method.deprecated ? { deprecated: true } : {}),
     ...access.members,
+    ...(codes.length > 0 ? { 'x-problem-codes': codes } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses,

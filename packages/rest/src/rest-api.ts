@@ -69,6 +69,8 @@ export interface RestApiOptions<Call> extends ProblemContext {
   json: LargeJson;
   /** Names the caller of a call: callers whose large bodies wait are served in turn. */
   callerOf(call: Call): string;
+  /** Called when the response of a call has been encoded, unless it is a stream. */
+  onEncoded?(call: Call): void;
 }
 
 /**
@@ -187,12 +189,16 @@ function messageResponder<Call>(
   method: DescMethod,
   rule: RestRule,
   handler: (call: Call, request: Message) => Promise<Message>,
-  { json, callerOf }: RestApiOptions<Call>,
+  { json, callerOf, onEncoded }: RestApiOptions<Call>,
 ): Responder<Call> {
   const write = responseWriter(method, rule);
   return async (call, request, reply) => {
     const response = await translateUpstreamErrors(() => handler(call, request));
-    return write(response, request, reply, (value) => json.write(callerOf(call), value));
+    const encoding = {
+      write: (value: unknown) => json.write(callerOf(call), value),
+      onEncoded: () => onEncoded?.(call),
+    };
+    return write(response, request, reply, encoding);
   };
 }
 
@@ -214,7 +220,10 @@ function streamResponder<Call>(
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
-    return reply.send(Readable.from(contentOf(data, parts, failed), { objectMode: false }));
+    const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
+    // Also if the client has gone before anything was read.
+    content.once('close', () => void parts.return?.().catch(failed));
+    return reply.send(content);
   };
 }
 
@@ -230,16 +239,21 @@ async function* contentOf(
   } catch (error) {
     failed(error);
     throw error;
-  } finally {
-    await rest.return?.();
   }
+}
+
+/** How a response is encoded. */
+interface Encoding {
+  write: WriteJson;
+  /** Called when all of it has been encoded. */
+  onEncoded(): void;
 }
 
 type WriteResponse = (
   response: Message,
   request: Message,
   reply: FastifyReply,
-  write: WriteJson,
+  encoding: Encoding,
 ) => Promise<FastifyReply>;
 
 function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
@@ -249,7 +263,7 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
   const encodeShown = messageEncoder(method.output, flag?.name);
   const bodyField = rule.responseBody === '' ? undefined : fieldNamed(method.output, rule.responseBody);
   const etag = rule.etag === '' ? undefined : localNameAt(method.output, rule.etag.split('.'));
-  return async (response, request, reply, write) => {
+  return async (response, request, reply, { write, onEncoded }) => {
     const isShown = flag !== undefined && valueAt(request, [flag.localName]) === true;
     const isInPieces = isLarge(response) && !bodyField;
     // Before the headers: an error of the encoder must not leave them to the problem document.
@@ -262,11 +276,28 @@ function responseWriter(method: DescMethod, rule: RestRule): WriteResponse {
       .header('cache-control', 'no-store');
     if (json) {
       const written = write(bodyField ? json[bodyField.jsonName] : json);
-      return reply.send(written instanceof Promise ? await written : written);
+      reply.send(written instanceof Promise ? await written : written);
+      onEncoded();
+      return reply;
     }
     const pieces = writeInPieces(method.output, response, isShown ? flag.name : undefined, write);
-    return reply.send(Readable.from(pieces, { objectMode: false }));
+    return reply.send(encodedAhead(pieces, onEncoded));
   };
+}
+
+/** How many bytes of a response are encoded before its client has read them. */
+const maxEncodedAhead = 32 * 1024 * 1024;
+
+/**
+ * Encodes a response without waiting for its client, up to a limit: the message that it is made from needs several times
+ * the memory of its JSON.
+ */
+function encodedAhead(pieces: AsyncIterable<Buffer>, onEncoded: () => void): Readable {
+  async function* untilEncoded() {
+    yield* pieces;
+    onEncoded();
+  }
+  return Readable.from(untilEncoded(), { objectMode: false, highWaterMark: maxEncodedAhead });
 }
 
 /** The property names along a path of contract names. Errors: an Error if the contract has no such field. */

@@ -15,6 +15,15 @@ test('keys are served in turn, and the items of a key in order', () => {
   expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
+test('a key whose oldest item may not be taken keeps its turn, and lets the others pass', () => {
+  const queue = fairQueue<string>(many);
+  for (const item of ['a1', 'a2', 'b1', 'c1']) queue.add(item.charAt(0), 1, item);
+  const without = (held: string) => queue.take((item) => item !== held);
+  expect([without('a1'), without('a1'), without('a1')]).toEqual(['b1', 'c1', undefined]);
+  queue.add('b', 1, 'b2');
+  expect(takeAll(queue)).toEqual(['a1', 'b2', 'a2']);
+});
+
 test('a key takes its limit of items and of bytes, and others go on', () => {
   const queue = fairQueue<string>({ ...many, maxItemsPerKey: 2, maxBytesPerKey: 10 });
   expect([queue.add('a', 5, 'a1'), queue.add('a', 6, 'no'), queue.add('a', 5, 'a2')]).toEqual([true, false, true]);

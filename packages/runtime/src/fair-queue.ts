@@ -10,8 +10,8 @@ export interface QueueLimits {
 export interface FairQueue<Item> {
   /** Returns false if a limit is reached. One item alone may have more bytes than the limits of bytes. */
   add(key: string, bytes: number, item: Item): boolean;
-  /** Removes the oldest item of the key whose turn it is. */
-  take(): Item | undefined;
+  /** Removes the oldest item of the first key in turn whose oldest item may be taken now; the other keys keep their turn. */
+  take(mayTake?: (item: Item) => boolean): Item | undefined;
 }
 
 interface Waiting<Item> {
@@ -42,18 +42,19 @@ export function fairQueue<Item>(limits: QueueLimits): FairQueue<Item> {
       byKey.set(key, waiting);
       return true;
     },
-    take() {
-      const [turn] = byKey;
-      if (!turn) return undefined;
-      const [key, waiting] = turn;
-      const taken = waiting.items.shift();
-      byKey.delete(key);
-      if (waiting.items.length > 0) byKey.set(key, waiting);
-      if (!taken) return undefined;
-      waiting.bytes -= taken.bytes;
-      count -= 1;
-      allBytes -= taken.bytes;
-      return taken.item;
+    take(mayTake = () => true) {
+      for (const [key, waiting] of byKey) {
+        const [oldest] = waiting.items;
+        if (!oldest || !mayTake(oldest.item)) continue;
+        waiting.items.shift();
+        byKey.delete(key);
+        if (waiting.items.length > 0) byKey.set(key, waiting);
+        waiting.bytes -= oldest.bytes;
+        count -= 1;
+        allBytes -= oldest.bytes;
+        return oldest.item;
+      }
+      return undefined;
     },
   };
 }

@@ -14,6 +14,7 @@ function open(limits: Partial<SandboxLimits> = {}, module = probe): Sandbox<Prob
     maxHeapMb: 64,
     maxOutputBytes: 1000,
     maxWorkers: 1,
+    longRunBytes: 1000,
     maxQueued: 10,
     maxQueuedBytes: 1000,
     maxQueuedPerCaller: 10,
@@ -80,7 +81,7 @@ describe('a run', () => {
   });
 
   it.each(['spin', 'backtrack'] as const)('is ended at the limit of time: %s', async (name) => {
-    const sandbox = open({ timeoutMs: 100 });
+    const sandbox = open({ timeoutMs: 1000 });
     await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
     expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
   });
@@ -148,12 +149,33 @@ describe('the queue', () => {
   });
 
   it('is emptied in order, by as many workers as the limit says', async () => {
-    const sandbox = open({ maxWorkers: 2, timeoutMs: 300 });
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 1000 });
     const ended: string[] = [];
     const spinning = expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
-    await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('someone', 'repeat', text, 1))));
+    await Promise.all(['a', 'b', 'c'].map(async (text) => ended.push(await sandbox.run('other', 'repeat', text, 1))));
     expect(ended).toEqual(['a', 'b', 'c']);
     await spinning;
+  });
+
+  it('leaves a worker to others than a caller whose runs do not end', async () => {
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 60_000 });
+    const settled: string[] = [];
+    const spin = (caller: string) => sandbox.run(caller, 'spin').finally(() => settled.push(caller));
+    const runs = [spin('a'), spin('a'), sandbox.run('a', 'repeat', 'x', 1)];
+    expect(await sandbox.run('b', 'repeat', 'x', 2)).toBe('xx');
+    expect(await sandbox.run('c', 'repeat', 'x', 3)).toBe('xxx');
+    expect(settled).toEqual([]);
+    await Promise.all([sandbox.close(), ...runs.map((run) => expect(run).rejects.toThrow('stopping'))]);
+  });
+
+  it('leaves a worker to short runs while long ones of several callers are made', async () => {
+    const sandbox = open({ maxWorkers: 2, longRunBytes: 200, timeoutMs: 60_000 });
+    const settled: string[] = [];
+    const spin = (caller: string) => sandbox.run(caller, 'spin', 'x'.repeat(200)).finally(() => settled.push(caller));
+    const runs = [spin('a'), spin('b')];
+    expect(await sandbox.run('c', 'repeat', 'x', 2)).toBe('xx');
+    expect(settled).toEqual([]);
+    await Promise.all([sandbox.close(), ...runs.map((run) => expect(run).rejects.toThrow('stopping'))]);
   });
 });
 

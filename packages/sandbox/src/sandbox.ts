@@ -3,13 +3,12 @@ import { fairQueue } from '@ticketing/runtime/fair-queue.ts';
 import { byteLengthOf } from './byte-length.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
+import { type ShareLimits, workerShares } from './worker-shares.ts';
 
 /** The limits of a sandbox. */
-export interface SandboxLimits extends WorkerLimits {
+export interface SandboxLimits extends WorkerLimits, ShareLimits {
   /** The texts in the result of a run, in UTF-8. */
   maxOutputBytes: number;
-  /** How many workers run at the same time. Each is started when it is first needed. */
-  maxWorkers: number;
   /** How many runs may wait for a worker. */
   maxQueued: number;
   /** The texts in the arguments of the runs that wait, in UTF-8. A single run may have more. */
@@ -26,7 +25,7 @@ export interface SandboxLimits extends WorkerLimits {
 export interface Sandbox<Functions extends SandboxFunctions> {
   /**
    * Runs a function. Arguments and result are copied. `caller` is whoever causes the run: the callers whose runs wait
-   * are served in turn, and each has a share of the queue.
+   * are served in turn, and each has a share of the workers and of the queue.
    *
    * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
    * runs wait, of this caller or of all, and `sandbox_closed`; that of an argument that cannot be copied.
@@ -41,6 +40,8 @@ export interface Sandbox<Functions extends SandboxFunctions> {
 }
 
 interface Job {
+  caller: string;
+  bytes: number;
   message: Omit<RunMessage, 'endAfterMs'>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -56,7 +57,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
   module: URL,
   limits: SandboxLimits,
 ): Sandbox<Functions> {
-  const { maxOutputBytes, maxWorkers, idleMs } = limits;
+  const { maxOutputBytes, idleMs } = limits;
   const queue = fairQueue<Job>({
     maxItems: limits.maxQueued,
     maxBytes: limits.maxQueuedBytes,
@@ -65,19 +66,21 @@ export function openSandbox<Functions extends SandboxFunctions>(
   });
   const idle: SandboxWorker[] = [];
   const workers = new Set<SandboxWorker>();
+  const shares = workerShares(limits);
   /** The runs that have a worker, which may still be starting. */
   const running = new Set<Promise<void>>();
   let isClosed = false;
   let idleTimer: NodeJS.Timeout | undefined;
 
-  /** Gives a run to an idle worker, or to a new one, and afterwards the next one that waits. */
+  /** Gives a run to an idle worker, or to a new one, and afterwards those that wait. */
   function start(job: Job): void {
     clearTimeout(idleTimer);
+    const release = shares.take(job);
     const run = work(job).finally(() => {
       running.delete(run);
-      const next = queue.take();
-      if (next) start(next);
-      else if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
+      release();
+      for (let next = queue.take(shares.isFree); next; next = queue.take(shares.isFree)) start(next);
+      if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
     });
     running.add(run);
   }
@@ -121,9 +124,11 @@ export function openSandbox<Functions extends SandboxFunctions>(
     run: (caller, name, ...args) =>
       new Promise((resolve, reject) => {
         if (isClosed) throw closed();
-        const job = { message: { name, args, maxOutputBytes }, resolve: resolve as Job['resolve'], reject };
-        if (running.size < maxWorkers) start(job);
-        else if (!queue.add(caller, byteLengthOf(args), job)) throw busyError();
+        const bytes = byteLengthOf(args);
+        const message = { name, args, maxOutputBytes };
+        const job = { caller, bytes, message, resolve: resolve as Job['resolve'], reject };
+        if (shares.isFree(job)) start(job);
+        else if (!queue.add(caller, bytes, job)) throw busyError();
       }),
     async close() {
       isClosed = true;

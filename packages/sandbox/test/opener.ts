@@ -7,6 +7,7 @@ const sandbox = openSandbox<ProbeFunctions>(new URL('./probe.worker.ts', import.
   maxHeapMb: 64,
   maxOutputBytes: 1000,
   maxWorkers: 1,
+  longRunBytes: 1000,
   maxQueued: 10,
   maxQueuedBytes: 1000,
   maxQueuedPerCaller: 10,

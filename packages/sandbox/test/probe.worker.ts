@@ -9,7 +9,7 @@ const functions = {
     throw new Error(message);
   },
   exit: () => process.exit(3),
-  spin() {
+  spin(_text?: string) {
     for (;;);
   },
   backtrack: () => /^(?:a+)+$/.test(`${'a'.repeat(60)}b`),

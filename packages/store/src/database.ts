@@ -19,7 +19,12 @@ export interface Database {
 export interface OpenOptions {
   /** Whether this process sets the database up; otherwise it counts as opened only when another process has. */
   isSetUpHere?: boolean;
+  /** How many connections there are, and how long an operation waits for one. Tests replace it. */
+  pool?: { size: number; waitMs: number };
 }
+
+/** An operation that gets no connection in this time fails as if the database could not be reached. */
+const defaultPool = { size: 50, waitMs: 5_000 };
 
 const retryMs = 500;
 const reportAfterMs = 10_000;
@@ -30,18 +35,18 @@ const freshMs = 3 * heartbeatMs;
 /**
  * Opens a database. Writes are acknowledged by a majority and journaled, unless the URI sets `w` (a single server has no
  * majority). Does not wait for the server: it keeps trying to connect and reports the first failure, and operations fail
- * within 2 seconds while no server can be reached.
+ * within 2 seconds while no server can be reached, and within 5 while all connections are in use.
  */
 export function openDatabase(
   uri: string,
   name: string,
   onUnreachable: (error: unknown) => void,
-  { isSetUpHere = false }: OpenOptions = {},
+  { isSetUpHere = false, pool = defaultPool }: OpenOptions = {},
 ): Database {
   const connection = mongoose.createConnection();
   const closing = new AbortController();
   const state = { isOpened: false, respondedAt: Number.NEGATIVE_INFINITY };
-  const connected = connect(connection, { uri, name, onUnreachable, isSetUpHere, state }, closing.signal);
+  const connected = connect(connection, { uri, name, onUnreachable, isSetUpHere, pool, state }, closing.signal);
   return {
     id: `${uri} ${name}`,
     connection,
@@ -60,11 +65,10 @@ export function openDatabase(
   };
 }
 
-interface ConnectOptions {
+interface ConnectOptions extends Required<OpenOptions> {
   uri: string;
   name: string;
   onUnreachable(error: unknown): void;
-  isSetUpHere: boolean;
   state: { isOpened: boolean; respondedAt: number };
 }
 
@@ -74,14 +78,14 @@ interface ConnectOptions {
  */
 async function connect(
   connection: Connection,
-  { uri, name, onUnreachable, isSetUpHere, state }: ConnectOptions,
+  { uri, name, onUnreachable, isSetUpHere, pool, state }: ConnectOptions,
   closing: AbortSignal,
 ): Promise<(() => void) | undefined> {
   let isReported = false;
   while (!closing.aborted) {
     let stopFollowing: (() => void) | undefined;
     try {
-      await connection.openUri(uri, { dbName: name, ...connectionOptions(uri) });
+      await connection.openUri(uri, { dbName: name, ...connectionOptions(uri, pool) });
       stopFollowing = await followServerTime(connection);
       if (!isSetUpHere) await untilSetUp(connection, onUnreachable, closing);
       if (closing.aborted) return stopFollowing;
@@ -113,7 +117,7 @@ async function untilSetUp(
 
 const pause = (closing: AbortSignal) => setTimeout(retryMs, undefined, { signal: closing }).catch(() => undefined);
 
-function connectionOptions(uri: string): ConnectionOptions {
+function connectionOptions(uri: string, { size, waitMs }: typeof defaultPool): ConnectionOptions {
   return {
     autoIndex: false,
     autoCreate: false,
@@ -124,8 +128,9 @@ function connectionOptions(uri: string): ConnectionOptions {
     // Polling needs one connection; the driver's streaming protocol would need two, and twice the messages.
     heartbeatFrequencyMS: heartbeatMs,
     serverMonitoringMode: 'poll',
-    maxPoolSize: 50,
-    minPoolSize: 2,
+    maxPoolSize: size,
+    minPoolSize: Math.min(2, size),
+    waitQueueTimeoutMS: waitMs,
     ...(/[?&]w=/.test(uri) ? {} : { writeConcern: { w: 'majority', journal: true } }),
     readConcern: { level: 'majority' },
     retryWrites: false,

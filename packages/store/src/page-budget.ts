@@ -1,5 +1,6 @@
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { type ByteBudget, byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import { responsesBeingSent } from './responses-being-sent.ts';
 
 /** The most bytes of stored documents that one page of results may have. */
 export const maxPageBytes = 16 * 1024 * 1024;
@@ -8,59 +9,103 @@ export const maxOpenBytesAtOnce = 1024 * 1024;
 /** A page of up to this many bytes is not counted: the number of requests in flight bounds such pages. */
 export const smallPageBytes = 1024 * 1024;
 
-/** The pages that a process holds at once, from before they are read until their responses have been sent. */
-const limits = { total: 2 * maxPageBytes, perKey: maxPageBytes };
-const maxWaitMs = 5_000;
+/** How many bytes of pages a process holds at once. Tests replace some of the limits. */
+export interface PageLimits {
+  /** All pages from before they are read until their responses are encoded: a page needs several times its bytes then. */
+  reading: number;
+  /** All encoded responses that are being sent. */
+  sending: number;
+  /** Of one caller, in both states together. */
+  ofCaller: number;
+  /** How long a request waits for bytes. */
+  waitMs: number;
+  /** How long a response may hold bytes: 16 MiB in this time are 280 kB/s. */
+  holdMs: number;
+}
+
+const defaultLimits: PageLimits = {
+  reading: 2 * maxPageBytes,
+  sending: 8 * maxPageBytes,
+  ofCaller: maxPageBytes,
+  waitMs: 5_000,
+  holdMs: 60_000,
+};
 
 /** A request that reads a page. */
 export interface PageRequester {
   signal: AbortSignal;
+  /** How long the request waits for bytes, if not as long as others. */
+  waitMs?: number;
+  /** Calls a function when the response has been encoded; not if there is none, or no longer a client. */
+  onEncoded(done: () => void): void;
   /** Calls a function when the response has been sent, or its connection has ended. */
   onEnd(done: () => void): void;
   /** Ends a response that its client does not read. */
   endResponse(): void;
 }
 
-/** How long a response may hold bytes: a client that reads 16 MiB more slowly than 280 kB/s would keep others waiting. */
-const maxHoldMs = 60_000;
-
 /** The bytes of pages of results that a process holds. */
 export interface PageBudget {
   /**
-   * Takes the bytes of a page for a request, until the request ends. Waits until they are free: a page needs several
-   * times its bytes while it is read and encoded. Small pages take nothing.
+   * Takes the bytes of a page for a request, until the request ends. Waits until they are free. Small pages take nothing.
+   * A client that reads slowly keeps only its own caller waiting. When the encoded responses of slow clients have too many
+   * bytes together, the one that has been sent for the longest is ended.
    *
    * Errors: too_much_at_once, after 5 seconds; the reason of the request's signal.
    */
   take(key: string, bytes: number, request: PageRequester): Promise<void>;
 }
 
-/** Opens the budget of a process; a caller (`key`) has half of it at most. */
+/** Opens the budget of a process; `used` returns the bytes that are held. */
 export function openPageBudget(
-  budget: ByteBudget = byteBudget(limits),
-  waitMs = maxWaitMs,
-  holdMs = maxHoldMs,
-): PageBudget {
+  changedLimits: Partial<PageLimits> = {},
+): PageBudget & { used(): { reading: number; sending: number } } {
+  const limits = { ...defaultLimits, ...changedLimits };
+  const callers = byteBudget({ total: Number.POSITIVE_INFINITY, perKey: limits.ofCaller });
+  const reading = byteBudget({ total: limits.reading, perKey: limits.reading });
+  const sending = responsesBeingSent(limits.sending);
+
+  /** Takes the bytes of a caller and of all callers. Returns the functions that give them back. */
+  async function acquire(key: string, bytes: number, signal: AbortSignal) {
+    const ofCaller = await callers.acquire(key, bytes, signal);
+    try {
+      return { ofCaller, ofReading: await reading.acquire('all', bytes, signal) };
+    } catch (error) {
+      ofCaller();
+      throw error;
+    }
+  }
+
   return {
     async take(key, bytes, request) {
       if (bytes <= smallPageBytes) return;
-      const { signal } = request;
+      const { signal, waitMs = limits.waitMs } = request;
+      const held = Math.min(bytes, maxPageBytes);
       const giveUp = AbortSignal.timeout(waitMs);
-      const release = await budget
-        .acquire(key, Math.min(bytes, maxPageBytes), AbortSignal.any([signal, giveUp]))
-        .catch((error: unknown) => {
+      const { ofCaller, ofReading } = await acquire(key, held, AbortSignal.any([signal, giveUp])).catch(
+        (error: unknown) => {
           throw giveUp.aborted && !signal.aborted ? tooMuchAtOnce() : error;
-        });
+        },
+      );
+      const giveBack = [ofCaller, ofReading];
       if (signal.aborted) {
-        release();
+        for (const release of giveBack) release();
         throw signal.reason;
       }
-      const timer = setTimeout(() => request.endResponse(), holdMs).unref();
+      const timer = setTimeout(() => request.endResponse(), limits.holdMs).unref();
+      giveBack.push(() => clearTimeout(timer));
+      let isEnded = false;
+      request.onEncoded(() => {
+        if (isEnded) return;
+        ofReading();
+        giveBack.push(sending.add(held, () => request.endResponse()));
+      });
       request.onEnd(() => {
-        clearTimeout(timer);
-        release();
+        isEnded = true;
+        for (const release of giveBack) release();
       });
     },
+    used: () => ({ reading: reading.used(), sending: sending.used() }),
   };
 }
 

@@ -71,7 +71,7 @@ const unavailableServerCodes = new Set<unknown>([91, 189, 10_107, 11_600, 11_602
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ECONNABORTED']);
 
-/** Whether an operation failed because no server could be reached, or the connection broke. */
+/** Whether an operation failed because no server could be reached, no connection was free, or the connection broke. */
 export function isUnreachable(error: unknown): boolean {
   // The driver wraps the error of a bulk write.
   if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error) {
@@ -84,10 +84,16 @@ export function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
+    isWithoutConnection(error) ||
     // This process is stopping, and has closed its client.
     error instanceof mongo.MongoClientClosedError ||
     error instanceof mongoose.Error.MongooseServerSelectionError ||
     // The error that mongoose throws before the first connection has no class of its own.
     (error instanceof mongoose.MongooseError && error.message.includes('before initial connection'))
   );
+}
+
+/** Whether all connections stayed in use. The driver does not export the class of this error. */
+function isWithoutConnection(error: unknown): boolean {
+  return error instanceof mongo.MongoDriverError && error.name === 'MongoWaitQueueTimeoutError';
 }

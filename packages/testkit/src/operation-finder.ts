@@ -3,6 +3,8 @@ import type { Schema } from '@ticketing/rest/openapi-schema.ts';
 
 /** A response of an operation in an OpenAPI document. */
 export interface ListedResponse {
+  /** The codes of its problem documents; undefined if the document lists none. */
+  codes?: readonly string[];
   headers?: Record<string, { required?: boolean; schema: Schema }>;
   content?: Record<string, { schema: Schema }>;
 }
@@ -44,12 +46,14 @@ function pathOperations(document: OpenApiDocument, operations: Record<string, Op
   return { methods: [...responses.keys()], responsesOf: (method) => responses.get(method) };
 }
 
-function listedResponses(document: OpenApiDocument, { responses }: OpenApiOperation): ListedResponses {
+function listedResponses(document: OpenApiDocument, { responses, ...operation }: OpenApiOperation): ListedResponses {
   const resolved = Object.entries(responses).map(([status, response]) => {
     if (typeof response.$ref !== 'string') return [status, response];
     const component = document.components.responses[response.$ref.replace('#/components/responses/', '')];
     if (!component) throw new Error(`the document refers to ${response.$ref}, which it does not have`);
-    return [status, component];
+    const general = component['x-problem-codes'];
+    const codes = Array.isArray(general) ? { codes: [...general, ...(operation['x-problem-codes'] ?? [])] } : {};
+    return [status, { ...component, ...codes }];
   });
   return Object.fromEntries(resolved);
 }

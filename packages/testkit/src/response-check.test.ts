@@ -4,7 +4,7 @@ import { type ReceivedResponse, responseChecker } from './response-check.ts';
 
 const problemSchema = {
   type: 'object',
-  properties: { status: { type: 'integer' }, code: { type: 'string' } },
+  properties: { status: { type: 'integer' }, code: { type: 'string' }, errors: { type: 'array', items: {} } },
   required: ['status', 'code'],
 };
 const document: OpenApiDocument = {
@@ -17,6 +17,7 @@ const document: OpenApiDocument = {
     '/animal/{id}': {
       get: {
         operationId: 'getAnimal',
+        'x-problem-codes': ['no_such_animal'],
         tags: [],
         summary: '',
         responses: {
@@ -71,7 +72,10 @@ const document: OpenApiDocument = {
       },
     },
     responses: {
-      NotFound: { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+      NotFound: {
+        'x-problem-codes': ['x'],
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
     },
     securitySchemes: {},
   },
@@ -110,6 +114,7 @@ describe('accepts', () => {
       { body: { id: 1, parent: { id: 2 }, data: { a: 1 }, anything: { b: 2 } } },
     ],
     ['a listed problem', problem(404)],
+    ['a problem whose code the operation lists', problem(404, { body: { status: 404, code: 'no_such_animal' } })],
     ['a header that fits its schema', { headers: { 'x-total-count': '3' } }],
     ['HEAD with the headers of GET and no body', { method: 'HEAD', body: '' }],
     [
@@ -163,6 +168,16 @@ describe('refuses', () => {
       'a problem document with another status',
       problem(404, { body: { status: 400, code: 'x' } }),
       'the problem document has the status 400',
+    ],
+    [
+      'a problem with a code that is not listed',
+      problem(404, { body: { status: 404, code: 'y' } }),
+      'the code y is not listed',
+    ],
+    [
+      'a problem with an invalid part whose code is not listed',
+      problem(404, { body: { status: 404, code: 'x', errors: [{ code: 'x' }, { code: 'z' }] } }),
+      'the code z is not listed',
     ],
     ['a missing header', { headers: { etag: '' } }, 'the header ETag'],
     ['a header that does not fit its pattern', { headers: { etag: 'W/"1"' } }, 'the header ETag (W/"1")'],

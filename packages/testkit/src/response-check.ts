@@ -24,8 +24,8 @@ const statusesWithoutOperation = [400, 401, 403, 413, 415, 429, 500, 502, 503, 5
 const pages = /^\/(?:healthz|readyz|metrics|openapi\.json|docs(?:\/.*)?)$/;
 
 /**
- * Makes a check of responses against an OpenAPI document: the status and the media type are listed, the body fits its
- * schema and has no other keys, and the headers fit theirs. The response for an unknown path must be 404, and for an
+ * Makes a check of responses against an OpenAPI document: the status, the media type and the codes of a problem are
+ * listed, the body fits its schema and has no other keys, and the headers fit theirs. The response for an unknown path must be 404, and for an
  * unknown method of a known path 405 with `Allow`.
  */
 export function responseChecker(document: OpenApiDocument): ResponseCheck {
@@ -92,7 +92,11 @@ function checkHeaders({ headers }: ReceivedResponse, listed: ListedResponse, che
   });
 }
 
-function checkContent(response: ReceivedResponse, { content }: ListedResponse, checkSchema: SchemaCheck): string[] {
+function checkContent(
+  response: ReceivedResponse,
+  { content, codes }: ListedResponse,
+  checkSchema: SchemaCheck,
+): string[] {
   const { method, status, body } = response;
   if (!content) return body.length === 0 ? [] : ['the body is not empty, but none is listed'];
   const mediaType = mediaTypeOf(response);
@@ -105,9 +109,17 @@ function checkContent(response: ReceivedResponse, { content }: ListedResponse, c
   const value = parse(body);
   if (value === undefined) return ['the body is not JSON'];
   const differences = checkSchema(listed.schema, value);
-  const statedStatus = mediaType === problemMediaType ? (value as { status?: unknown }).status : status;
-  if (statedStatus === status) return differences;
-  return [...differences, `the problem document has the status ${String(statedStatus)}`];
+  return mediaType === problemMediaType ? [...differences, ...checkProblem(value, status, codes)] : differences;
+}
+
+function checkProblem(value: unknown, status: number, codes: readonly string[] | undefined): string[] {
+  const problem = value as { status?: unknown; code?: unknown; errors?: { code: unknown }[] };
+  const stated = [problem.code, ...(problem.errors ?? []).map(({ code }) => code)].map(String);
+  const unlisted = codes ? stated.filter((code) => !codes.includes(code)) : [];
+  return [
+    ...(problem.status === status ? [] : [`the problem document has the status ${String(problem.status)}`]),
+    ...[...new Set(unlisted)].map((code) => `the code ${code} is not listed`),
+  ];
 }
 
 function mediaTypeOf({ headers }: ReceivedResponse): string {

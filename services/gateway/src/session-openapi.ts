@@ -12,7 +12,7 @@ export function sessionDocument(): OpenApiDocument {
   const document = openApiDocument({ ...info, served: [] });
   const { components, responses } = problems(['400', ...errorStatuses]);
   const operation = (
-    description: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security'>,
+    description: Pick<OpenApiOperation, 'operationId' | 'summary' | 'security' | 'x-problem-codes'>,
     statuses: readonly string[],
   ): OpenApiOperation => ({
     ...description,
@@ -23,11 +23,11 @@ export function sessionDocument(): OpenApiDocument {
     operationId: 'createSession',
     summary: 'Sets the session cookie from a bearer token; the cookie expires with the token.',
     security: [{ bearerAuth: [] }],
+    'x-problem-codes': ['token_too_long'],
   };
   document.tags.push({ name: 'Session', description: 'Stores the token of a browser in a cookie.' });
   document.components = { ...document.components, ...components };
   document.paths[sessionPath] = {
-    // 400 is the response to a token that is too long for a cookie.
     post: operation(creation, ['400', ...errorStatuses]),
     delete: operation({ operationId: 'deleteSession', summary: 'Clears the session cookie.' }, errorStatuses),
   };

@@ -10,6 +10,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { eraseDeletedTickets } from '@ticketing/service-kit/lifecycle/erase-deleted-tickets.ts';
 import { openDailyJob } from '@ticketing/store/daily-job.ts';
+import { openPageBudget } from '@ticketing/store/page-budget.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import mongoose, { type Connection } from 'mongoose';
@@ -70,6 +71,7 @@ async function openProjection(delays: readonly number[] = [0]) {
     exports: exportStore(connection, systemRuntime),
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets,
+    pages: openPageBudget(),
     settings: async () => defaultSettings,
     log: createLogger('test', 'silent'),
     exportWorker: undefined,

@@ -1,4 +1,7 @@
-import { create as createMessage } from '@bufbuild/protobuf';
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { create as createMessage, toBinary } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
@@ -89,6 +92,23 @@ describe('a page of tickets with large raw data', () => {
     expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(11).fill(200));
   });
 
+  test('does not keep other callers waiting if its own caller does not read it', async () => {
+    const slow: Socket[] = [];
+    for (const profileId of [101, 102, 103]) {
+      const token = await tickets.identity.internalToken('tickets', testCaller({ profileId }));
+      const socket = connectTcp(Number(new URL(tickets.url).port), '127.0.0.1');
+      slow.push(socket);
+      socket.write(
+        'POST /ticket/search?includeRawData=true HTTP/1.1\r\nhost: tickets\r\ncontent-type: application/json\r\n' +
+          `authorization: Bearer ${token}\r\ncontent-length: 12\r\n\r\n{"limit":15}`,
+      );
+      // The first bytes only.
+      await once(socket, 'readable');
+    }
+    expect((await withRawData({ limit: 15 })).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
   test.each(['connect', 'grpc'] as const)('is bounded, and gives its bytes back, by %s too', async (protocol) => {
     const token = await tickets.identity.internalToken('tickets', testCaller({}));
     const authorise = (next: (request: never) => Promise<never>) => (request: { header: Headers }) => {
@@ -113,6 +133,32 @@ describe('a page of tickets with large raw data', () => {
     await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
   });
 });
+
+test('a large ticket that a client does not read over gRPC keeps only its own caller waiting', async () => {
+  const ticketId = await create({ subject: 'unread', body: 'x'.repeat(5 * mebibyte), rawData: { text } });
+  const message = Buffer.from(toBinary(GetTicketRequestSchema, createMessage(GetTicketRequestSchema, { ticketId })));
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  const sessions: ClientHttp2Session[] = [];
+  for (const profileId of [201, 202, 203]) {
+    const session = connectHttp2(`http://127.0.0.1:${tickets.running.ports.grpc}`);
+    sessions.push(session);
+    const request = session.request({
+      ':method': 'POST',
+      ':path': `/${TicketService.typeName}/GetTicket`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: `Bearer ${await tickets.identity.internalToken('tickets', testCaller({ profileId }))}`,
+    });
+    request.end(Buffer.concat([prefix, message]));
+    // What follows stays in the server, because the window of the stream is full.
+    await once(request, 'response');
+    await once(request, 'readable');
+  }
+  expect((await tickets.request('GET', `/ticket/${ticketId}?includeRawData=true`)).status).toBe(200);
+  for (const session of sessions) session.destroy();
+  await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
+}, 30_000);
 
 test('a page that is large for another reason than raw data is bounded too, also when it is the first one', async () => {
   const ids: number[] = [];

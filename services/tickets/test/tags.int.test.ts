@@ -45,13 +45,18 @@ test('50 concurrent creations with the same name make one tag', async () => {
   expect(await tickets.database.collection('tags').countDocuments({ name: 'Gleichzeitig' })).toBe(1);
 });
 
-test('lists by part of the name, by type and by page, without disabled tags unless includeDisabled is set', async () => {
-  await post({ name: 'Liste A', type: 'brand' });
+test('lists by part of the full name, by type and by page, without disabled tags unless includeDisabled is set', async () => {
+  const { id } = (await post({ name: 'Liste A', type: 'brand' })).json;
+  await post({ name: 'Darunter', type: 'brand', parent: id });
   await post({ name: 'Liste B', type: 'brand' });
   await post({ name: 'Liste C', type: 'brand', visibility: 'disabled' });
   const list = async (query: string) => (await tickets.request('GET', `/tag?type=brand&${query}`)).json;
-  expect((await list('q=liste')).tags.map((tag: { name: string }) => tag.name)).toEqual(['Liste A', 'Liste B']);
-  expect(await list('includeDisabled=true&limit=1&offset=2')).toMatchObject({ total: 3, tags: [{ name: 'Liste C' }] });
+  expect((await list('q=liste')).tags.map((tag: { name: string }) => tag.name)).toEqual([
+    'Liste A',
+    'Darunter',
+    'Liste B',
+  ]);
+  expect(await list('includeDisabled=true&limit=1&offset=3')).toMatchObject({ total: 4, tags: [{ name: 'Liste C' }] });
 });
 
 test('requires the right manageTags, and responds with 404 for a tag that does not exist', async () => {

@@ -16,6 +16,11 @@ export interface Call {
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */
   setResponseHeader(name: string, value: string): void;
+  /**
+   * Calls a function when the response has been encoded, which does not depend on how fast its client reads; not for a
+   * stream, and not if there is no response.
+   */
+  onEncoded(done: () => void): void;
   /** Calls a function when the handler has ended and its response has been sent, or cannot be sent any more. */
   onEnd(done: () => void): void;
   /** Ends a response that its client does not read. */

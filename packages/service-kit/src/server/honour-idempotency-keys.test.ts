@@ -89,7 +89,7 @@ async function createTag(
   name = 'a',
   caller = serviceCaller('x'),
   beforeChange: () => void = () => undefined,
-  pages = openPageBudget(),
+  pages: PageBudget = openPageBudget(),
 ): Promise<{ id: number; isReplayed: boolean }> {
   const [implementation] = honourIdempotencyKeys(
     [

@@ -1,4 +1,9 @@
-import { create } from '@bufbuild/protobuf';
+import { create, type Message } from '@bufbuild/protobuf';
+import {
+  ExportReportingTicketsRequestSchema,
+  ExportReportingTicketsResponseSchema,
+  ExportService,
+} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { GetTagResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -49,4 +54,28 @@ test('what a call holds is given back when its handler has ended, not when its c
   expect(released).toBe(1);
   given[0]?.onEnd(() => released++);
   expect(released).toBe(2);
+});
+
+test('a stream runs until it has been read, or its reader stops; a person may have 32', async () => {
+  const response = create(ExportReportingTicketsResponseSchema);
+  const exportReportingTickets = async function* () {
+    yield response;
+    yield response;
+  };
+  const [limited] = limitHandlers([implement(ExportService, {}, { exportReportingTickets })], defaultServerLimits);
+  const stream = limited?.streams.get(ExportService.method.exportReportingTickets);
+  const open = () => {
+    const call = { caller: testCaller({ profileId: 1 }), onEnd: () => undefined } as unknown as Call;
+    return stream?.(call, create(ExportReportingTicketsRequestSchema)) as AsyncGenerator<Message>;
+  };
+  const streams = Array.from({ length: 32 }, open);
+  for (const one of streams) await one.next();
+  const refused = () => expect(open().next()).rejects.toMatchObject({ reason: 'too_many_at_once' });
+  await refused();
+  await streams[0]?.return(undefined);
+  const next = open();
+  await next.next();
+  await refused();
+  for await (const _message of next);
+  expect((await open().next()).done).toBe(false);
 });

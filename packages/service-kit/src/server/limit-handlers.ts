@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
@@ -6,9 +7,9 @@ import type { Call } from './call.ts';
 import type { ServerLimits } from './server-limits.ts';
 
 /**
- * Limits how many handlers of one caller run at the same time. A handler goes on when its client has gone, so that the
- * limit of requests in flight alone would not bound them. What `onEnd` gives back is given back when the handler has ended
- * too.
+ * Limits how many handlers of one caller run at the same time, those of streams too: a stream runs until it has been read.
+ * A handler goes on when its client has gone, so that the limit of requests in flight alone would not bound them. What
+ * `onEnd` gives back is given back when the handler has ended too.
  *
  * Errors: too_many_at_once.
  */
@@ -17,28 +18,47 @@ export function limitHandlers(
   limits: Pick<ServerLimits, 'handlersOfPerson' | 'handlersOfMachine'>,
 ): ServiceImplementation<Call>[] {
   const running = concurrencyLimiter();
-  const limited =
-    <Request, Response>(handler: (call: Call, request: Request) => Promise<Response>) =>
-    async (call: Call, request: Request): Promise<Response> => {
-      const { caller } = call;
-      const end = running.acquire(
-        callerKey(caller),
-        isHuman(caller) ? limits.handlersOfPerson : limits.handlersOfMachine,
-      );
-      if (!end) throw tooManyAtOnce('This caller has too many requests in flight.');
-      const { tracked, settle } = track(call);
+  const begin = (call: Call): { tracked: Call; end(): void } => {
+    const { caller } = call;
+    const release = running.acquire(
+      callerKey(caller),
+      isHuman(caller) ? limits.handlersOfPerson : limits.handlersOfMachine,
+    );
+    if (!release) throw tooManyAtOnce('This caller has too many requests in flight.');
+    const { tracked, settle } = track(call);
+    const end = () => {
+      release();
+      settle();
+    };
+    return { tracked, end };
+  };
+  const limited = (handler: Handler): Handler =>
+    async function handle(call, request) {
+      const { tracked, end } = begin(call);
       try {
         return await handler(tracked, request);
       } finally {
         end();
-        settle();
       }
     };
-  return implementations.map(({ handlers, ...rest }) => ({
-    ...rest,
+  const limitedStream = (stream: Stream): Stream =>
+    async function* handle(call, request) {
+      const { tracked, end } = begin(call);
+      try {
+        yield* stream(tracked, request);
+      } finally {
+        end();
+      }
+    };
+  return implementations.map(({ service, handlers, streams }) => ({
+    service,
     handlers: new Map([...handlers].map(([method, handler]) => [method, limited(handler)])),
+    streams: new Map([...streams].map(([method, stream]) => [method, limitedStream(stream)])),
   }));
 }
+
+type Handler = (call: Call, request: Message) => Promise<Message>;
+type Stream = (call: Call, request: Message) => AsyncIterable<Message>;
 
 /** A call whose `onEnd` also waits for the handler to end, which `settle` says. */
 function track(call: Call): { tracked: Call; settle(): void } {

@@ -33,7 +33,7 @@ import { limitRpcBodies } from './limit-rpc-bodies.ts';
 import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { reportServerError } from './report-server-error.ts';
-import { restCall, traceOf } from './rest-call.ts';
+import { type RestCall, restCall, traceOf } from './rest-call.ts';
 import { guardRpcs } from './rpc-guard.ts';
 import { rpcInterceptor } from './rpc-interceptor.ts';
 import { rpcRoutes } from './rpc-routes.ts';
@@ -173,8 +173,9 @@ function leaveBodiesUnread(app: FastifyInstance): void {
 
 async function registerRest(scope: FastifyInstance, options: ServerParts): Promise<void> {
   const callers = new WeakMap<FastifyRequest, Caller>();
-  await registerRestApi<Call>(scope, {
+  await registerRestApi<RestCall>(scope, {
     services: options.implementations,
+    onEncoded: (call) => call.encoded(),
     traceIdOf: (request) => traceOf(request).traceId,
     onServerError: (error, status, request) =>
       reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),

@@ -14,9 +14,16 @@ export function traceOf(request: FastifyRequest): Trace {
   return trace;
 }
 
+/** The call of a REST request. */
+export interface RestCall extends Call {
+  /** Says that the response has been encoded. */
+  encoded(): void;
+}
+
 /** Makes the call of a REST request whose caller was verified. */
-export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
+export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): RestCall {
   const trace = traceOf(request);
+  const whenEncoded: (() => void)[] = [];
   let signal: AbortSignal | undefined;
   return {
     caller,
@@ -24,6 +31,10 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     trace,
     header: (name) => headerOf(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
+    onEncoded: (done) => void whenEncoded.push(done),
+    encoded() {
+      for (const done of whenEncoded.splice(0)) done();
+    },
     onEnd: (done) => onClosed(reply, done),
     endResponse: () => void reply.raw.destroy(),
     get log() {

@@ -34,6 +34,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const log = options.log.child({ traceId: trace.traceId });
     let status = 'ok';
     const responseHeaders = new Map<string, string>();
+    const whenEncoded: (() => void)[] = [];
     const aborting = new AbortController();
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
     request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
@@ -50,11 +51,14 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         signal,
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
+        onEncoded: (done) => void whenEncoded.push(done),
         onEnd,
         endResponse,
       });
       const response = await rejectOnAbort(next(request), signal);
       for (const [name, value] of responseHeaders) response.header.set(name, value);
+      // A message is encoded as soon as this has returned it, before anything else is done.
+      if (!response.stream) for (const done of whenEncoded) setImmediate(done);
       return response;
     } catch (thrown) {
       const error = toDomainError(thrown);

@@ -3,6 +3,7 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type DailyJob, openDailyJob } from '@ticketing/store/daily-job.ts';
+import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ReportingSettings } from '../settings.ts';
 import { type ExportStore, exportStore } from '../store/export-store.ts';
 import { rowStore } from '../store/row-store.ts';
@@ -13,6 +14,7 @@ import { openTicketsClient } from './tickets-client.ts';
 /** The stores, clients and settings that the handlers of this service use. */
 export interface Context extends ProjectionContext {
   exports: ExportStore;
+  pages: PageBudget;
   settings(): Promise<ReportingSettings>;
   log: Logger;
   /** The export worker of this process; undefined until it is started, and in processes without the scheduler role. */
@@ -32,6 +34,7 @@ export function openContext(kit: Kit<unknown, ReportingSettings>): Context {
     exports: exportStore(connection, runtime),
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets: openTicketsClient(kit),
+    pages: kit.pages,
     settings: kit.settings,
     log: kit.log,
     exportWorker: undefined,

@@ -12,6 +12,7 @@ import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-bod
 import { prefers } from '@ticketing/rest/prefer.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
+import { countedPages } from '../application/counted-pages.ts';
 import { exportFileName, exportMessage, exportPath } from '../application/export-message.ts';
 import { cellsOf, type ExportPlan, planExport } from '../application/export-plan.ts';
 import { requesterOf } from '../application/own-export.ts';
@@ -25,7 +26,7 @@ const encodeExport = messageEncoder(ReportingExportSchema);
 /**
  * Exports rows: in this response, or in the background if the caller prefers `respond-async`.
  *
- * Errors: invalid_filter, unknown_order, not_allowed; too_many_exports.
+ * Errors: invalid_filter, unknown_order, not_allowed; too_many_exports; search_too_slow, too_much_at_once.
  * Source: docs/reference/api.md, Exports.
  */
 export async function* exportReportingTickets(
@@ -49,9 +50,22 @@ export async function* exportReportingTickets(
     ...attachmentHeaders(exportFileName(new Date(rows.now * 1000), fileFormat.fileEnding)),
     'x-total-count': String(total),
   };
-  yield responseOf(bodyHead(fileFormat.contentType, headers));
-  const cells = cellsOf(plan, context.rows.pages(rows));
-  for await (const piece of fileFormat.write(columns, cells)) yield responseOf(bodyPiece(piece));
+  const pages = countedPages(context.rows.pages(rows), call, context.pages);
+  try {
+    // Read before the response begins, so that an error of it has a status.
+    const first = await pages.next();
+    yield responseOf(bodyHead(fileFormat.contentType, headers));
+    const cells = cellsOf(plan, continued(first, pages));
+    for await (const piece of fileFormat.write(columns, cells)) yield responseOf(bodyPiece(piece));
+  } finally {
+    await pages.return(undefined);
+  }
+}
+
+async function* continued<Page>(first: IteratorResult<Page>, rest: AsyncIterable<Page>): AsyncGenerator<Page> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 function responseOf(body: HttpBody): ExportReportingTicketsResponse {

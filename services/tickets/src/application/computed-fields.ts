@@ -2,6 +2,7 @@ import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
+import { activeWithinSeconds } from '../domain/active-customer.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import { type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
@@ -20,8 +21,6 @@ export interface RenderContext {
   subchannels: Subchannels;
   now: number;
 }
-
-const activeWithinSeconds = 300;
 
 /**
  * The fields of a ticket's message that are not copied from a stored field. An undefined field is left out. `body` is the

@@ -1,6 +1,7 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Sandbox } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError, type SandboxReason } from '@ticketing/sandbox/sandbox-error.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { describe, expect, test } from 'vitest';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
 import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
@@ -61,7 +62,8 @@ test('runs are those of their actor', async () => {
   const { work, runs } = openWith();
   await work.bodyFields(long, actor);
   await work.words(['wort '.repeat(40_000)], { kind: 'service', profileId: null });
-  expect(runs.map(([key]) => key)).toEqual(['user 7', 'service null']);
+  await work.bodyFields(long, serviceCaller('reporting'));
+  expect(runs.map(([key]) => key)).toEqual(['user 7', 'service null', 'service reporting']);
 });
 
 test('only what is read of a text is sent for its words, or decides whether it is sent', async () => {

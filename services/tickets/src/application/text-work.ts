@@ -42,6 +42,8 @@ const limits: SandboxLimits = {
   maxHeapMb: 256,
   maxOutputBytes: 16 * 1024 * 1024,
   maxWorkers: 2,
+  // Takes about 50 ms.
+  longRunBytes: 256 * 1024,
   maxQueued: 64,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxQueuedPerCaller: 16,

@@ -32,6 +32,8 @@ export interface FieldChange {
 export interface EventActor {
   profileId: number | null;
   kind: string;
+  /** The name of a service that acts on its own behalf. Events do not contain it. */
+  service?: string | null;
 }
 
 /** What an event contains apart from the change: its id, who caused it, and in which trace. */
@@ -42,8 +44,8 @@ export interface EventHeader {
 }
 
 /** Names an actor where something is counted for each. */
-export function actorKey({ profileId, kind }: EventActor): string {
-  return `${kind} ${profileId}`;
+export function actorKey({ profileId, kind, service = null }: EventActor): string {
+  return `${kind} ${profileId ?? service}`;
 }
 
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */

@@ -661,7 +661,10 @@ export const ExportService: GenService<{
    *
    * The response header `X-Total-Count` has the number of matching rows. A row
    * shows a change of its ticket within a second in normal operation.
-   * Errors: `invalid_filter`, `unknown_order`, `too_many_exports`.
+   * Errors: `invalid_filter`, `unknown_filter_key`, `invalid_filter_value`,
+   * `unknown_order`, `not_allowed` for `all` without `Prefer: respond-async` or
+   * with `limit` or `offset`, `too_many_exports`, `search_too_slow`,
+   * `too_much_at_once`.
    *
    * @generated from rpc ticketing.reporting.v1.ExportService.ExportReportingTickets
    */
@@ -686,7 +689,9 @@ export const ExportService: GenService<{
   /**
    * Returns the file of an export, for 24 hours.
    *
-   * Errors: `export_not_found`, `export_not_finished`.
+   * Errors: `export_not_found`, `export_not_finished`, `export_withdrawn` if a
+   * ticket in it was deleted, or if it has personal data that exports may not
+   * contain any more.
    *
    * @generated from rpc ticketing.reporting.v1.ExportService.GetReportingExportFile
    */

@@ -139,7 +139,8 @@ export const CreateTagResponseSchema: GenMessage<CreateTagResponse> = /*@__PURE_
  */
 export type ListTagsRequest = Message<"ticketing.tickets.v1.ListTagsRequest"> & {
   /**
-   * Part of the name, without regard to case.
+   * Part of the full name, without regard to case, so that a tag is found
+   * together with those below it.
    *
    * @generated from field: optional string q = 1;
    */
@@ -448,7 +449,9 @@ export const TagService: GenService<{
     output: typeof CreateTagResponseSchema;
   },
   /**
-   * Lists tags by name. Disabled tags are left out unless asked for.
+   * Lists tags by full name. Disabled tags are left out unless asked for.
+   *
+   * Errors: `page_too_large`.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.ListTags
    */
@@ -460,6 +463,8 @@ export const TagService: GenService<{
   /**
    * Reads one tag.
    *
+   * Errors: `tag_not_found`.
+   *
    * @generated from rpc ticketing.tickets.v1.TagService.GetTag
    */
   getTag: {
@@ -470,7 +475,7 @@ export const TagService: GenService<{
   /**
    * Changes a tag. All tickets with the tag show its new name at once.
    *
-   * Errors: `duplicate_tag` if the parent has another tag of this name,
+   * Errors: `tag_not_found`, `duplicate_tag` if the parent has another tag of this name,
    * `unknown_tag` if the parent does not exist, `tag_cycle` if the parent is
    * the tag itself or one of its descendants, `tag_too_deep` if a tag would have
    * a hundred ancestors or more.
@@ -485,7 +490,7 @@ export const TagService: GenService<{
   /**
    * Deletes a tag, and removes it from all its tickets. Cannot be undone.
    *
-   * Errors: `tag_has_children` if the tag has child tags.
+   * Errors: `tag_not_found`, `tag_has_children` if the tag has child tags.
    *
    * @generated from rpc ticketing.tickets.v1.TagService.DeleteTag
    */

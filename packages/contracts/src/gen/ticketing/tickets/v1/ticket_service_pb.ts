@@ -1380,7 +1380,8 @@ export const TicketService: GenService<{
    * On an update, absent fields keep their values, the given tags replace the old
    * ones, and attachments are added. Default values and automatic assignment
    * apply to a creation only.
-   * Errors: `unknown_tag`, `unknown_template`, `unknown_subchannel`.
+   * Errors: `unknown_tag`, `unknown_template`, `unknown_subchannel`;
+   * `ticket_not_found` for a repeated request whose ticket was deleted.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.CreateTicket
    */
@@ -1395,7 +1396,9 @@ export const TicketService: GenService<{
    * With `ticketScope` skills: the tickets that match the skills of the caller,
    * without spam. `nextCursor` continues after a page more cheaply than a large
    * `offset`, and keeps the total of the first page.
-   * Errors: `invalid_filter`, `invalid_cursor`, `unknown_order`. No match is not an error.
+   * Errors: `invalid_filter`, `unknown_filter_key`, `invalid_filter_value`,
+   * `invalid_cursor`, `unknown_order`, `page_too_large`, `search_too_slow`,
+   * `too_much_at_once`. No match is not an error.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.SearchTickets
    */
@@ -1407,6 +1410,9 @@ export const TicketService: GenService<{
   /**
    * Returns the ids of the neighbours of a ticket in the queue.
    *
+   * Errors: `ticket_not_found`, `invalid_filter`, `unknown_filter_key`,
+   * `invalid_filter_value`, `search_too_slow`.
+   *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetLatestTickets
    */
   getLatestTickets: {
@@ -1416,6 +1422,8 @@ export const TicketService: GenService<{
   },
   /**
    * Reads a ticket in full form, with its neighbours in the queue.
+   *
+   * Errors: `ticket_not_found`, `search_too_slow`, `too_much_at_once`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicket
    */
@@ -1427,6 +1435,8 @@ export const TicketService: GenService<{
   /**
    * Changes a ticket. An absent field keeps its value, null clears it.
    *
+   * Errors: `ticket_not_found`, `unknown_tag`, `stale_version`.
+   *
    * @generated from rpc ticketing.tickets.v1.TicketService.UpdateTicket
    */
   updateTicket: {
@@ -1437,6 +1447,9 @@ export const TicketService: GenService<{
   /**
    * Changes up to 500 tickets: all of them or none.
    *
+   * Errors: `ticket_not_found` if nothing else is wrong, `unknown_ticket`,
+   * `duplicate_ticket`, `unknown_tag`, `conflicting_tags`, `stale_version`.
+   *
    * @generated from rpc ticketing.tickets.v1.TicketService.UpdateTickets
    */
   updateTickets: {
@@ -1446,6 +1459,8 @@ export const TicketService: GenService<{
   },
   /**
    * Deletes a ticket and everything that belongs to it. Cannot be undone.
+   *
+   * Errors: `ticket_not_found`, `stale_version`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.DeleteTicket
    */
