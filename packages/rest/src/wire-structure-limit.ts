@@ -48,7 +48,10 @@ function scanFields(scan: Scan, end: number, fields: Fields, depthLeft: number):
 
 function scanContent(scan: Scan, end: number, content: Content, wireType: WireType, depthLeft: number): void {
   const { reader } = scan;
-  if (typeof content === 'object' && wireType === content.wireType) return skipScalar(reader, wireType);
+  if (typeof content === 'object' && wireType === content.wireType) {
+    skipScalar(reader, wireType);
+    return;
+  }
   if (wireType !== WireType.LengthDelimited) throw new TypeError('a field has another wire type');
   const contentEnd = reader.uint32() + reader.pos;
   if (contentEnd > end) throw new RangeError('a field is longer than its message');

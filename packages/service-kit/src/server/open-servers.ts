@@ -11,6 +11,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CallerLimits, callerLimits } from '../admission/caller-limits.ts';
+import { failedTokens } from '../admission/failed-tokens.ts';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
@@ -76,7 +77,11 @@ export async function openServers(
     : implementations;
   const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
   requireAccessRules(entry.contracts);
-  const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
+  const authenticator = openAuthenticator(entry.name, {
+    issuer,
+    internalJwksFile: config.internalJwksFile ?? '',
+    failed: failedTokens(config.failedTokensPerMinute, runtime.now),
+  });
   const parts: ServerParts = {
     log,
     metrics,
@@ -173,7 +178,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     onServerError: (error, status, request) =>
       reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),
     async begin(method, request, reply) {
-      const caller = await options.authenticator.rest(request.headers.authorization);
+      const caller = await options.authenticator.rest(request);
       checkAccess(method, caller);
       options.onCaller?.(caller);
       callers.set(request, caller);

@@ -78,7 +78,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
 
   async function admit(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (isStandardService(method.parent)) return admitAnonymous(method, request, reply);
-    const { caller, isInternal } = await authenticator.rpc(request.headers.authorization);
+    const { caller, isInternal } = await authenticator.rpc(request);
     if (!isInternal) {
       onClosed(
         reply,
