@@ -96,7 +96,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
           for (const api of apis) {
             const pointer = api.pointerOf(method, stepsOf(path));
             const where = `${method.toString()} over ${api.name}, ${pointer}`;
-            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n']) {
+            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n', 'a\u0085b', 'a\u2028b']) {
               const response = await api.send(method, nested(path, text));
               expect(isRefused(response, pointer, ['invalid_format']), `${where}: ${JSON.stringify(text)}`).toBe(true);
             }

@@ -95,6 +95,27 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  test('end with deadline_exceeded when the deadline of the client has passed, and shorten one that is too long', async () => {
+    let exceeded = 0;
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of protocolsOf(method)) {
+        const isJson = protocol.contentType.includes('json');
+        const body = bodyOf(protocol, Buffer.from(isJson ? '{}' : ''), 'identity');
+        const send = async (grpcTimeout: string, ms: string) => {
+          const headers = { 'grpc-timeout': grpcTimeout, 'connect-timeout-ms': ms };
+          return (await clientOf(entry).send({ protocol, path, token: admin, headers, body })).code;
+        };
+        const where = `${path} over ${protocol.name}`;
+        // What is not valid may be refused as such first.
+        const [passed, usual] = [await send('0m', '0'), await send('10S', '10000')];
+        if (passed === Code.DeadlineExceeded) exceeded += 1;
+        else expect([passed, usual], where).toEqual([Code.InvalidArgument, Code.InvalidArgument]);
+        expect(await send('31S', '30001'), where).toBe(usual);
+      }
+    }
+    expect(exceeded).toBeGreaterThan(0);
+  });
+
   test('end an upload that does not arrive in time', async () => {
     const uploads = allowedMethods().flatMap(({ method, path }) =>
       protocolsOf(method).map(async (protocol) => {

@@ -1,5 +1,5 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { escapePointer } from './scan-json.ts';
+import { escapePointer, isPrototypeName } from './scan-json.ts';
 
 const maxViolations = 100;
 
@@ -24,6 +24,16 @@ export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY
     default:
       return false;
   }
+}
+
+/**
+ * Whether no name in an open JSON value reaches a prototype, such as `__proto__`. A text of JSON is checked by `scanJson`;
+ * this is for values that did not come as one.
+ */
+export function hasHarmlessNames(value: unknown, above = ''): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((item) => hasHarmlessNames(item));
+  return Object.entries(value).every(([name, item]) => !isPrototypeName(name, above) && hasHarmlessNames(item, name));
 }
 
 /** The parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */

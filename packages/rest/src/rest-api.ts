@@ -6,6 +6,7 @@ import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { requirePlainBody } from './content-encoding.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { isLarge, writeInPieces } from './large-response.ts';
 import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
@@ -115,7 +116,9 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
     bodyLimit: maxBodyBytesOf(method),
     onRequest: (request, reply) =>
       translateErrors(async () => {
-        calls.set(request, await options.begin(method, request, reply));
+        const call = await options.begin(method, request, reply);
+        requirePlainBody(request.headers);
+        calls.set(request, call);
       }),
     handler: (request, reply) =>
       translateErrors(async () => {

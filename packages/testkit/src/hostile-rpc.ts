@@ -77,6 +77,8 @@ export interface HostileRequest {
   path: string;
   token?: string | undefined;
   compression?: Compression;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>>;
   body: Uint8Array;
   /** Whether the body is left without an end. The length that is announced is larger by `heldBytes`. */
   heldBytes?: number;
@@ -113,11 +115,12 @@ export function hostileClient(ports: { http: number; grpc: number }): HostileCli
   };
 }
 
-function headersOf({ protocol, token, compression = 'identity' }: HostileRequest): Record<string, string> {
+function headersOf({ protocol, token, compression = 'identity', headers }: HostileRequest): Record<string, string> {
   return {
     'content-type': protocol.contentType,
     ...(compression === 'identity' ? {} : { [protocol.encodingHeader]: compression }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...headers,
   };
 }
 

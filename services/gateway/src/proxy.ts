@@ -1,5 +1,6 @@
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
+import { requirePlainBody } from '@ticketing/rest/content-encoding.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
 import { routedMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
@@ -31,7 +32,7 @@ export interface ProxyOptions extends ProblemContext {
  * Registers the routes of one service. Bodies pass unchanged in both directions. The credential of the client is replaced
  * by an internal token.
  *
- * Errors: body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
+ * Errors: unsupported_encoding, body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
  * included, are passed on.
  * Source: docs/reference/api.md, Service-to-service calls; docs/reference/api.md, Limits of use.
  */
@@ -40,6 +41,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, body, done) => done(null, bodyWithinLimit(request, body)));
   app.addHook('onRequest', async (request, reply) => {
+    requirePlainBody(request.headers);
     requireBodyFits(request);
     holdBody(request, reply);
     requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;

@@ -30,6 +30,7 @@ import { createHttpServer, type ListeningServers, listenOn } from './http-server
 import { limitSessions } from './http2-sessions.ts';
 import { limitHandlers } from './limit-handlers.ts';
 import { limitRpcBodies } from './limit-rpc-bodies.ts';
+import { limitRpcDeadlines } from './limit-rpc-deadlines.ts';
 import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { reportServerError } from './report-server-error.ts';
@@ -52,8 +53,6 @@ interface ServerParts {
   implementations: readonly ServiceImplementation<Call>[];
   onCaller?: ((caller: Caller) => void) | undefined;
 }
-
-const maxTimeoutMs = 30_000;
 
 /**
  * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
@@ -152,6 +151,7 @@ async function registerRpcs(
     routes: (router) => {
       routes(router);
       limitRpcBodies(router, parts);
+      limitRpcDeadlines(router);
     },
     interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
@@ -159,7 +159,6 @@ async function registerRpcs(
     jsonOptions: { ignoreUnknownFields: false },
     // A client of a newer version may send fields that this version ignores.
     binaryOptions: { readUnknownFields: false },
-    maxTimeoutMs,
     shutdownTimeoutMs: 500,
   });
 }
