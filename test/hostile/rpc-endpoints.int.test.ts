@@ -95,6 +95,25 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  test('ask for a body with 100 Continue when the call was admitted, and not before', async () => {
+    const withoutRight = await system.identity.issuerToken({ permissions: [] });
+    for (const { method, path } of methodsOf(entry)) {
+      for (const protocol of protocolsOf(method)) {
+        const where = `${path} over ${protocol.name}`;
+        const headers = { expect: '100-continue' };
+        const body = bodyOf(protocol, new Uint8Array(), 'identity');
+        const ask = (token?: string) => clientOf(entry).send({ protocol, path, token, headers, body });
+        expect(await ask(), where).toMatchObject({ code: Code.Unauthenticated, isContinued: false });
+        if (accessOf(method)?.case !== 'authenticated') {
+          expect(await ask(withoutRight), where).toMatchObject({ code: Code.PermissionDenied, isContinued: false });
+        }
+        if (accessOf(method)?.case !== 'service' && body.length > 0) {
+          expect(await ask(admin), where).toMatchObject({ isContinued: true });
+        }
+      }
+    }
+  });
+
   test('end with deadline_exceeded when the deadline of the client has passed, and shorten one that is too long', async () => {
     let exceeded = 0;
     for (const { method, path } of allowedMethods()) {

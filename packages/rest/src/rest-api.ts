@@ -6,7 +6,7 @@ import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { requirePlainBody } from './content-encoding.ts';
+import { requireBodyFits, requirePlainBody } from './body-headers.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { isLarge, writeInPieces } from './large-response.ts';
 import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
@@ -118,6 +118,7 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
       translateErrors(async () => {
         const call = await options.begin(method, request, reply);
         requirePlainBody(request.headers);
+        requireBodyFits(request.headers, maxBodyBytesOf(method));
         calls.set(request, call);
       }),
     handler: (request, reply) =>

@@ -1,13 +1,12 @@
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
-import { requirePlainBody } from '@ticketing/rest/content-encoding.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
 import { routedMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bodyWithinLimit, requireBodyFits } from './body-limit.ts';
+import { bodyWithinLimit, requireAcceptableBody } from './body-limit.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
@@ -39,10 +38,12 @@ export interface ProxyOptions extends ProblemContext {
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
   const { name, agent, tokens, holdBody, deadlineMs } = options;
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (request, body, done) => done(null, bodyWithinLimit(request, body)));
+  app.addContentTypeParser('*', (request, body, done) => {
+    // The service will refuse what has no route; nobody would read the body.
+    done(null, requestContextOf(request).route && bodyWithinLimit(request, body));
+  });
   app.addHook('onRequest', async (request, reply) => {
-    requirePlainBody(request.headers);
-    requireBodyFits(request);
+    requireAcceptableBody(request);
     holdBody(request, reply);
     requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
   });

@@ -14,13 +14,11 @@ export function continueWhenRead(server: FastifyInstance['server']): void {
     if (isHttp1) response.setHeader('connection', 'close');
     const read = request._read;
     request._read = (size) => {
-      // Node also calls this when bytes arrive from a client that does not wait; then nobody has begun to read.
-      if (request.readableFlowing !== null) {
-        request._read = read;
-        if (!response.headersSent) {
-          response.removeHeader('connection');
-          response.writeContinue();
-        }
+      request._read = read;
+      if (!response.headersSent) {
+        response.removeHeader('connection');
+        // Bytes that have arrived show that the client does not wait.
+        if (request.readableLength === 0) response.writeContinue();
       }
       read.call(request, size);
     };

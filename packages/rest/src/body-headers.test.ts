@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requirePlainBody } from './content-encoding.ts';
+import { requireBodyFits, requirePlainBody } from './body-headers.ts';
 
 test.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x'])(
   'a body with Content-Encoding: %s is refused',
@@ -22,4 +22,12 @@ test('a body that is not encoded is accepted, and so is a request without one', 
   ]) {
     expect(() => requirePlainBody(headers)).not.toThrow();
   }
+});
+
+test('a body that announces as much as the limit is accepted, and not one byte more', () => {
+  expect(() => requireBodyFits({ 'content-length': '10' }, 10)).not.toThrow();
+  expect(() => requireBodyFits({}, 10)).not.toThrow();
+  expect(() => requireBodyFits({ 'content-length': '11' }, 10)).toThrowError(
+    expect.objectContaining({ reason: 'body_too_large' }),
+  );
 });

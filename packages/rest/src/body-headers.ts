@@ -8,3 +8,13 @@ export function requirePlainBody(headers: IncomingHttpHeaders): void {
   if (!hasBody || encoding === '' || encoding === 'identity') return;
   throw new DomainError('invalid_argument', 'unsupported_encoding', 'A body may not have a Content-Encoding.');
 }
+
+/** Refuses a body that announces more than a limit. Units: `maxBytes` in bytes. Errors: body_too_large. */
+export function requireBodyFits(headers: IncomingHttpHeaders, maxBytes: number): void {
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+}
+
+/** The error for a body that is larger than its method accepts. */
+export function bodyTooLarge(maxBytes: number): DomainError {
+  return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
+}
