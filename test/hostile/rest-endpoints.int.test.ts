@@ -96,6 +96,43 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('100 Contin
   });
 });
 
+describe.each(
+  services.flatMap(({ name, contracts }) =>
+    contracts
+      .flatMap(({ methods }) => methods)
+      .filter((method) => method.methodKind === 'server_streaming' && restRuleOf(method))
+      .map((method) => [name, restRuleOf(method)?.path ?? ''] as const),
+  ),
+)('the file of %s at %s', (name, route) => {
+  const path = route.replaceAll(/\{\w+\}/g, '1');
+
+  // A file with an id has to be made first.
+  test.skipIf(route.includes('{'))('is downloaded, never shown by a browser, and not kept by caches', async () => {
+    const token = await system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1 });
+    const response = await fetch(`${system.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('is not sent to a page of another site, however the path is spelt', async () => {
+    const token = await system.identity.issuerToken({ kind: 'user', roleId: 1 });
+    for (const spelling of spellingsOf(path)) {
+      const headers = { cookie: `__Host-ticketing_session=${token}`, 'sec-fetch-site': 'cross-site' };
+      const { port } = new URL(system.url);
+      const body = Buffer.alloc(0);
+      const { status } = await heldRequest({ port: Number(port), method: 'GET', path: spelling, headers, body });
+      expect(status === 403 || (spelling !== path && [400, 404].includes(status ?? 0)), `${spelling}: ${status}`).toBe(
+        true,
+      );
+      const open = await heldRequest({ port: system.portsOf(name).http, method: 'GET', path: spelling, headers, body });
+      expect([400, 401, 404], `${spelling} at the service`).toContain(open.status);
+    }
+  });
+});
+
 describe('a service that accepts large bodies', () => {
   test('holds no more bytes than the process may, and serves others meanwhile', async () => {
     const { http: port } = system.portsOf('gateway');
