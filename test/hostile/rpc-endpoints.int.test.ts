@@ -1,4 +1,4 @@
-import type { DescMethod } from '@bufbuild/protobuf';
+import { type DescMethod, ScalarType } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
 import { accessOf, maxBodyBytesOf } from '@ticketing/rest/options.ts';
@@ -224,7 +224,11 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
       'encoding=json&message=%7B%22__proto__%22:1%7D',
     ];
     for (const { method, path } of readable.filter((one) => one.method.methodKind === 'unary')) {
-      for (const query of queries) {
+      const text = method.input.fields.find(
+        ({ scalar, fieldKind }) => scalar === ScalarType.STRING && fieldKind === 'scalar',
+      );
+      const notUtf8 = text ? [`encoding=json&message=%7B%22${text.jsonName}%22:%22%FF%22%7D`] : [];
+      for (const query of [...queries, ...notUtf8]) {
         const url = `http://127.0.0.1:${system.portsOf(entry.name).http}${path}?connect=v1&${query}`;
         const response = await fetch(url, { headers: { authorization: `Bearer ${admin}` } });
         expect(response.status, `${method.name} ${query.slice(0, 60)}`).toBe(400);

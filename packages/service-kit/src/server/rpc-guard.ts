@@ -125,7 +125,9 @@ function methodsByPath(contracts: readonly DescService[]): Map<string, DescMetho
  */
 function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMethod): void {
   if (verb !== 'GET') return;
-  const parameters = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const query = url.slice(url.indexOf('?') + 1);
+  if (!isUtf8Query(query)) throw malformedUrl('The query is not UTF-8.');
+  const parameters = new URLSearchParams(query);
   const read = (name: string) => {
     const values = parameters.getAll(name);
     if (values.length > 1) throw malformedUrl(`The parameter ${name} occurs more than once.`);
@@ -143,6 +145,16 @@ function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMeth
     if (violations.length > 0) throw invalidInput(violations);
   } else {
     limitWireStructure(message, method.input);
+  }
+}
+
+/** Whether the escapes of a query are UTF-8. Otherwise `URLSearchParams` would put other characters in their place. */
+function isUtf8Query(query: string): boolean {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
   }
 }
 
