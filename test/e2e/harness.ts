@@ -3,6 +3,7 @@ import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-se
 import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
+import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
@@ -30,6 +31,8 @@ export interface SystemOptions {
   limits?: Partial<ServerLimits>;
   /** Variables of every service, without their prefix. */
   variables?: Readonly<Record<string, string>>;
+  /** For TLS between all services. */
+  certificates?: DevelopmentCertificates;
 }
 
 /** Sets up and starts every service. */
@@ -49,6 +52,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       mongodbUri,
       database: `${name}_${service.name}`,
       bus: testBusAddress(name, mongodbUri, true),
+      certificates: options.certificates,
     });
     Object.assign(environment, variables);
     for (const [key, value] of Object.entries(options.variables ?? {}))
@@ -56,8 +60,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await service.setUp(variables);
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
-  for (const { http } of ports.values()) await untilReady(`http://127.0.0.1:${http}`);
-  const url = `http://127.0.0.1:${portsOf(ports, 'gateway').http}`;
+  for (const { internal } of ports.values()) await untilReady(`http://127.0.0.1:${internal}`);
+  const url = `${options.certificates ? 'https' : 'http'}://127.0.0.1:${portsOf(ports, 'gateway').http}`;
   return {
     url,
     fetch: checkedFetch(`${url}/openapi.json`),

@@ -108,7 +108,9 @@ const timeoutMs = 10_000;
 
 /** The smallest request that the rules of a contract accept; `choice` varies its enums and texts. */
 export function smallestRequest(message: DescMessage, api: Api, choice = 0): FieldRequest {
-  const required = message.fields.filter((field) => rulesOf(field).required || (rulesOf(field).minItems ?? 0) > 0);
+  const required = message.fields.filter(
+    (field) => rulesOf(field).required || (rulesOf(field).minItems ?? 0) > 0 || (isMask(field) && api.name === 'RPC'),
+  );
   return Object.fromEntries(
     required.map((field) => {
       const value = smallestValue(field, api, choice);
@@ -117,12 +119,16 @@ export function smallestRequest(message: DescMessage, api: Api, choice = 0): Fie
   );
 }
 
+/** Whether a field is an `update_mask`, which the REST API fills. */
+const isMask = (field: DescField) => field.message?.typeName === 'google.protobuf.FieldMask';
+
 function smallestValue(field: DescField, api: Api, choice: number) {
   const rules = rulesOf(field);
   if (field.enum) {
     const spellings = [...spellingsOf(field.enum)];
     return api.spell(...(spellings[choice % spellings.length] ?? [0, '']));
   }
+  if (isMask(field)) return '';
   if (field.message) return smallestRequest(field.message, api, choice);
   if (rules.minimum !== undefined || rules.maximum !== undefined) return Number(rules.minimum ?? 1);
   if (rules.format) return { email: 'a@example.org', uri: 'https://example.org' }[rules.format] ?? anyId;

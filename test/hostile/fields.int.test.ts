@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { DescField, DescMessage, DescMethod, JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { accessOf, restRuleOf, rulesOf, takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
@@ -96,7 +104,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
           for (const api of apis) {
             const pointer = api.pointerOf(method, stepsOf(path));
             const where = `${method.toString()} over ${api.name}, ${pointer}`;
-            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n']) {
+            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n', 'a\u0085b', 'a\u2028b']) {
               const response = await api.send(method, nested(path, text));
               expect(isRefused(response, pointer, ['invalid_format']), `${where}: ${JSON.stringify(text)}`).toBe(true);
             }
@@ -155,8 +163,57 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
       // Otherwise no response was ever stored.
       if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
     });
+
+    test('that take long texts delay nobody, whatever the text is', async () => {
+      const isLong = (field: DescField) =>
+        field.scalar === ScalarType.STRING && (rulesOf(field).maxBytes ?? 0) >= longText;
+      let accepted = 0;
+      let fields = 0;
+      for (const [method, apis] of methods()) {
+        for (const path of pathsTo(method.input, isLong)) {
+          fields += 1;
+          const maxBytes = path.reduce((_, field) => rulesOf(field).maxBytes ?? 0, 0);
+          // The handlers are the same over RPC, where a client may refuse a long response.
+          for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
+            const pointer = api.pointerOf(method, stepsOf(path));
+            const where = `${method.toString()} over ${api.name}, ${pointer}`;
+            const send = (text: string) =>
+              api.send(method, { ...smallestRequest(method.input, api), ...nested(path, text) });
+            expect(isRefused(await send('a'.repeat(maxBytes + 1)), pointer, ['too_long']), where).toBe(true);
+            for (const piece of ['<', '<ul><li>', '&amp;', '<a href="x', '"\\\n']) {
+              const sent = send(piece.repeat(Math.min(maxBytes, MiB) / piece.length));
+              const waited = await longestWait(system.portsOf(name).http, sent);
+              expect(waited, `${where}: ${piece}`).toBeLessThan(1_000);
+              if ((await sent).reason === undefined) accepted += 1;
+            }
+          }
+        }
+      }
+      // Otherwise no text was looked at.
+      if (fields > 0) expect(accepted).toBeGreaterThan(0);
+    });
   },
 );
+
+const longText = 100_000;
+const MiB = 1024 * 1024;
+
+/** The longest time that another request waits for its response while a request is served, in ms. */
+async function longestWait(port: number, request: Promise<unknown>): Promise<number> {
+  let isServed = false;
+  let longest = 0;
+  const ended = request.finally(() => {
+    isServed = true;
+  });
+  while (!isServed) {
+    const startedAt = performance.now();
+    await fetch(`http://127.0.0.1:${port}/healthz`);
+    longest = Math.max(longest, performance.now() - startedAt);
+    await setTimeout(10);
+  }
+  await ended;
+  return longest;
+}
 
 const isWithId = (method: DescMethod) => restRuleOf(method)?.path.includes('{') ?? false;
 

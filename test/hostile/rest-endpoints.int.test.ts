@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { restRuleOf } from '@ticketing/rest/options.ts';
 import { type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 
@@ -59,6 +60,75 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('the REST p
           expect(ms, where).toBeLessThan(5_000);
         }
       }
+    }
+  });
+});
+
+describe.each(services.map((entry) => [entry.name, entry] as const))('100 Continue of %s', (name, entry) => {
+  test('is sent to a request that was admitted, and to no other', async () => {
+    const { http: port } = system.portsOf(name);
+    const admin = testCaller({ kind: 'serviceWorker', roleId: 1 });
+    const token =
+      entry.contracts.length > 0
+        ? await system.identity.internalToken(name, admin)
+        : await system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1 });
+    const common = { expect: '100-continue', 'content-type': 'application/json' };
+    const admitted = { ...common, authorization: `Bearer ${token}` };
+    const send = async (method: string, path: string, headers: Record<string, string>, heldBytes?: number) => {
+      const body = Buffer.from(heldBytes === undefined ? '{}' : '');
+      const { status, isContinued } = await heldRequest({ port, method, path, headers, body, heldBytes });
+      return [status, isContinued];
+    };
+    for (const { method, path } of await routesWithBody(port)) {
+      const where = `${method} ${path}`;
+      expect(await send(method, path, common, 10), where).toEqual([401, false]);
+      expect(await send(method, path, admitted, 41 * MiB), where).toEqual([413, false]);
+      expect(await send(method, path, { ...admitted, 'content-encoding': 'gzip' }, 10), where).toEqual([415, false]);
+      expect(await send(method, path, admitted), where).toEqual([expect.any(Number), true]);
+    }
+    expect(await send('POST', '/nothing', admitted, 10)).toEqual([404, false]);
+    for (const { contracts } of entry.calls.map(serviceNamed)) {
+      const rule = contracts.flatMap(({ methods }) => methods.map(restRuleOf)).find((one) => one);
+      const unknown = `/${rule?.path.split('/')[1]}/1/2/3/4`;
+      const [status, isContinued] = await send('POST', unknown, admitted, 10);
+      expect([status, isContinued], unknown).toEqual([404, false]);
+    }
+  });
+});
+
+describe.each(
+  services.flatMap(({ name, contracts }) =>
+    contracts
+      .flatMap(({ methods }) => methods)
+      .filter((method) => method.methodKind === 'server_streaming' && restRuleOf(method))
+      .map((method) => [name, restRuleOf(method)?.path ?? ''] as const),
+  ),
+)('the file of %s at %s', (name, route) => {
+  const path = route.replaceAll(/\{\w+\}/g, '1');
+
+  // A file with an id has to be made first.
+  test.skipIf(route.includes('{'))('is downloaded, never shown by a browser, and not kept by caches', async () => {
+    const token = await system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1 });
+    const response = await fetch(`${system.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('is not sent to a page of another site, however the path is spelt', async () => {
+    const token = await system.identity.issuerToken({ kind: 'user', roleId: 1 });
+    for (const spelling of spellingsOf(path)) {
+      const headers = { cookie: `__Host-ticketing_session=${token}`, 'sec-fetch-site': 'cross-site' };
+      const { port } = new URL(system.url);
+      const body = Buffer.alloc(0);
+      const { status } = await heldRequest({ port: Number(port), method: 'GET', path: spelling, headers, body });
+      expect(status === 403 || (spelling !== path && [400, 404].includes(status ?? 0)), `${spelling}: ${status}`).toBe(
+        true,
+      );
+      const open = await heldRequest({ port: system.portsOf(name).http, method: 'GET', path: spelling, headers, body });
+      expect([400, 401, 404], `${spelling} at the service`).toContain(open.status);
     }
   });
 });

@@ -1,4 +1,4 @@
-import type { DescMethod } from '@bufbuild/protobuf';
+import { type DescMethod, ScalarType } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
 import { accessOf, maxBodyBytesOf } from '@ticketing/rest/options.ts';
@@ -95,6 +95,46 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  test('ask for a body with 100 Continue when the call was admitted, and not before', async () => {
+    const withoutRight = await system.identity.issuerToken({ permissions: [] });
+    for (const { method, path } of methodsOf(entry)) {
+      for (const protocol of protocolsOf(method)) {
+        const where = `${path} over ${protocol.name}`;
+        const headers = { expect: '100-continue' };
+        const body = bodyOf(protocol, new Uint8Array(), 'identity');
+        const ask = (token?: string) => clientOf(entry).send({ protocol, path, token, headers, body });
+        expect(await ask(), where).toMatchObject({ code: Code.Unauthenticated, isContinued: false });
+        if (accessOf(method)?.case !== 'authenticated') {
+          expect(await ask(withoutRight), where).toMatchObject({ code: Code.PermissionDenied, isContinued: false });
+        }
+        if (accessOf(method)?.case !== 'service' && body.length > 0) {
+          expect(await ask(admin), where).toMatchObject({ isContinued: true });
+        }
+      }
+    }
+  });
+
+  test('end with deadline_exceeded when the deadline of the client has passed, and shorten one that is too long', async () => {
+    let exceeded = 0;
+    for (const { method, path } of allowedMethods()) {
+      for (const protocol of protocolsOf(method)) {
+        const isJson = protocol.contentType.includes('json');
+        const body = bodyOf(protocol, Buffer.from(isJson ? '{}' : ''), 'identity');
+        const send = async (grpcTimeout: string, ms: string) => {
+          const headers = { 'grpc-timeout': grpcTimeout, 'connect-timeout-ms': ms };
+          return (await clientOf(entry).send({ protocol, path, token: admin, headers, body })).code;
+        };
+        const where = `${path} over ${protocol.name}`;
+        // What is not valid may be refused as such first.
+        const [passed, usual] = [await send('0m', '0'), await send('10S', '10000')];
+        if (passed === Code.DeadlineExceeded) exceeded += 1;
+        else expect([passed, usual], where).toEqual([Code.InvalidArgument, Code.InvalidArgument]);
+        expect(await send('31S', '30001'), where).toBe(usual);
+      }
+    }
+    expect(exceeded).toBeGreaterThan(0);
+  });
+
   test('end an upload that does not arrive in time', async () => {
     const uploads = allowedMethods().flatMap(({ method, path }) =>
       protocolsOf(method).map(async (protocol) => {
@@ -184,7 +224,11 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
       'encoding=json&message=%7B%22__proto__%22:1%7D',
     ];
     for (const { method, path } of readable.filter((one) => one.method.methodKind === 'unary')) {
-      for (const query of queries) {
+      const text = method.input.fields.find(
+        ({ scalar, fieldKind }) => scalar === ScalarType.STRING && fieldKind === 'scalar',
+      );
+      const notUtf8 = text ? [`encoding=json&message=%7B%22${text.jsonName}%22:%22%FF%22%7D`] : [];
+      for (const query of [...queries, ...notUtf8]) {
         const url = `http://127.0.0.1:${system.portsOf(entry.name).http}${path}?connect=v1&${query}`;
         const response = await fetch(url, { headers: { authorization: `Bearer ${admin}` } });
         expect(response.status, `${method.name} ${query.slice(0, 60)}`).toBe(400);

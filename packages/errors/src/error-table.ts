@@ -28,6 +28,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   stale_version: { status: 412, title: 'Precondition failed' },
   idempotency_key_reused: { status: 422, title: 'Unprocessable content' },
   body_too_large: { status: 413, title: 'Content too large' },
+  unsupported_encoding: { status: 415, title: 'Unsupported media type' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   headers_too_large: { status: 431, title: 'Request header fields too large' },

@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { escapePointer } from './scan-json.ts';
+import { escapePointer, isPrototypeName } from './scan-json.ts';
 
 const maxViolations = 100;
 
@@ -87,6 +87,16 @@ export function isPortableValue(value: Value): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether no name in an open JSON value reaches a prototype, such as `__proto__`. A text of JSON is checked by `scanJson`;
+ * this is for values that did not come as one.
+ */
+export function hasHarmlessNames(value: unknown, above = ''): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((item) => hasHarmlessNames(item));
+  return Object.entries(value).every(([name, item]) => !isPrototypeName(name, above) && hasHarmlessNames(item, name));
 }
 
 /** The parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */

@@ -7,6 +7,7 @@ import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { requireBodyFits, requirePlainBody } from './body-headers.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import type { LargeJson } from './large-json.ts';
 import { isLarge, type WriteJson, writeInPieces } from './large-response.ts';
@@ -125,7 +126,10 @@ function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>
     bodyLimit: maxBodyBytesOf(method),
     onRequest: (request, reply) =>
       translateErrors(async () => {
-        calls.set(request, await options.begin(method, request, reply));
+        const call = await options.begin(method, request, reply);
+        requirePlainBody(request.headers);
+        requireBodyFits(request.headers, maxBodyBytesOf(method));
+        calls.set(request, call);
       }),
     handler: (request, reply) =>
       translateErrors(async () => {

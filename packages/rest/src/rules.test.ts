@@ -1,5 +1,5 @@
-import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { NullValue, type Value } from '@bufbuild/protobuf/wkt';
+import { create, type DescMessage, fromBinary, fromJson, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { NullValue, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { CreateTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import {
   CreateTicketRequestSchema,
@@ -46,10 +46,9 @@ test('accepts a message that follows all rules', () => {
 
 test('requires the required fields', () => {
   expect(found(CreateTicketRequestSchema, {})).toEqual(['required #/channel']);
-  expect(found(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, content: {} })).toEqual([
-    'required #/content/message',
-    'required #/content/type',
-  ]);
+  expect(
+    found(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, updateMask: {}, content: {} }),
+  ).toEqual(['required #/content/message', 'required #/content/type']);
 });
 
 test('treats the zero of a field without presence as absent', () => {
@@ -98,7 +97,7 @@ test('refuses a comparator that the contract does not name', () => {
 });
 
 test('checks formats and patterns', () => {
-  const conversation = { ticketId: 1, conversationId: 1 };
+  const conversation = { ticketId: 1, conversationId: 1, updateMask: {} };
   expect(found(UpdateConversationRequestSchema, { ...conversation, to: ['a@b.de', 'nope', 'a@b@c'] })).toEqual([
     'invalid_format #/to/1',
     'invalid_format #/to/2',
@@ -124,7 +123,7 @@ test('the details name the limit in bytes, and what a text must not contain', ()
 });
 
 test('refuses a text with a control character in every field that becomes a header of a mail', () => {
-  for (const bad of ['\r', '\n', '\0', '\u0008', '\v', '\f', '\u001f', '\u007f']) {
+  for (const bad of ['\r', '\n', '\0', '\u0008', '\v', '\f', '\u001f', '\u007f', '\u0085', '\u2028', '\u2029']) {
     const text = `a${bad}b`;
     const given = { subject: text, from: text, fromName: text, to: ['a', text], cc: [text], bcc: [text] };
     expect(ticket(given)).toEqual([
@@ -139,7 +138,7 @@ test('refuses a text with a control character in every field that becomes a head
     const change = { id: 1, updateMask: { paths: ['subject'] }, subject: text };
     expect(found(UpdateTicketsRequestSchema, { tickets: [change] })).toEqual(['invalid_format #/tickets/0/subject']);
   }
-  expect(ticket({ subject: 'a\tb\u0080\u2028ü😀', fromName: '' })).toEqual([]);
+  expect(ticket({ subject: 'a\tb\u0084\u0086\u2027\u202aü😀', fromName: '' })).toEqual([]);
   expect(ticket({ body: 'a\r\nb' })).toEqual([]);
 });
 
@@ -188,7 +187,8 @@ test('does not write an object that is certainly too long to count its bytes', (
 
 test('returns at most a hundred violations of each kind', () => {
   const tickets = Array.from({ length: 500 }, () => ({ id: 0, tagIds: [0, -1], version: 0 }));
-  expect(found(UpdateTicketsRequestSchema, { tickets })).toHaveLength(100);
+  const masked = tickets.map((ticket) => ({ ...ticket, updateMask: { paths: ['x', 'y'] } }));
+  expect(found(UpdateTicketsRequestSchema, { tickets: masked })).toHaveLength(200);
 });
 
 test.each([
@@ -220,8 +220,28 @@ test('refuses an open value that JSON cannot express', () => {
   expect(ticket({ rawData: { a: [Number.NaN] } })).toEqual(['invalid_value #/rawData']);
 });
 
+test('refuses a name that reaches a prototype in a Struct or Value, as it arrives by RPC', () => {
+  const parse = (json: string) => JSON.parse(json);
+  for (const bad of ['{"__proto__":1}', '{"a":[{"b":{"__proto__":{}}}]}', '{"constructor":{"prototype":1}}']) {
+    expect(ticket({ rawData: parse(bad) })).toEqual(['prototype_key #/rawData']);
+    const value = fromJson(ValueSchema, parse(bad));
+    expect(search({ filters: [{ key: 'a', comparator: '=', value }] })).toEqual(['prototype_key #/filters/0/value']);
+  }
+  const hidden = parse('{"$typeName":"google.protobuf.Value","kind":{"case":"boolValue","value":true},"__proto__":1}');
+  expect(ticket({ rawData: hidden })).toEqual(['prototype_key #/rawData']);
+  expect(ticket({ rawData: { constructor: { name: 'x' }, prototype: 1, proto: { prototype: 1 } } })).toEqual([]);
+});
+
 test('does not apply the rules of a field to the same name in open data', () => {
   expect(ticket({ rawData: { $typeName: 'google.protobuf.Value', kind: { case: 'x' } } })).toEqual([]);
+});
+
+test('refuses a change without a mask, which would change nothing; an empty mask says so', () => {
+  expect(update({ contractId: 'x' })).toEqual(['required #/updateMask']);
+  expect(update({ updateMask: { paths: [] } })).toEqual([]);
+  expect(found(UpdateTicketsRequestSchema, { tickets: [{ id: 1, updateMask: {} }, { id: 2 }] })).toEqual([
+    'required #/tickets/1/updateMask',
+  ]);
 });
 
 test('refuses a mask that names an unknown field or one that cannot be null', () => {

@@ -1,17 +1,24 @@
-import { type DescField, type DescMessage, type JsonObject, type Message, ScalarType } from '@bufbuild/protobuf';
-import { FeatureSet_FieldPresence, type Value } from '@bufbuild/protobuf/wkt';
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
-import { inspectOpenJson, isPortableJson, isPortableValue } from './open-json.ts';
+import { hasHarmlessNames, inspectOpenJson, isPortableJson, isPortableValue } from './open-json.ts';
 import { rulesOf, spellingsOf } from './options.ts';
 
 /**
- * The texts that may become a header of a mail: a line break would begin a header of its own, and no control character
- * of ASCII but the tab may be in one.
+ * The texts that may become a header of a mail: a line break would begin a header of its own, for some programs also one
+ * of Unicode, and no control character of ASCII but the tab may be in one.
  */
-const headerText = '^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F]*$';
+const headerText = '^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F\\u0085\\u2028\\u2029]*$';
 
 /** Checks a message against the rules of its contract. Returns all violations. */
 export type MessageValidator = (message: Message) => Violation[];
@@ -26,8 +33,8 @@ const validators = new WeakMap<DescMessage, MessageValidator>();
  * the same check.
  *
  * Shape: pointers name fields as in JSON, `#/filters/0/key`.
- * Errors: the codes of `codeOfKeyword`, and for the fields that an `update_mask` names: unknown_field,
- * null_not_allowed.
+ * Errors: the codes of `codeOfKeyword`; required for an `update_mask` that is missing, and for the fields that it names:
+ * unknown_field, null_not_allowed.
  */
 export function messageValidator(message: DescMessage): MessageValidator {
   const known = validators.get(message);
@@ -36,7 +43,7 @@ export function messageValidator(message: DescMessage): MessageValidator {
   const masked = maskedMessages(message);
   const validator: MessageValidator = (value) => [
     ...schemaViolations(validate, value),
-    ...masked.flatMap((check) => check(value as unknown as Record<string, unknown>, '#')),
+    ...masked.flatMap((check) => check(value as unknown as Record<string, unknown>, '#')).slice(0, maxViolations),
   ];
   validators.set(message, validator);
   return validator;
@@ -133,9 +140,9 @@ function messageSchema(message: DescMessage): SchemaObject {
     case 'google.protobuf.Timestamp':
       return { dateInRange: true };
     case 'google.protobuf.Struct':
-      return { portableStruct: true };
+      return { portableStruct: true, harmlessStruct: true };
     case 'google.protobuf.Value':
-      return { portableValue: true };
+      return { portableValue: true, harmlessValue: true };
     default:
       return message.typeName.startsWith('google.protobuf.') ? {} : schemaOf(message);
   }
@@ -173,6 +180,15 @@ function addKeywords(target: Ajv2020): Ajv2020 {
     keyword: 'portableValue',
     validate: (_: boolean, value?: Value) => value === undefined || isPortableValue(value),
   });
+  target.addKeyword({
+    keyword: 'harmlessStruct',
+    validate: (_: boolean, value?: JsonObject) => hasHarmlessNames(value),
+  });
+  target.addKeyword({
+    keyword: 'harmlessValue',
+    validate: (_: boolean, value?: Value) =>
+      !(value && isPortableValue(value)) || hasHarmlessNames(toJson(ValueSchema, value)),
+  });
   return target;
 }
 
@@ -209,6 +225,8 @@ const codeOfKeyword: Record<string, string> = {
   dateInRange: 'invalid_date',
   portableStruct: 'invalid_value',
   portableValue: 'invalid_value',
+  harmlessStruct: 'prototype_key',
+  harmlessValue: 'prototype_key',
   type: 'wrong_type',
   notSupportedYet: 'not_supported_yet',
 };
@@ -257,6 +275,9 @@ function detailOf(error: ErrorObject): string {
     case 'portableStruct':
     case 'portableValue':
       return 'is not a JSON value';
+    case 'harmlessStruct':
+    case 'harmlessValue':
+      return 'has a name that is not accepted';
     default:
       return error.message ?? 'is not valid';
   }
@@ -293,7 +314,9 @@ function maskViolations(
   value: Record<string, unknown>,
   pointer: string,
 ): Violation[] {
-  const paths = (value[mask.localName] as { paths: string[] } | undefined)?.paths ?? [];
+  const paths = (value[mask.localName] as { paths: string[] } | undefined)?.paths;
+  // Without it nothing would be changed, and the caller would not notice. The REST API fills it.
+  if (!paths) return [{ pointer: `${pointer}/${mask.jsonName}`, code: 'required', detail: 'is required' }];
   const violations = new Map<string, Violation>();
   for (const path of paths) {
     const field = fields.get(path);

@@ -84,7 +84,7 @@ function endOfString(text: string, start: number): number {
 function checkKey(keys: Set<string>, key: string, frames: readonly Frame[], violations: Violation[]): void {
   if (keys.has(key)) violations.push(violation(frames, 'duplicate_key', 'is given more than once'));
   const parent = frames[frames.length - 2];
-  if (key === '__proto__' || (key === 'prototype' && parent?.segment === 'constructor')) {
+  if (isPrototypeName(key, parent?.segment)) {
     violations.push(violation(frames, 'prototype_key', 'is not an accepted name'));
   }
   keys.add(key);
@@ -101,4 +101,9 @@ const maxNameLength = 200;
 export function escapePointer(name: string): string {
   if (name.length > maxNameLength) return `${escapePointer(name.slice(0, maxNameLength))}…`;
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Whether the name of a property reaches a prototype, by itself or together with that of the object that has it. */
+export function isPrototypeName(name: string, above: unknown): boolean {
+  return name === '__proto__' || (name === 'prototype' && above === 'constructor');
 }

@@ -7,6 +7,11 @@ import {
   StructSchema,
   ValueSchema,
 } from '@bufbuild/protobuf/wkt';
+import {
+  CreateTicketRequestSchema,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limitWireStructure, maxWireParts } from './wire-structure-limit.ts';
 
@@ -53,6 +58,14 @@ test('counts fields that the contract does not know', () => {
   expect(() => limitWireStructure(unknown, DescriptorProto_ExtensionRangeSchema)).toThrowError(refusal('too_complex'));
 });
 
+test('counts the parts that the parser finds, whatever the wire type of a field says', () => {
+  // As a field of another wire type, this list is one unknown part of an outer list.
+  const inner = new BinaryWriter().tag(6, WireType.LengthDelimited).bytes(emptyValues(maxWireParts)).finish();
+  const bytes = new BinaryWriter().tag(1, WireType.Varint).uint32(inner.length).raw(inner).finish();
+  expect(fromBinary(ListValueSchema, bytes).values[0]?.kind.case).toBe('listValue');
+  expect(() => limitWireStructure(bytes, ListValueSchema)).toThrowError(refusal('malformed_message'));
+});
+
 test('accepts 100 levels, and not one more', () => {
   const nested = (levels: number) => {
     let bytes: Uint8Array = new Uint8Array();
@@ -75,10 +88,53 @@ describe('malformed bytes', () => {
     ['a length without an end', [0x0a, 0xff, 0xff]],
     ['an unknown wire type', [0x0f]],
     ['a number that ends too early', [0x78]],
+    ['a field with the number 0', [0x02, 0x00]],
+    ['a text that is not UTF-8', [0x0a, 0x03, 0x1a, 0x01, 0xff]],
   ])('%s are refused', (_, bytes) => {
     expect(() => fromBinary(ListValueSchema, Uint8Array.from(bytes))).toThrow();
     expect(() => limitWireStructure(Uint8Array.from(bytes), ListValueSchema)).toThrowError(
       refusal('malformed_message'),
     );
   });
+});
+
+describe('what is accepted can be parsed', () => {
+  const valid = [
+    toBinary(
+      CreateTicketRequestSchema,
+      create(CreateTicketRequestSchema, { subject: 'ü', tags: [1, 2, 300], rawData: { a: [1, null, { b: 'c' }] } }),
+    ),
+    toBinary(
+      UpdateTicketRequestSchema,
+      create(UpdateTicketRequestSchema, { ticketId: 5, updateMask: { paths: ['status'] } }),
+    ),
+  ];
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 60 }),
+    // A valid message with some bytes replaced.
+    fc
+      .tuple(fc.constantFrom(...valid), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 4 }))
+      .map(([message, changes]) => {
+        const changed = Uint8Array.from(message);
+        for (const [at, byte] of changes) changed[at % changed.length] = byte;
+        return changed;
+      }),
+  );
+
+  test.each([CreateTicketRequestSchema, UpdateTicketRequestSchema, StructSchema, SourceCodeInfoSchema])(
+    'as %s',
+    (schema) => {
+      fc.assert(
+        fc.property(bytes, (message) => {
+          try {
+            limitWireStructure(message, schema);
+          } catch {
+            return;
+          }
+          fromBinary(schema, message);
+        }),
+        { numRuns: 3000 },
+      );
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
@@ -9,6 +10,10 @@ const maxDepth = 100;
 /**
  * Refuses a serialised message with more parts than any request needs, before it is parsed: an empty
  * `google.protobuf.Value` takes 2 bytes, but as an object more than 100. As many parts as the limit take some 40 ms to parse.
+ *
+ * What it accepts can be parsed: the parser would respond to anything else with an internal error. It is stricter about
+ * one thing: a known field of another wire type is refused. The parser reads such a field as if it had the right one, so
+ * that it would find other parts than those that were counted.
  *
  * Errors: too_complex; malformed_message for bytes that are no message of this type.
  */
@@ -32,20 +37,38 @@ function scanFields(scan: Scan, end: number, fields: Fields, depthLeft: number):
   const { reader } = scan;
   if (depthLeft === 0) throw tooComplex(`is nested deeper than ${maxDepth} levels`);
   while (reader.pos < end) {
-    const tag = reader.uint32();
+    const [number, wireType] = reader.tag();
     addParts(scan, 1);
-    const content = (tag & 7) === WireType.LengthDelimited ? fields.get(tag >>> 3) : undefined;
-    if (content === undefined) {
-      reader.skip(tag & 7, tag >>> 3);
-      continue;
-    }
-    const contentEnd = reader.uint32() + reader.pos;
-    if (contentEnd > end) throw new RangeError('a field is longer than its message');
-    if (typeof content === 'function') scanFields(scan, contentEnd, content(), depthLeft - 1);
-    else addParts(scan, elementsBetween(scan.bytes, reader.pos, contentEnd, content));
-    reader.pos = contentEnd;
+    const content = fields.get(number);
+    if (content === undefined) reader.skip(wireType, number, depthLeft - 1);
+    else scanContent(scan, end, content, wireType, depthLeft);
   }
   if (reader.pos > end) throw new RangeError('a field is longer than its message');
+}
+
+function scanContent(scan: Scan, end: number, content: Content, wireType: WireType, depthLeft: number): void {
+  const { reader } = scan;
+  if (typeof content === 'object' && wireType === content.wireType) {
+    skipScalar(reader, wireType);
+    return;
+  }
+  if (wireType !== WireType.LengthDelimited) throw new TypeError('a field has another wire type');
+  const contentEnd = reader.uint32() + reader.pos;
+  if (contentEnd > end) throw new RangeError('a field is longer than its message');
+  if (typeof content === 'function') scanFields(scan, contentEnd, content(), depthLeft - 1);
+  else if (content === 'text') requireUtf8(scan.bytes.subarray(reader.pos, contentEnd));
+  else if (content !== 'bytes') addParts(scan, elementsBetween(scan.bytes, reader.pos, contentEnd, content));
+  reader.pos = contentEnd;
+}
+
+function skipScalar(reader: BinaryReader, wireType: WireType): void {
+  // Unlike `skip`, this refuses a number of more than ten bytes, as the parser does.
+  if (wireType === WireType.Varint) reader.uint32();
+  else reader.skip(wireType);
+}
+
+function requireUtf8(text: Uint8Array): void {
+  if (!isUtf8(text)) throw new TypeError('a text is not UTF-8');
 }
 
 function addParts(scan: Scan, count: number): void {
@@ -57,54 +80,85 @@ function tooComplex(detail: string): DomainError {
   return invalidInput([{ pointer: '#', code: 'too_complex', detail }]);
 }
 
-/** How many elements a packed list has. An element of `bytesEach` 0 has any length, and ends with a byte below 128. */
-function elementsBetween(bytes: Uint8Array, start: number, end: number, bytesEach: number): number {
-  if (bytesEach > 0) return (end - start) / bytesEach;
+/** How many elements a packed list has. A varint ends with a byte below 128. */
+function elementsBetween(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  { wireType, isPackable }: ScalarContent,
+): number {
+  if (!isPackable) throw new TypeError('a field has another wire type');
+  if (wireType !== WireType.Varint) {
+    const count = (end - start) / (wireType === WireType.Bit64 ? 8 : 4);
+    if (!Number.isInteger(count)) throw new RangeError('a list ends within an element');
+    return count;
+  }
   let count = 0;
-  for (let position = start; position < end; position++) if ((bytes[position] ?? 0) < 0x80) count++;
+  let elementStart = start;
+  for (let position = start; position < end; position++) {
+    if ((bytes[position] ?? 0) >= 0x80) continue;
+    if (position - elementStart >= maxVarintBytes) throw new RangeError('a number is too long');
+    elementStart = position + 1;
+    count++;
+  }
+  if (elementStart < end) throw new RangeError('a list ends within an element');
   return count;
 }
 
-/**
- * The fields of a message whose content has parts, by number: for a message its fields, for a list that may be packed the
- * bytes of an element.
- */
-type Fields = ReadonlyMap<number, (() => Fields) | number>;
+const maxVarintBytes = 10;
+
+/** What a known field may contain: a message, of which these are the fields; a text; bytes; a number. */
+type Content = (() => Fields) | 'text' | 'bytes' | ScalarContent;
+
+interface ScalarContent {
+  wireType: WireType;
+  /** Whether the field is a list, whose elements may be together in one part. */
+  isPackable: boolean;
+}
+
+/** The known fields of a message, by number. */
+type Fields = ReadonlyMap<number, Content>;
 
 const knownFields = new WeakMap<DescMessage, Fields>();
 
 function fieldsOf(message: DescMessage): Fields {
   const known = knownFields.get(message);
   if (known) return known;
-  const fields: Fields = new Map(message.fields.flatMap((field) => contentOf(field)));
+  const fields: Fields = new Map(message.fields.map((field) => [field.number, contentOf(field)]));
   knownFields.set(message, fields);
   return fields;
 }
 
-function contentOf(field: DescField): [number, (() => Fields) | number][] {
-  const { number } = field;
+function contentOf(field: DescField): Content {
   if (field.fieldKind === 'map') {
-    // An entry is a message; its value is field 2.
-    const { message } = field;
-    const entry: Fields = new Map(message ? [[2, () => fieldsOf(message)]] : []);
-    return [[number, () => entry]];
+    // An entry is a message: its key is field 1, its value field 2.
+    const value = field.message ? messageContent(field.message) : scalarContent(field.scalar, false);
+    const entry: Fields = new Map([
+      [1, scalarContent(field.mapKey, false)],
+      [2, value],
+    ]);
+    return () => entry;
   }
-  if (field.message) {
-    const { message } = field;
-    return [[number, () => fieldsOf(message)]];
-  }
-  if (field.fieldKind !== 'list') return [];
-  if (field.listKind === 'enum') return [[number, 0]];
-  const { scalar } = field as { scalar: ScalarType };
-  if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return [];
-  return [[number, bytesOfScalar.get(scalar) ?? 0]];
+  if (field.message) return messageContent(field.message);
+  return scalarContent(field.scalar, field.fieldKind === 'list');
 }
 
-const bytesOfScalar = new Map([
-  [ScalarType.DOUBLE, 8],
-  [ScalarType.FIXED64, 8],
-  [ScalarType.SFIXED64, 8],
-  [ScalarType.FLOAT, 4],
-  [ScalarType.FIXED32, 4],
-  [ScalarType.SFIXED32, 4],
+function messageContent(message: DescMessage): Content {
+  return () => fieldsOf(message);
+}
+
+/** Without a type, the field is an enum. */
+function scalarContent(type: ScalarType | undefined, isPackable: boolean): Content {
+  if (type === ScalarType.STRING) return 'text';
+  if (type === ScalarType.BYTES) return 'bytes';
+  return { wireType: fixedTypes.get(type) ?? WireType.Varint, isPackable };
+}
+
+const fixedTypes = new Map<ScalarType | undefined, WireType>([
+  [ScalarType.DOUBLE, WireType.Bit64],
+  [ScalarType.FIXED64, WireType.Bit64],
+  [ScalarType.SFIXED64, WireType.Bit64],
+  [ScalarType.FLOAT, WireType.Bit32],
+  [ScalarType.FIXED32, WireType.Bit32],
+  [ScalarType.SFIXED32, WireType.Bit32],
 ]);

@@ -19,18 +19,27 @@ export interface HeldResponse {
   status: number | undefined;
   headers: IncomingHttpHeaders;
   text: string;
+  /** Whether the service has asked for the body with `100 Continue`. */
+  isContinued: boolean;
   /** How long the response took, in ms. */
   ms: number;
 }
 
-/** Sends a request on a connection of its own. Resolves when the response has ended, or the connection. */
+/**
+ * Sends a request on a connection of its own; its body waits for `100 Continue` if it expects one. Resolves
+ * when the response has ended, or the connection.
+ */
 export function heldRequest({ heldBytes, body, signal, headers, ...address }: HeldRequest): Promise<HeldResponse> {
   const startedAt = performance.now();
   const { promise, resolve } = Promise.withResolvers<HeldResponse>();
   const length = { 'content-length': body.length + (heldBytes ?? 0) };
   const sent = httpRequest({ ...address, agent: false, headers: { ...headers, ...length }, ...(signal && { signal }) });
+  let isContinued = false;
+  sent.once('continue', () => {
+    isContinued = true;
+  });
   const settle = (part: Partial<HeldResponse>) =>
-    resolve({ status: undefined, headers: {}, text: '', ms: performance.now() - startedAt, ...part });
+    resolve({ status: undefined, headers: {}, text: '', isContinued, ms: performance.now() - startedAt, ...part });
   sent.on('response', (response) => {
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -44,7 +53,11 @@ export function heldRequest({ heldBytes, body, signal, headers, ...address }: He
     });
   });
   sent.on('error', () => settle({}));
-  if (heldBytes === undefined) sent.end(body);
-  else sent.write(body);
+  const sendBody = () => {
+    if (heldBytes === undefined) sent.end(body);
+    else sent.write(body);
+  };
+  if (headers?.expect === undefined) sendBody();
+  else sent.on('continue', sendBody).flushHeaders();
   return promise;
 }

@@ -77,6 +77,8 @@ export interface HostileRequest {
   path: string;
   token?: string | undefined;
   compression?: Compression;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>>;
   body: Uint8Array;
   /** Whether the body is left without an end. The length that is announced is larger by `heldBytes`. */
   heldBytes?: number;
@@ -90,6 +92,8 @@ export interface HostileResponse {
   /** How long the response took, in ms. */
   ms: number;
   headers: Readonly<Record<string, unknown>>;
+  /** Whether the service has asked for the body with `100 Continue`. */
+  isContinued: boolean;
 }
 
 /** The connection of a hostile client to the ports of a service. */
@@ -113,11 +117,12 @@ export function hostileClient(ports: { http: number; grpc: number }): HostileCli
   };
 }
 
-function headersOf({ protocol, token, compression = 'identity' }: HostileRequest): Record<string, string> {
+function headersOf({ protocol, token, compression = 'identity', headers }: HostileRequest): Record<string, string> {
   return {
     'content-type': protocol.contentType,
     ...(compression === 'identity' ? {} : { [protocol.encodingHeader]: compression }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...headers,
   };
 }
 
@@ -126,6 +131,10 @@ function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promis
   const { promise, resolve } = Promise.withResolvers<HostileResponse>();
   const stream = session.request({ ':method': 'POST', ':path': request.path, te: 'trailers', ...headersOf(request) });
   let headers: Record<string, unknown> = {};
+  let isContinued = false;
+  stream.on('continue', () => {
+    isContinued = true;
+  });
   stream.on('response', (received) => Object.assign(headers, received));
   stream.on('trailers', (received) => {
     headers = { ...headers, ...received };
@@ -137,6 +146,7 @@ function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promis
       httpStatus: headers[':status'] as number | undefined,
       ms: performance.now() - startedAt,
       headers,
+      isContinued,
     }),
   );
   stream.resume();
@@ -152,8 +162,8 @@ function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
 async function sendHttp1(port: number, request: HostileRequest): Promise<HostileResponse> {
   const { path, body, heldBytes } = request;
   const response = await heldRequest({ port, method: 'POST', path, headers: headersOf(request), body, heldBytes });
-  const { status, headers, text, ms } = response;
-  return { code: codeOfHttp1(headers, text), httpStatus: status, headers, ms };
+  const { status, headers, text, ms, isContinued } = response;
+  return { code: codeOfHttp1(headers, text), httpStatus: status, headers, ms, isContinued };
 }
 
 function codeOfHttp1(headers: Readonly<Record<string, unknown>>, body: string): Code | undefined {

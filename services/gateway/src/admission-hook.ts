@@ -1,9 +1,7 @@
-import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
-import { callerLimits, rateLimited } from '@ticketing/service-kit/admission/caller-limits.ts';
+import { callerLimits } from '@ticketing/service-kit/admission/caller-limits.ts';
+import { failedTokens } from '@ticketing/service-kit/admission/failed-tokens.ts';
 import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts';
-import { windowCounter } from '@ticketing/service-kit/admission/window-counter.ts';
-import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
+import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credential, credentialOf } from './credential.ts';
@@ -30,16 +28,18 @@ export interface AdmissionRules {
  */
 export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const limits = callerLimits(rules.rateLimits, rules.now);
-  const verify = rateLimitedVerifier(rules);
+  const failed = failedTokens(rules.failedTokensPerMinute, rules.now);
   return async (request, reply) => {
     const context = requestContextOf(request);
     const credential = credentialOf(request.headers, rules.sessionCookie);
     const { method: verb, url, headers } = request;
     const cookieRequest = { verb, url, headers, route: context.route };
-    const verified = await verify(credential, request.ip).catch((error: unknown) => {
-      if (clearsSession(request, credential)) return undefined;
-      throw error;
-    });
+    const verified = await failed
+      .guard(request.ip, () => rules.verify(credential.token))
+      .catch((error: unknown) => {
+        if (clearsSession(request, credential)) return undefined;
+        throw error;
+      });
     // A cookie that no longer verifies can still be cleared: that only needs a page of the same origin.
     if (!verified) return requireSameOrigin(cookieRequest, rules.publicOrigin);
     const { caller, expiresAt } = verified;
@@ -55,25 +55,4 @@ export function admissionHook(rules: AdmissionRules): (request: FastifyRequest, 
 /** Whether a request only clears the session cookie that it carries. */
 function clearsSession({ method, routeOptions }: FastifyRequest, { source }: Credential): boolean {
   return source === 'cookie' && method === 'DELETE' && routeOptions.url === sessionPath;
-}
-
-/** Verifies tokens, but none from an address that has sent too many invalid ones in the current minute. */
-function rateLimitedVerifier(
-  rules: AdmissionRules,
-): (credential: Credential, address: string) => Promise<VerifiedToken> {
-  const { failedTokensPerMinute: limit } = rules;
-  const failedTokens = windowCounter(rules.now);
-  return async ({ token }, address) => {
-    const key = addressKey(address);
-    const count = failedTokens.peek(key, limit);
-    if (limit > 0 && count.remaining === 0) {
-      throw rateLimited('This address has sent too many invalid tokens.', count);
-    }
-    try {
-      return await rules.verify(token);
-    } catch (error) {
-      if (error instanceof DomainError && error.reason === 'invalid_token') failedTokens.count(key, limit);
-      throw error;
-    }
-  };
 }

@@ -1,17 +1,18 @@
 import type { Transform } from 'node:stream';
+import { bodyTooLarge, requireBodyFits, requirePlainBody } from '@ticketing/rest/body-headers.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { bodyTooLarge, byteCounter } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import { byteCounter } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, requestContextOf } from './request-context.ts';
 
-/** Refuses a body whose `Content-Length` is above the limit. Errors: body_too_large. */
-export function requireBodyFits(request: FastifyRequest): void {
-  const contentLength = Number(request.headers['content-length'] ?? 0);
-  if (contentLength > limitOf(request)) throw bodyTooLarge(limitOf(request));
+/** Refuses a body whose headers say that the service would refuse it. Errors: unsupported_encoding, body_too_large. */
+export function requireAcceptableBody(request: FastifyRequest): void {
+  requirePlainBody(request.headers);
+  requireBodyFits(request.headers, limitOf(request));
 }
 
 /** How much the bodies of one caller's requests in flight may have together. */

@@ -5,8 +5,6 @@ import { upstreams } from './upstreams.ts';
 export interface GatewayConfig {
   /** The base URL of each service's REST API, by the name of the service. */
   upstreamUrls: ReadonlyMap<string, string>;
-  /** Invalid tokens per client address and minute; 0 for no limit. */
-  failedTokensPerMinute: number;
   sessionCookie: string;
   /** Scheme and host as browsers see them. Undefined: the host in the `Host` header of the request. */
   publicOrigin: string | undefined;
@@ -22,7 +20,6 @@ export function readGatewayConfig(from: ConfigReader): GatewayConfig {
     upstreamUrls: new Map(
       upstreams.map(({ name }) => [name, readOrigin(from, `${name.toUpperCase()}_URL`, protocols)]),
     ),
-    failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     sessionCookie: from.text('SESSION_COOKIE', {
       default: '__Host-ticketing_session',
       pattern: /^[\w-]{1,64}$/,

@@ -6,7 +6,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bodyWithinLimit, requireBodyFits } from './body-limit.ts';
+import { bodyWithinLimit, requireAcceptableBody } from './body-limit.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
@@ -31,16 +31,19 @@ export interface ProxyOptions extends ProblemContext {
  * Registers the routes of one service. Bodies pass unchanged in both directions. The credential of the client is replaced
  * by an internal token.
  *
- * Errors: body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
+ * Errors: unsupported_encoding, body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
  * included, are passed on.
  * Source: docs/reference/api.md, Service-to-service calls; docs/reference/api.md, Limits of use.
  */
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
   const { name, agent, tokens, holdBody, deadlineMs } = options;
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (request, body, done) => done(null, bodyWithinLimit(request, body)));
+  app.addContentTypeParser('*', (request, body, done) => {
+    // The service will refuse what has no route; nobody would read the body.
+    done(null, requestContextOf(request).route && bodyWithinLimit(request, body));
+  });
   app.addHook('onRequest', async (request, reply) => {
-    requireBodyFits(request);
+    requireAcceptableBody(request);
     holdBody(request, reply);
     requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
   });

@@ -25,7 +25,7 @@ import { upstreams } from './upstreams.ts';
 
 /** The parts that the public server of the gateway is made of. */
 export interface PublicServerParts {
-  config: GatewayConfig & Pick<ServiceConfig, 'rateLimits'>;
+  config: GatewayConfig & Pick<ServiceConfig, 'rateLimits' | 'failedTokensPerMinute'>;
   log: Logger;
   metrics: Metrics;
   health: Health;

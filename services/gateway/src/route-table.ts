@@ -34,7 +34,8 @@ export function routeTable(services: readonly DescService[]): RouteTable {
   return {
     prefixes: [...new Set(entries.map(({ segments }) => `/${segments[0]}`))],
     find(verb, path) {
-      const segments = path.slice(1).split('/').map(decodeSegment);
+      // With a slash at its end, a path gets the rules that it has without: a service may take both for the same.
+      const segments = path.slice(1).replace(/\/$/, '').split('/').map(decodeSegment);
       const candidates = byVerbAndLength.get(`${verb === 'HEAD' ? 'GET' : verb} ${segments.length}`) ?? [];
       return candidates.find((entry) => matches(entry, segments))?.route;
     },

@@ -304,7 +304,7 @@ describe('a text that becomes a header of a mail', () => {
   });
 
   test('may have a tab, and characters beyond ASCII', async () => {
-    const subject = 'a\tb\u0085\u2028ü😀';
+    const subject = 'a\tb\u00a0ü😀';
     expect((await post({ channel: 'chat', subject })).json.subject).toBe(subject);
   });
 });

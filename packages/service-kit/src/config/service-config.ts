@@ -25,6 +25,8 @@ export interface ServiceConfig {
   internalJwksFile: string | undefined;
   /** For callers with access tokens of the issuer: of the gateway, or of the RPC API of another service. */
   rateLimits: RateLimits;
+  /** Invalid tokens per address and minute; 0 for no limit. */
+  failedTokensPerMinute: number;
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;
   roles: readonly Role[];
@@ -85,6 +87,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
     rateLimits: readRateLimits(from),
+    failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
     maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 160, min: 160, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],

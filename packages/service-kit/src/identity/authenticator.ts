@@ -1,5 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { decodeProtectedHeader } from 'jose';
+import type { FailedTokens } from '../admission/failed-tokens.ts';
 import { invalidToken } from './access-token.ts';
 import type { Caller } from './caller.ts';
 import { internalTokenType, internalTokenVerifier } from './internal-token.ts';
@@ -9,9 +10,15 @@ import { fileKeySource } from './key-source.ts';
 /** Verifies the `Authorization` header of a request and returns its caller. */
 export interface Authenticator {
   /** For the REST API: internal tokens only. */
-  rest(authorization: string | undefined): Promise<Caller>;
+  rest(request: AuthenticatedRequest): Promise<Caller>;
   /** For the RPC API: internal tokens, and access tokens of the issuer. */
-  rpc(authorization: string | undefined): Promise<RpcCaller>;
+  rpc(request: AuthenticatedRequest): Promise<RpcCaller>;
+}
+
+/** What an authenticator reads of a request: its token, and the address that has sent it. */
+export interface AuthenticatedRequest {
+  headers: { authorization?: string | undefined };
+  ip: string | undefined;
 }
 
 /** The caller of an RPC, and whether another service has vouched for it by an internal token. */
@@ -24,19 +31,26 @@ export interface RpcCaller {
  * Opens the authenticator of a service, which accepts access tokens of the issuer and internal tokens minted for the
  * service.
  *
- * Errors: a file of internal keys that is not usable. Of both methods: missing_token, invalid_token, issuer_unavailable.
+ * Errors: a file of internal keys that is not usable. Of both methods: missing_token, invalid_token, issuer_unavailable,
+ * rate_limited.
  * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Service-to-service calls.
  */
-export function openAuthenticator(service: string, issuer: Issuer, internalJwksFile: string): Authenticator {
-  const verifyInternal = internalTokenVerifier(fileKeySource(internalJwksFile), service);
+export function openAuthenticator(
+  service: string,
+  options: { issuer: Issuer; internalJwksFile: string; failed: FailedTokens },
+): Authenticator {
+  const { issuer, failed } = options;
+  const verifyInternal = internalTokenVerifier(fileKeySource(options.internalJwksFile), service);
   return {
-    async rest(authorization) {
-      return (await verifyInternal(bearerToken(authorization))).caller;
+    async rest({ headers, ip }) {
+      const token = bearerToken(headers.authorization);
+      return (await failed.guard(ip, () => verifyInternal(token))).caller;
     },
-    async rpc(authorization) {
-      const token = bearerToken(authorization);
-      if (isInternalToken(token)) return { caller: (await verifyInternal(token)).caller, isInternal: true };
-      return { caller: (await issuer.verify(token)).caller, isInternal: false };
+    async rpc({ headers, ip }) {
+      const token = bearerToken(headers.authorization);
+      const isInternal = isInternalToken(token);
+      const { caller } = await failed.guard(ip, () => (isInternal ? verifyInternal(token) : issuer.verify(token)));
+      return { caller, isInternal };
     },
   };
 }

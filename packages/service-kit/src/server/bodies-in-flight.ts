@@ -86,11 +86,6 @@ export function byteCounter(body: NodeJS.ReadableStream, add: (bytes: number) =>
   return counter;
 }
 
-/** The error for a body that is larger than its method accepts. */
-export function bodyTooLarge(maxBytes: number): DomainError {
-  return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
-}
-
 function exhausted(): DomainError {
   const detail = 'The bodies of the requests in flight are larger than this process may hold.';
   return new DomainError('unavailable', bodiesInFlightReason, detail, { retryAfterSeconds: 1 });

@@ -2,6 +2,7 @@ import type { Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify';
 import type { ListenerTls } from '../tls/service-tls.ts';
+import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
@@ -65,6 +66,7 @@ export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {})
   tls?.attach(app.server);
   if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
+  continueWhenRead(app.server);
   app.addHook('onRequest', async (request, reply) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
   });

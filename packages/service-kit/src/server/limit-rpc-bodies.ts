@@ -9,12 +9,13 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import { bodyTooLarge } from '@ticketing/rest/body-headers.ts';
 import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
 import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { type BodiesInFlight, bodyTooLarge } from './bodies-in-flight.ts';
+import type { BodiesInFlight } from './bodies-in-flight.ts';
 import { admitted, isStandardService } from './rpc-guard.ts';
 import type { ServerLimits } from './server-limits.ts';
 

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Responds to a request whose URL the router cannot parse. No hook and no handler runs for such a request. */
 export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  reject('The URL is malformed.', request, reply);
+  reject(malformedRequest('The URL is malformed.'), request, reply);
 }
 
 /**
@@ -27,17 +27,21 @@ export function rejectBadHeaders(app: FastifyInstance): void {
   });
 }
 
-function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
-  if (httpVersion === '1.1' && headers.host === undefined) return 'The header Host is missing.';
-  for (const single of [/^authorization$/i, /^host$/i]) {
-    const count = rawHeaders.filter((text, index) => index % 2 === 0 && single.test(text)).length;
-    if (count > 1) return 'A header that may occur only once occurs several times.';
-  }
-  return undefined;
+function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): DomainError | undefined {
+  if (httpVersion === '1.1' && headers.host === undefined) return malformedRequest('The header Host is missing.');
+  const occursTwice = (name: RegExp) =>
+    rawHeaders.filter((text, index) => index % 2 === 0 && name.test(text)).length > 1;
+  if (occursTwice(/^host$/i)) return malformedRequest('The header Host occurs several times.');
+  return occursTwice(/^authorization$/i)
+    ? new DomainError('unauthenticated', 'invalid_token', 'Of several credentials none is used.')
+    : undefined;
 }
 
-function reject(detail: string, { raw }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = new DomainError('invalid_argument', 'malformed_request', detail);
+function malformedRequest(detail: string): DomainError {
+  return new DomainError('invalid_argument', 'malformed_request', detail);
+}
+
+function reject(error: DomainError, { raw }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = problemReply(error, raw);
   return reply.code(status).headers(headers).send(body);
 }

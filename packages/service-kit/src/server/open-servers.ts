@@ -12,6 +12,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CallerLimits, callerLimits } from '../admission/caller-limits.ts';
+import { failedTokens } from '../admission/failed-tokens.ts';
 import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Authenticator, openAuthenticator } from '../identity/authenticator.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
@@ -30,6 +31,7 @@ import { createHttpServer, type ListeningServers, listenOn } from './http-server
 import { limitSessions } from './http2-sessions.ts';
 import { limitHandlers } from './limit-handlers.ts';
 import { limitRpcBodies } from './limit-rpc-bodies.ts';
+import { limitRpcDeadlines } from './limit-rpc-deadlines.ts';
 import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
 import { reportServerError } from './report-server-error.ts';
@@ -54,8 +56,6 @@ interface ServerParts {
   onCaller?: ((caller: Caller) => void) | undefined;
 }
 
-const maxTimeoutMs = 30_000;
-
 /**
  * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
  * reflection) and the internal one (metrics). The first two are made from its contracts; a service that brings an HTTP
@@ -78,7 +78,11 @@ export async function openServers(
     : implementations;
   const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
   requireAccessRules(entry.contracts);
-  const authenticator = openAuthenticator(entry.name, issuer, config.internalJwksFile ?? '');
+  const authenticator = openAuthenticator(entry.name, {
+    issuer,
+    internalJwksFile: config.internalJwksFile ?? '',
+    failed: failedTokens(config.failedTokensPerMinute, runtime.now),
+  });
   const maxBytes = config.maxBodyBytesInFlight;
   const json = openLargeJson({ maxQueuedBytes: maxBytes, maxQueuedBytesPerCaller: maxBytes * callerShare });
   kit.onClose(() => json.close());
@@ -153,6 +157,7 @@ async function registerRpcs(
     routes: (router) => {
       routes(router);
       limitRpcBodies(router, parts);
+      limitRpcDeadlines(router);
     },
     interceptors: [rpcInterceptor(parts)],
     readMaxBytes: defaultMaxBodyBytes,
@@ -160,7 +165,6 @@ async function registerRpcs(
     jsonOptions: { ignoreUnknownFields: false },
     // A client of a newer version may send fields that this version ignores.
     binaryOptions: { readUnknownFields: false },
-    maxTimeoutMs,
     shutdownTimeoutMs: 500,
   });
 }
@@ -180,7 +184,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     onServerError: (error, status, request) =>
       reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),
     async begin(method, request, reply) {
-      const caller = await options.authenticator.rest(request.headers.authorization);
+      const caller = await options.authenticator.rest(request);
       checkAccess(method, caller);
       options.onCaller?.(caller);
       callers.set(request, caller);

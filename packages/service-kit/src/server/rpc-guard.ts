@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextKey, createContextValues } from '@connectrpc/connect';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
+import { bodyTooLarge } from '@ticketing/rest/body-headers.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { parseJson } from '@ticketing/rest/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
@@ -13,7 +14,6 @@ import { checkAccess } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { bodyTooLarge } from './bodies-in-flight.ts';
 import { endStream } from './http2-sessions.ts';
 import { onClosed } from './on-closed.ts';
 import { sendRpcError } from './send-rpc-error.ts';
@@ -78,7 +78,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
 
   async function admit(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (isStandardService(method.parent)) return admitAnonymous(method, request, reply);
-    const { caller, isInternal } = await authenticator.rpc(request.headers.authorization);
+    const { caller, isInternal } = await authenticator.rpc(request);
     if (!isInternal) {
       onClosed(
         reply,
@@ -125,7 +125,9 @@ function methodsByPath(contracts: readonly DescService[]): Map<string, DescMetho
  */
 function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMethod): void {
   if (verb !== 'GET') return;
-  const parameters = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const query = url.slice(url.indexOf('?') + 1);
+  if (!isUtf8Query(query)) throw malformedUrl('The query is not UTF-8.');
+  const parameters = new URLSearchParams(query);
   const read = (name: string) => {
     const values = parameters.getAll(name);
     if (values.length > 1) throw malformedUrl(`The parameter ${name} occurs more than once.`);
@@ -143,6 +145,16 @@ function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMeth
     if (violations.length > 0) throw invalidInput(violations);
   } else {
     limitWireStructure(message, method.input);
+  }
+}
+
+/** Whether the escapes of a query are UTF-8. Otherwise `URLSearchParams` would put other characters in their place. */
+function isUtf8Query(query: string): boolean {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ContextValues, createContextKey, type Interceptor } from '@connectrpc/connect';
+import { Code, ConnectError, type ContextValues, createContextKey, type Interceptor } from '@connectrpc/connect';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
@@ -37,7 +37,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const whenEncoded: (() => void)[] = [];
     const aborting = new AbortController();
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
-    request.signal.addEventListener('abort', () => aborting.abort(clientGone()), { once: true });
+    whenAborted(request.signal, (reason) => aborting.abort(isDeadline(reason) ? deadlineExceeded() : clientGone()));
     try {
       const { caller, onEnd, endResponse } = admitted(request.contextValues);
       options.onCaller?.(caller);
@@ -75,9 +75,17 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
 
 /** Settles like `work`, but rejects as soon as the signal aborts, even if the handler does not stop. */
 function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+  const aborted = new Promise<never>((_, reject) => whenAborted(signal, reject));
   return Promise.race([work, aborted]);
+}
+
+/** Calls a function with the reason of a signal when it is aborted; at once if it is already. */
+function whenAborted(signal: AbortSignal, act: (reason: unknown) => void): void {
+  if (signal.aborted) act(signal.reason);
+  else signal.addEventListener('abort', () => act(signal.reason), { once: true });
+}
+
+/** Whether Connect has aborted a call because the deadline has passed that its client asked for. */
+function isDeadline(reason: unknown): boolean {
+  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }

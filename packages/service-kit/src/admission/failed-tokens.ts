@@ -1,0 +1,32 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { addressKey } from './address-key.ts';
+import { rateLimited } from './caller-limits.ts';
+import { windowCounter } from './window-counter.ts';
+
+/** Limits how many invalid tokens an address may send. The counts are those of this process. */
+export interface FailedTokens {
+  /**
+   * Verifies a token that an address has sent, but none from an address that has sent too many invalid ones in the current
+   * minute. Errors: rate_limited, and those of `verify`.
+   */
+  guard<Result>(address: string | undefined, verify: () => Promise<Result>): Promise<Result>;
+}
+
+/** Makes the limit. Units: `limit` in invalid tokens per address and minute; 0 for no limit. */
+export function failedTokens(limit: number, now: () => number): FailedTokens {
+  const failed = windowCounter(now);
+  return {
+    async guard(address, verify) {
+      if (limit === 0) return verify();
+      const key = addressKey(address);
+      const count = failed.peek(key, limit);
+      if (count.remaining === 0) throw rateLimited('This address has sent too many invalid tokens.', count);
+      try {
+        return await verify();
+      } catch (error) {
+        if (error instanceof DomainError && error.reason === 'invalid_token') failed.count(key, limit);
+        throw error;
+      }
+    },
+  };
+}
