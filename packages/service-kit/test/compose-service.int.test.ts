@@ -35,6 +35,7 @@ function recordingService(fails = false) {
     async compose(kit) {
       kit.onClose(() => void closed.push('first'));
       kit.onClose(() => void closed.push('second'));
+      await kit.database.opened;
       if (fails) throw new Error('a part cannot be opened');
       expect((await kit.settings()).colour).toBe('red');
       expect(() => kit.outbound).toThrow('The reporting service makes no outbound requests.');

@@ -65,7 +65,7 @@ beforeAll(async () => {
     certificates: files,
     logLevel: 'silent',
     ports: { http: 0, grpc: 0, internal: 0 },
-    calledPorts: () => ({ http: 1, grpc: tickets.port, internal: 1 }),
+    calledPorts: (name) => ({ http: 1, grpc: name === 'tickets' ? tickets.port : 1, internal: 1 }),
     mongodbUri,
     database,
     bus: { kind: 'log', mongodbUri, database: `${database}_events` },

@@ -78,6 +78,7 @@ export const services: readonly ServiceEntry[] = [
     consumes: [ticketChangedTopic],
     readsSettings: false,
     keepsSecrets: true,
+    makesOutboundRequests: true,
     keepsTicketData: true,
   },
   {

@@ -30,8 +30,8 @@ const own = { TLS_CERT_FILE: file('cert.pem', gateway.cert), TLS_KEY_FILE: file(
 async function startSecured(variables: Record<string, string>, names = ['127.0.0.1']) {
   const mutual = { ca: authority.cert, requestCert: true, rejectUnauthorized: true };
   const stub = await startStub(0, { ...authority.issue(names), ...mutual });
-  const reporting = { REPORTING_URL: 'https://127.0.0.1:1' };
-  const harness = await startHarness({ TICKETS_URL: stub.url, ...reporting, ...variables });
+  const others = { REPORTING_URL: 'https://127.0.0.1:1', SETTINGS_URL: 'https://127.0.0.1:1' };
+  const harness = await startHarness({ TICKETS_URL: stub.url, ...others, ...variables });
   onTestFinished(async () => {
     await harness.stop();
     await stub.close();

@@ -20,7 +20,7 @@ export interface SettingsHarness extends ServiceHarness {
   /** Sends a request of a caller who may write settings. */
   write(method: string, path: string, body?: unknown, request?: HarnessRequest): Promise<TestResponse>;
   /** A client that acts as another service. */
-  clientOf<Service extends DescService>(contract: Service): Promise<Client<Service>>;
+  clientOf<Service extends DescService>(contract: Service, grpcPort?: number): Promise<Client<Service>>;
 }
 
 /** A caller with the right to write settings. */
@@ -42,10 +42,10 @@ export async function startHarness(options: HarnessOptions<unknown> = {}): Promi
     model,
     write: (method, path, body, request = {}) =>
       harness.request(method, path, { caller: operator, ...(body === undefined ? {} : { body }), ...request }),
-    async clientOf(contract) {
+    async clientOf(contract, grpcPort = harness.running.ports.grpc) {
       const token = await harness.identity.internalToken('settings', serviceCaller('tickets'), 'tickets');
       const transport = createGrpcTransport({
-        baseUrl: `http://127.0.0.1:${harness.running.ports.grpc}`,
+        baseUrl: `http://127.0.0.1:${grpcPort}`,
         interceptors: [
           (next) => (call) => {
             call.header.set('authorization', `Bearer ${token}`);

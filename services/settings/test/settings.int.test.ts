@@ -64,6 +64,8 @@ describe('a value', () => {
     ['aiModel', '', '#/value too_short'],
     ['aiModel', 'x'.repeat(321), '#/value too_long'],
     ['aiBaseUrl', 'not a url', '#/value invalid_format'],
+    ['aiBaseUrl', 'https://10.0.0.1/v1', '#/value address_refused'],
+    ['erpBaseUrl', 'https://user:word@erp.example', '#/value user_info'],
     ['mailFrom', 'nobody', '#/value invalid_format'],
     ['aiApiKey', 5, '#/value wrong_type'],
     [

@@ -5,9 +5,9 @@ import type { Setting } from '@ticketing/contracts/ticketing/settings/v1/setting
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
-import { changeSettings, type NewValue, requireValidValues } from '../domain/setting-change.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { changeSettings, type NewValue, requireValidValues } from './setting-change.ts';
 import { settingMessage } from './setting-message.ts';
 
 /** The new value of a setting in a request, and its place there. */
@@ -20,7 +20,7 @@ export interface GivenValue {
 /**
  * Changes settings, all or none, and returns them.
  *
- * Errors: setting_not_found, duplicate_setting, unknown_tag, unknown_template, those of invalid values; if a value names
+ * Errors: setting_not_found, duplicate_setting, unknown_tag, unknown_template, those of invalid values and URLs; if a value names
  * a tag, those of the tickets service.
  */
 export async function setValues(context: Context, call: Call, given: readonly GivenValue[]): Promise<Setting[]> {
@@ -41,11 +41,18 @@ export async function setValues(context: Context, call: Call, given: readonly Gi
   });
 }
 
-/** Refuses the id of something that does not exist. */
+/** The settings with URLs to which this system sends requests. */
+const urlNames = new Set(['aiBaseUrl', 'erpBaseUrl']);
+
+/** Refuses the id of something that does not exist, and a URL that may not be called. */
 async function requireReferences(context: Context, call: Call, { name, value, pointer }: NewValue): Promise<void> {
   if (value === null) return;
   if (name === 'spamDetectionTagId' && !(await tagExists(context, call, Number(value)))) {
     throw invalidInput([{ pointer, code: 'unknown_tag', detail: 'There is no such tag.' }]);
+  }
+  if (urlNames.has(name)) {
+    const problem = context.checkUrl(String(value));
+    if (problem) throw invalidInput([{ pointer, ...problem }]);
   }
   if (name === 'genericTemplateId') throw unknownTemplate(pointer);
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
@@ -17,6 +18,8 @@ export interface Context {
   secretBox: SecretBox;
   /** Opens a client for tags, for a call. */
   tags(call: OnBehalfOf): Client<typeof TagService>;
+  /** What is wrong with a URL to which this system would send requests. */
+  checkUrl: OutboundGuard['checkUrl'];
   runtime: Runtime;
   /** Unix seconds. */
   now(): number;
@@ -33,6 +36,7 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     subchannelIds: idSequence(connection, 'subchannel', runtime.now),
     secretBox: secretBox(config.encryptionKeys, runtime),
     tags: kit.openClient('tickets', TagService, { timeoutMs: 5_000 }),
+    checkUrl: (url) => kit.outbound.checkUrl(url),
     runtime,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),

@@ -38,3 +38,9 @@ export interface ConfigurationChange {
 
 /** The configuration of a new installation. */
 export const emptyConfiguration: ConfigurationState = { version: 0, values: {}, secrets: {}, subchannels: [] };
+
+/** The place for which the secret of a setting is encrypted. */
+export const settingPlace = (name: string): string => `setting ${name}`;
+
+/** The place for which a secret value of a subchannel is encrypted; `at` is its JSON Pointer in `data`. */
+export const subchannelPlace = (id: number, at: string): string => `subchannel ${id} ${at}`;

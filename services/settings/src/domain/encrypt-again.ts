@@ -1,7 +1,5 @@
-import type { ConfigurationChange, ConfigurationState } from './configuration.ts';
+import { type ConfigurationChange, type ConfigurationState, settingPlace, subchannelPlace } from './configuration.ts';
 import type { SealedText, SecretBox } from './sealed-text.ts';
-import { settingPlace } from './setting-change.ts';
-import { subchannelPlace } from './subchannel.ts';
 
 /** Encrypts all secrets with the current key; undefined if they are already. */
 export function encryptAgain(state: ConfigurationState, secretBox: SecretBox): ConfigurationChange | undefined {

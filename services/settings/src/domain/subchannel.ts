@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
-import type { ConfigurationChange, ConfigurationState, SubchannelState } from './configuration.ts';
+import {
+  type ConfigurationChange,
+  type ConfigurationState,
+  type SubchannelState,
+  subchannelPlace,
+} from './configuration.ts';
 import type { SealedText, SecretBox } from './sealed-text.ts';
 
 /** The fields of a subchannel that a request can set. */
@@ -98,6 +103,3 @@ function sealData(
   };
   return { data: strip(data, '') as JsonObject, secrets };
 }
-
-/** The place for which a secret value of a subchannel is encrypted. */
-export const subchannelPlace = (id: number, at: string): string => `subchannel ${id} ${at}`;

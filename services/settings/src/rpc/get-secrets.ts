@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { settingPlace } from '../domain/setting-change.ts';
+import { settingPlace } from '../domain/configuration.ts';
 
 /** Returns secret settings by name to another service. Those that are not set are left out. */
 export async function getSecrets(

@@ -472,7 +472,8 @@ export const SettingsService: GenService<{
    *
    * Errors: `setting_not_found`; `unknown_tag`, `unknown_template`; if the value
    * does not fit the setting, `wrong_type`, `not_allowed`, `out_of_range`,
-   * `invalid_value`.
+   * `invalid_value`; for a URL, `address_refused`, `invalid_url`, `not_https`,
+   * `user_info`.
    *
    * @generated from rpc ticketing.settings.v1.SettingsService.UpdateSetting
    */
@@ -486,7 +487,8 @@ export const SettingsService: GenService<{
    *
    * Errors: `setting_not_found`; `duplicate_setting`; `unknown_tag`,
    * `unknown_template`; if a value does not fit its setting, `wrong_type`,
-   * `not_allowed`, `out_of_range`, `invalid_value`.
+   * `not_allowed`, `out_of_range`, `invalid_value`; for a URL, `address_refused`,
+   * `invalid_url`, `not_https`, `user_info`.
    *
    * @generated from rpc ticketing.settings.v1.SettingsService.UpdateSettings
    */

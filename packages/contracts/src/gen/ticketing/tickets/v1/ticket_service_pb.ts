@@ -1380,7 +1380,9 @@ export const TicketService: GenService<{
    * On an update, absent fields keep their values, the given tags replace the old
    * ones, and attachments are added. Default values and automatic assignment
    * apply to a creation only.
-   * Errors: `unknown_tag`, `unknown_template`, `unknown_subchannel`;
+   * Errors: `unknown_tag`, `unknown_template`, `unknown_subchannel`,
+   * `subchannel_disabled`; `settings_unavailable` if the request names a
+   * subchannel before the settings were ever read;
    * `ticket_not_found` for a repeated request whose ticket was deleted.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.CreateTicket
@@ -1435,7 +1437,8 @@ export const TicketService: GenService<{
   /**
    * Changes a ticket. An absent field keeps its value, null clears it.
    *
-   * Errors: `ticket_not_found`, `unknown_tag`, `stale_version`.
+   * Errors: `ticket_not_found`, `unknown_tag`, `stale_version`,
+   * `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.UpdateTicket
    */
@@ -1448,7 +1451,8 @@ export const TicketService: GenService<{
    * Changes up to 500 tickets: all of them or none.
    *
    * Errors: `ticket_not_found` if nothing else is wrong, `unknown_ticket`,
-   * `duplicate_ticket`, `unknown_tag`, `conflicting_tags`, `stale_version`.
+   * `duplicate_ticket`, `unknown_tag`, `conflicting_tags`, `stale_version`,
+   * `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.UpdateTickets
    */

@@ -3,10 +3,10 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
-import { businessHoursProblems, type ValueProblem } from './business-hours.ts';
-import type { ConfigurationChange, ConfigurationState } from './configuration.ts';
-import { headerRuleProblems } from './header-rules.ts';
-import type { SecretBox } from './sealed-text.ts';
+import { businessHoursProblems, type ValueProblem } from '../domain/business-hours.ts';
+import { type ConfigurationChange, type ConfigurationState, settingPlace } from '../domain/configuration.ts';
+import { headerRuleProblems } from '../domain/header-rules.ts';
+import type { SecretBox } from '../domain/sealed-text.ts';
 
 /** The new value of a setting; null restores the default. */
 export interface NewValue {
@@ -74,6 +74,3 @@ export function changeSettings(
     ? { state: { values, secrets, subchannels: state.subchannels }, names, subchannelIds: [] }
     : undefined;
 }
-
-/** The place for which the secret of a setting is encrypted. */
-export const settingPlace = (name: string): string => `setting ${name}`;

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type SettingsHarness, startHarness } from './harness.ts';
+
+let settings: SettingsHarness;
+
+beforeAll(async () => {
+  settings = await startHarness();
+});
+afterAll(() => settings.stop());
+
+const variable = (name: string) => `TICKETING_SETTINGS_${name}`;
+const document = () => settings.database.collection('configuration').findOne();
+
+test('the key is replaced while requests are served: every secret is encrypted again, and none is lost', async () => {
+  await settings.write('PUT', '/settings/aiApiKey', { value: 'first-secret' });
+  const { json } = await settings.write('POST', '/settings/subchannel', {
+    channel: 'email',
+    name: 'A',
+    data: { password: 'second-secret' },
+  });
+  const before = await document();
+  const old = settings.environment[variable('ENCRYPTION_KEY')] ?? '';
+  const rotated = await settings.startInstance({
+    [variable('ENCRYPTION_KEY')]: randomBytes(32).toString('base64'),
+    [variable('PREVIOUS_ENCRYPTION_KEY')]: old,
+    [variable('ROLES')]: 'api,scheduler',
+  });
+  const url = `http://127.0.0.1:${rotated.ports.http}`;
+  const writes = Array.from({ length: 20 }, (_, index) =>
+    settings.write('PUT', '/settings/aiModel', { value: `model ${index}` }, { url }),
+  );
+  expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+  await vi.waitFor(
+    async () => {
+      const now = await document();
+      expect(now?.secrets.aiApiKey.keyId).not.toBe(before?.secrets.aiApiKey.keyId);
+      expect(now?.subchannels[0].secrets['/password'].keyId).not.toBe(before?.secrets.aiApiKey.keyId);
+    },
+    { timeout: 10_000 },
+  );
+  const kept = await settings.write('PATCH', `/settings/subchannel/${json.id}`, { data: { password: null } }, { url });
+  expect(kept.status).toBe(200);
+  const client = await settings.clientOf(ConfigurationService, rotated.ports.grpc);
+  expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'first-secret' });
+  await rotated.stop();
+});
+
+test('a secret that is moved to another place in the store cannot be read', async () => {
+  await settings.database.collection('configuration').deleteMany({});
+  await settings.write('PUT', '/settings/aiApiKey', { value: 'moved' });
+  const stored = await document();
+  await settings.database
+    .collection('configuration')
+    .updateOne({}, { $set: { 'secrets.erpToken': stored?.secrets.aiApiKey } });
+  const client = await settings.clientOf(ConfigurationService);
+  await expect(client.getSecrets({ names: ['erpToken'] })).rejects.toMatchObject({ rawMessage: 'Internal error' });
+  expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'moved' });
+});
