@@ -21,8 +21,13 @@ export interface System {
   /** The ports of a service. */
   portsOf(service: string): ServicePorts;
   identity: TestIdentity;
+  /** The server of its databases, whose names begin with `name`. */
+  mongodbUri: string;
+  name: string;
   /** The variables that its services were started with. */
   environment: Record<string, string>;
+  /** Stops one service, before the others. */
+  stopService(service: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,7 +72,13 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     fetch: checkedFetch(`${url}/openapi.json`),
     portsOf: (service) => portsOf(ports, service),
     identity,
+    mongodbUri,
+    name,
     environment,
+    async stopService(service) {
+      await running.get(service)?.stop();
+      running.delete(service);
+    },
     async stop() {
       for (const service of [...running.values()].reverse()) await service.stop();
       identity.remove();
