@@ -1,8 +1,8 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
 /** The most objects, arrays and commas, and the most keys. */
-const maxParts = 100_000;
-const maxKeys = 50_000;
+const maxParts = 60_000;
+const maxKeys = 25_000;
 
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b];
 

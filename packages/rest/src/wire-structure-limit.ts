@@ -4,7 +4,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 
 /** The most parts of a message: its fields, the elements of its lists, and those of the messages in it. */
-export const maxWireParts = 250_000;
+export const maxWireParts = 125_000;
 const maxDepth = 100;
 
 /**
