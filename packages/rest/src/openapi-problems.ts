@@ -25,6 +25,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     // A request can be repeated after its ticket was deleted.
     404: binding.path.length > 0 || takesIdempotencyKey(method),
     409: isWrite,
+    410: false,
     412: isWrite,
     413: hasBody,
     415: hasBody,
@@ -44,7 +45,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
   return problemStatuses.filter((status) => occurs[status]);
 }
 
-const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
+const problemStatuses = [400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
 
 /** A status that a problem document can have. */
 export type ProblemStatus = (typeof problemStatuses)[number];
@@ -65,6 +66,7 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   403: { name: 'Forbidden', description: 'The caller may not do this.' },
   404: { name: 'NotFound', description: 'Something that the request names does not exist.' },
   409: { name: 'Conflict', description: 'The change conflicts with what is stored.' },
+  410: { name: 'Gone', description: 'What the request names was removed.' },
   412: { name: 'PreconditionFailed', description: 'The expected version is not the current one.' },
   413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
   415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },

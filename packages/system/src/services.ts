@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -66,7 +67,7 @@ export const services: readonly ServiceEntry[] = [
   {
     name: 'settings',
     ports: { http: 8086, grpc: 9086 },
-    contracts: [ConfigurationService],
+    contracts: [ConfigurationService, EventService],
     roles: ['api', 'relay', 'consumer', 'scheduler'],
     hasStore: true,
     calls: ['tickets'],
