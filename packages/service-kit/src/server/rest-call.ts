@@ -18,6 +18,7 @@ export function traceOf(request: FastifyRequest): Trace {
 export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): Call {
   const trace = traceOf(request);
   let signal: AbortSignal | undefined;
+  let gone: AbortSignal | undefined;
   return {
     caller,
     api: 'rest',
@@ -33,6 +34,10 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
       signal ??= signalOf(reply);
       return signal;
     },
+    get gone() {
+      gone ??= goneSignalOf(reply);
+      return gone;
+    },
   };
 }
 
@@ -44,6 +49,12 @@ function signalOf(reply: FastifyReply): AbortSignal {
     clearTimeout(timer);
     aborting.abort(clientGone());
   });
+  return aborting.signal;
+}
+
+function goneSignalOf(reply: FastifyReply): AbortSignal {
+  const aborting = new AbortController();
+  onClosed(reply, () => aborting.abort(clientGone()));
   return aborting.signal;
 }
 
