@@ -7,6 +7,7 @@ import { eraseTicket } from './application/erase-ticket.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
+import { followEvents } from './rpc/follow-events.ts';
 import { getConfiguration } from './rpc/get-configuration.ts';
 import { getSecrets } from './rpc/get-secrets.ts';
 import { listEvents } from './rpc/list-events.ts';
@@ -21,7 +22,7 @@ export const service = composeService({
     return {
       implementations: [
         implement(ConfigurationService, context, { getConfiguration, getSecrets }),
-        implement(EventService, context, { listEvents }),
+        implement(EventService, context, { listEvents, followEvents }),
       ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(context),
