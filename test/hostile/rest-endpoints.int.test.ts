@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { restRuleOf } from '@ticketing/rest/options.ts';
+import { isEventStream, restRuleOf } from '@ticketing/rest/options.ts';
 import { type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -100,7 +100,7 @@ describe.each(
   services.flatMap(({ name, contracts }) =>
     contracts
       .flatMap(({ methods }) => methods)
-      .filter((method) => method.methodKind === 'server_streaming' && restRuleOf(method))
+      .filter((method) => method.methodKind === 'server_streaming' && restRuleOf(method) && !isEventStream(method))
       .map((method) => [name, restRuleOf(method)?.path ?? ''] as const),
   ),
 )('the file of %s at %s', (name, route) => {

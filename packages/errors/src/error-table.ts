@@ -33,6 +33,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   headers_too_large: { status: 431, title: 'Request header fields too large' },
   expectation_failed: { status: 417, title: 'Expectation failed' },
+  cursor_expired: { status: 410, title: 'Gone' },
   upstream_failed: { status: 502, title: 'Bad gateway' },
 };
 

@@ -26,6 +26,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     // A request can be repeated after its ticket was deleted.
     404: binding.path.length > 0 || takesIdempotencyKey(method),
     409: isWrite,
+    410: false,
     412: isWrite,
     413: hasBody,
     415: hasBody,
@@ -61,6 +62,7 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   403: { name: 'Forbidden', description: 'The caller may not do this.' },
   404: { name: 'NotFound', description: 'Something that the request names does not exist.' },
   409: { name: 'Conflict', description: 'The change conflicts with what is stored.' },
+  410: { name: 'Gone', description: 'What the request names was removed.' },
   412: { name: 'PreconditionFailed', description: 'The expected version is not the current one.' },
   413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
   415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },

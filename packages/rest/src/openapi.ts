@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DescField, DescMethod, DescService, JsonObject } from '@bufbuild/protobuf';
+import type { DescField, DescMethod, DescService, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { commentsOf } from './comments.ts';
+import { mediaTypesOf } from './media-types.ts';
 import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
-import { accessOf, fieldNamed, restRuleOf, takesIdempotencyKey } from './options.ts';
+import { accessOf, fieldNamed, isEventStream, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { namedCodes, type ProblemStatus } from './problem-codes.ts';
 import { type Binding, bindingOf } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
@@ -73,8 +74,9 @@ interface Route {
 /**
  * Describes the REST API of services from their contracts: all methods that have a handler and a route.
  *
- * Errors: an Error for two messages with one short name, two methods with one route, or a method without an access
- * rule.
+ * Methods with one route whose responses have different media types are one operation.
+ * Errors: an Error for two messages with one short name, two methods with one route and one media type, or a method
+ * without an access rule.
  * Source: docs/reference/api.md, Response bodies; docs/reference/api.md, Errors; docs/reference/api.md, Credentials;
  * docs/reference/api.md, Deprecation.
  */
@@ -91,7 +93,11 @@ export function openApiDocument(options: OpenApiInfo & { served: readonly Docume
     const responses = { ...successes[index], ...problemReferences(statuses) };
     for (const status of statuses) usedStatuses.add(status);
     addTag(document, { name: tagOf(route.service), description: commentsOf(route.service).text });
-    addOperation(document, pathOf(route), route.rule.method.toLowerCase(), operationOf(route, schemas, responses));
+    const [path, verb] = [pathOf(route), route.rule.method.toLowerCase()];
+    const operation = operationOf(route, schemas, responses);
+    const shared = document.paths[path]?.[verb];
+    if (shared) joinOperation(shared, operation, route);
+    else addOperation(document, path, verb, operation);
   }
   document.components.schemas = schemas.components;
   document.components.responses = problemResponses(usedStatuses, problem);
@@ -148,6 +154,31 @@ function addOperation(document: OpenApiDocument, path: string, verb: string, ope
   document.paths[path] = { ...document.paths[path], [verb]: operation };
 }
 
+/** Adds a method to the operation of another that has the same route and responds with another media type. */
+function joinOperation(operation: OpenApiOperation, other: OpenApiOperation, { rule }: Route): void {
+  const right = 'x-required-right';
+  if (operation[right] !== other[right]) throw new Error(`${rule.path} needs two different rights`);
+  for (const [status, response] of Object.entries(other.responses)) {
+    const known = operation.responses[status];
+    if (known?.content) operation.responses[status] = { ...known, content: joined(known.content, response.content) };
+    else operation.responses[status] = response;
+  }
+  const isNew = ({ name }: JsonObject) => !operation.parameters?.some((known) => known.name === name);
+  operation.parameters = [...(operation.parameters ?? []), ...(other.parameters ?? []).filter(isNew)];
+  const about = [`${other.summary}.`, other.description].filter(Boolean).join(' ');
+  const media = mediaTypesOf(rule).map((type) => `\`${type}\``);
+  operation.description = [operation.description, `With the media type ${media.join(' or ')}: ${about}`]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function joined(left: JsonValue, right: JsonValue | undefined): JsonObject {
+  const [first, second] = [left as JsonObject, right as JsonObject];
+  const twice = Object.keys(second).find((type) => type in first);
+  if (twice !== undefined) throw new Error(`two methods of one route respond with ${twice}`);
+  return { ...first, ...second };
+}
+
 function addComponents(target: Record<string, JsonObject>, source: Record<string, JsonObject>): void {
   for (const [name, component] of Object.entries(source)) {
     const known = target[name];
@@ -183,6 +214,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(takesIdempotencyKey(method) ? [idempotencyKey] : []),
     ...(rule.etag !== '' && rule.method === 'PATCH' ? [ifMatch] : []),
     ...(rule.asyncResponse === '' ? [] : [preferAsync]),
+    ...(isEventStream(method) ? [lastEventId] : []),
   ];
   const requestBody = requestBodyOf(route, schemas);
   const codes = namedCodes(method);
@@ -220,6 +252,14 @@ const preferAsync: JsonObject = {
   name: 'Prefer',
   in: 'header',
   description: '`respond-async` returns 202 at once, with the address of the status in `Location`.',
+  schema: { type: 'string' },
+};
+
+const lastEventId: JsonObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description:
+    'With `Accept: text/event-stream`: the id of the last event that was received. The stream continues there.',
   schema: { type: 'string' },
 };
 
@@ -289,14 +329,18 @@ function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObje
 }
 
 /** The streamed response: in one of several media types, at once or, after a 202, at another address. */
-function streamOf({ service, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
   const findMessage = messageFinder(service);
   const message = (name: string) => {
     const found = findMessage(name);
     if (!found) throw new Error(`${service.typeName} has no message ${name}`);
     return found;
   };
-  const bytes = { type: 'string', format: 'binary' };
+  const events = {
+    type: 'string',
+    description: `Server-sent events. ${commentsOf(method.output).text} The data of an event is its JSON.`,
+  };
+  const bytes = isEventStream(method) ? events : { type: 'string', format: 'binary' };
   const contentOf = (type: string) =>
     type === 'application/json' && rule.lists !== ''
       ? { type: 'array', items: schemas.output(message(rule.lists)) }

@@ -59,6 +59,11 @@ function camelCase(name: string): string {
   return name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Whether the messages of a method are server-sent events in REST: a stream that has no end of its own. */
+export function isEventStream(method: DescMethod): boolean {
+  return restRuleOf(method)?.eventStream !== undefined;
+}
+
 /** The field of a message by its name in the contract. Errors: an Error if there is no such field. */
 export function fieldNamed(message: DescMessage, name: string): DescField {
   const field = message.fields.find((candidate) => candidate.name === name);

@@ -2,7 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { commentsOf } from './comments.ts';
 
 /** The statuses that problem documents of operations can have. */
-export const problemStatuses = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
+export const problemStatuses = [400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
 
 /** A status that a problem document can have. */
 export type ProblemStatus = (typeof problemStatuses)[number];
@@ -25,6 +25,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   403: ['missing_right', 'services_only', 'cross_site_request'],
   404: [],
   409: ['concurrent_change', 'idempotency_key_running'],
+  410: [],
   412: ['stale_version'],
   413: ['body_too_large'],
   415: ['unsupported_media_type'],

@@ -9,9 +9,11 @@ import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/transl
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { requireBodyFits, requirePlainBody } from './body-headers.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
+import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import type { LargeJson } from './large-json.ts';
 import { isLarge, type WriteJson, writeInPieces } from './large-response.ts';
-import { fieldNamed, maxBodyBytesOf, restRuleOf } from './options.ts';
+import { acceptedOf, mediaTypesOf } from './media-types.ts';
+import { fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from './options.ts';
 import type { ParsedJson } from './parse-json.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
 import { bindingOf, type RequestReader, requestReader } from './request-reader.ts';
@@ -77,7 +79,8 @@ export interface RestApiOptions<Call> extends ProblemContext {
 /**
  * Registers the REST routes of services on a Fastify scope, from their contracts.
  *
- * A known path with another verb returns 405 with `Allow`; every error is a problem document.
+ * A known path with another verb returns 405 with `Allow`; every error is a problem document. Where methods share a verb
+ * and a path, the media types that the request accepts decide between them, before it is authorised.
  * Source: docs/reference/api.md, Values; docs/reference/api.md, Errors.
  */
 export async function registerRestApi<Call>(app: FastifyInstance, options: RestApiOptions<Call>): Promise<void> {
@@ -88,21 +91,33 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw routeNotFound();
   });
-  const verbsOfPath = new Map<string, string[]>();
+  const routes = new Map<string, Route<Call>[]>();
   for (const { service, handlers, streams } of options.services) {
     const findMessage = messageFinder(service);
     const register = (method: DescMethod, responderOf: (rule: RestRule) => Responder<Call>) => {
       const rule = restRuleOf(method);
       if (!rule) return;
       const url = fastifyPath(method, rule);
-      verbsOfPath.set(url, [...(verbsOfPath.get(url) ?? []), rule.method]);
-      registerRoute(app, options, { method, rule, url, respond: responderOf(rule), findMessage });
+      const key = `${rule.method} ${url}`;
+      const route = { method, rule, url, respond: responderOf(rule), findMessage };
+      routes.set(key, [...(routes.get(key) ?? []), route]);
     };
     for (const [method, handler] of handlers)
       register(method, (rule) => messageResponder(method, rule, handler, options));
-    for (const [method, handler] of streams) register(method, () => streamResponder(handler, options));
+    for (const [method, handler] of streams)
+      register(method, (rule) =>
+        isEventStream(method) ? eventResponder(method, rule, handler, options) : streamResponder(handler, options),
+      );
   }
-  for (const [url, allowed] of verbsOfPath) rejectOtherMethods(app, url, allowed);
+  for (const alternatives of routes.values()) registerRoute(app, options, alternatives);
+  const firsts = [...routes.values()].flatMap(([first]) => first ?? []);
+  for (const [url, ofPath] of Map.groupBy(firsts, (route) => route.url)) {
+    rejectOtherMethods(
+      app,
+      url,
+      ofPath.map(({ rule }) => rule.method),
+    );
+  }
 }
 
 interface Route<Call> {
@@ -116,25 +131,39 @@ interface Route<Call> {
 /** Calls the handler with a request that has been decoded, and writes its response. */
 type Responder<Call> = (call: Call, request: Message, reply: FastifyReply) => Promise<FastifyReply>;
 
-function registerRoute<Call>(app: FastifyInstance, options: RestApiOptions<Call>, route: Route<Call>): void {
-  const { method, rule, respond } = route;
-  const reader = requestReader(method, bindingOf(method, rule), route.findMessage);
-  const calls = new WeakMap<FastifyRequest, Call>();
+/** Registers the methods that share a verb and a path. */
+function registerRoute<Call>(
+  app: FastifyInstance,
+  options: RestApiOptions<Call>,
+  alternatives: readonly Route<Call>[],
+): void {
+  const served = alternatives.map((route) => ({
+    ...route,
+    mediaTypes: mediaTypesOf(route.rule),
+    reader: requestReader(route.method, bindingOf(route.method, route.rule), route.findMessage),
+  }));
+  const [first] = served;
+  if (!first) return;
+  const calls = new WeakMap<FastifyRequest, { call: Call; chosen: typeof first }>();
   app.route({
-    method: rule.method as HTTPMethods,
-    url: route.url,
-    bodyLimit: maxBodyBytesOf(method),
+    method: first.rule.method as HTTPMethods,
+    url: first.url,
+    bodyLimit: Math.max(...served.map(({ method }) => maxBodyBytesOf(method))),
     onRequest: (request, reply) =>
       translateErrors(async () => {
-        const call = await options.begin(method, request, reply);
+        if (served.length > 1) reply.header('vary', 'accept');
+        const chosen = served.length > 1 ? acceptedOf(served, request.headers.accept) : first;
+        const call = await options.begin(chosen.method, request, reply);
         requirePlainBody(request.headers);
-        requireBodyFits(request.headers, maxBodyBytesOf(method));
-        calls.set(request, call);
+        requireBodyFits(request.headers, maxBodyBytesOf(chosen.method));
+        calls.set(request, { call, chosen });
       }),
     handler: (request, reply) =>
       translateErrors(async () => {
-        const call = calls.get(request);
-        if (call === undefined) throw new Error(`${method.toString()} was not authorised`);
+        const authorised = calls.get(request);
+        if (authorised === undefined) throw new Error(`${first.url} was not authorised`);
+        const { call, chosen } = authorised;
+        const { reader, respond } = chosen;
         const message = await readMessage(request, reader, (body) => options.json.parse(options.callerOf(call), body));
         return await respond(call, message, reply).catch((error) => {
           throw withRequestPointers(error, reader.pointerOf);
@@ -228,6 +257,29 @@ function streamResponder<Call>(
     // Also if the client has gone before anything was read.
     content.once('close', () => void parts.return?.().catch(failed));
     return reply.send(content);
+  };
+}
+
+/** Like `streamResponder`, but each message is a server-sent event. The first message is sent at once. */
+function eventResponder<Call>(
+  method: DescMethod,
+  rule: RestRule,
+  handler: (call: Call, request: Message) => AsyncIterable<Message>,
+  { onServerError }: ProblemContext,
+): Responder<Call> {
+  const write = eventWriter(method, rule);
+  return async (call, request, reply) => {
+    // Proxies must not hold events back; nginx does unless this header forbids it.
+    const headers = { 'content-type': eventStreamMediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+    if (reply.request.method === 'HEAD') return reply.code(200).headers(headers).send();
+    const failed = (error: unknown) => onServerError(toDomainError(error), 500, reply.request);
+    const events = handler(call, request)[Symbol.asyncIterator]();
+    const first = await translateUpstreamErrors(() => events.next());
+    if (first.done) throw new Error(`${method.toString()} has no first message`);
+    return reply
+      .code(200)
+      .headers(headers)
+      .send(eventStream(first.value, events, write, failed));
   };
 }
 

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
@@ -70,7 +71,7 @@ export const services: readonly ServiceEntry[] = [
   {
     name: 'settings',
     ports: { http: 8086, grpc: 9086 },
-    contracts: [ConfigurationService, SettingsService, SubchannelService],
+    contracts: [ConfigurationService, SettingsService, SubchannelService, EventService],
     roles: ['api', 'relay', 'consumer', 'scheduler'],
     hasStore: true,
     calls: ['tickets'],

@@ -60,6 +60,7 @@ export function testCaller(changes: Partial<Caller> = {}): Caller {
     permissions: [],
     teams: [],
     skills: { tagIds: [], excludedTagIds: [], restricted: false },
+    expiresAt: Math.floor(Date.now() / 1000) + 3600,
     ...changes,
   };
 }

@@ -1,3 +1,4 @@
+import { PassThrough, type Readable } from 'node:stream';
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
@@ -25,6 +26,8 @@ export interface ProxyOptions extends ProblemContext {
   holdBody(request: FastifyRequest, reply: FastifyReply): void;
   log: Logger;
   deadlineMs: number;
+  /** Aborts when the gateway closes: streams of events end then. */
+  closing: AbortSignal;
 }
 
 /**
@@ -67,12 +70,17 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
       const forwardOptions = {
         ...replyOptions,
         rewriteRequestHeaders: () => requestHeaders(request),
-        onResponse: (_: unknown, __: unknown, response: { stream: unknown }) => {
+        onResponse: (_: unknown, __: unknown, response: { stream: Readable }) => {
           call.responseBegan();
-          reply.send(response.stream);
+          reply.send(
+            isEventStream(reply.getHeader('content-type'))
+              ? endedBy(options.closing, response.stream)
+              : response.stream,
+          );
         },
       };
-      return agent.withSignal(call.signal, () => reply.from(path, forwardOptions));
+      const bodyTimeoutMs = isEventStream(request.headers.accept) ? eventPauseMs : undefined;
+      return agent.withCall({ signal: call.signal, bodyTimeoutMs }, () => reply.from(path, forwardOptions));
     },
   });
 }
@@ -91,6 +99,32 @@ function logFailure(error: DomainError, request: FastifyRequest, { log, name }: 
   if (error.code !== 'unavailable' && error.code !== 'deadline_exceeded') return;
   const { traceId } = requestContextOf(request).trace;
   log.warn({ err: error.cause ?? error, upstream: name, traceId }, 'a call to a service failed');
+}
+
+/** Streams of events have a comment every 15 seconds. One that pauses for this long has lost its service. */
+const eventPauseMs = 60_000;
+
+/** Whether a header names the media type of server-sent events. */
+function isEventStream(header: unknown): boolean {
+  return typeof header === 'string' && header.toLowerCase().includes('text/event-stream');
+}
+
+/** The same bytes, which end early when the signal aborts: the client has a whole response and connects elsewhere. */
+function endedBy(closing: AbortSignal, source: Readable): Readable {
+  const bytes = new PassThrough();
+  const end = () => {
+    source.unpipe(bytes);
+    bytes.end();
+  };
+  source.once('error', (error) => bytes.destroy(error));
+  source.pipe(bytes);
+  bytes.once('close', () => {
+    closing.removeEventListener('abort', end);
+    source.destroy();
+  });
+  if (closing.aborted) end();
+  else closing.addEventListener('abort', end);
+  return bytes;
 }
 
 /** Aborts a call when its deadline passes before the response begins, and whenever the client disconnects. */

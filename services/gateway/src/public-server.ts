@@ -35,6 +35,8 @@ export interface PublicServerParts {
   tokens: InternalTokens;
   verify: VerifyToken;
   now: () => number;
+  /** Aborts when the server begins to close. */
+  closing: AbortSignal;
 }
 
 /**

@@ -5,12 +5,19 @@ import { NotConnectedError } from './upstream-error.ts';
 
 type RequestCallback = (error: Error | null, response: Dispatcher.ResponseData) => void;
 
+/** What ends a call of a service. */
+export interface CallLimits {
+  signal: AbortSignal;
+  /** How long a response may pause after it has begun, in ms; by default that of the agent. */
+  bodyTimeoutMs?: number | undefined;
+}
+
 /** The HTTP client of the gateway for calls to the services. */
 export interface UpstreamAgent {
-  /** Makes a request. If it is made within `withSignal`, it ends when that signal is aborted. */
+  /** Makes a request. If it is made within `withCall`, it has the limits of that call. */
   request(options: Dispatcher.RequestOptions, callback: RequestCallback): void;
-  /** Runs a function; the signal applies to all requests that it makes. */
-  withSignal<Result>(signal: AbortSignal, run: () => Result): Result;
+  /** Runs a function; the limits apply to all requests that it makes. */
+  withCall<Result>(call: CallLimits, run: () => Result): Result;
   /** Reads a JSON document from a service. Errors: an Error if there is no response in time, or one other than 200. */
   getJson(origin: string, path: string, timeoutMs: number): Promise<unknown>;
   close(): Promise<void>;
@@ -22,7 +29,7 @@ export interface UpstreamAgent {
  * which requests are safe to repeat.
  */
 export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamAgent {
-  const signals = new AsyncLocalStorage<AbortSignal>();
+  const calls = new AsyncLocalStorage<CallLimits>();
   const agent = new Agent({
     // Far above the concurrency limit of one caller, because each upload uses a connection until it ends.
     connections: 2048,
@@ -36,9 +43,12 @@ export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamA
     clientTtl: 60_000,
   });
   return {
-    request: (options, callback) =>
-      agent.request({ ...options, opaque: null, signal: signals.getStore() ?? null }, callback),
-    withSignal: (signal, run) => signals.run(signal, run),
+    request(options, callback) {
+      const { signal = null, bodyTimeoutMs: bodyTimeout } = calls.getStore() ?? {};
+      const limits = { signal, ...(bodyTimeout !== undefined && { bodyTimeout }) };
+      agent.request({ ...options, opaque: null, ...limits }, callback);
+    },
+    withCall: (call, run) => calls.run(call, run),
     async getJson(origin, path, timeoutMs) {
       const signal = AbortSignal.timeout(timeoutMs);
       const { statusCode, body } = await agent.request({ origin, path, method: 'GET', signal });

@@ -21,6 +21,7 @@ describe('the request that a service receives', () => {
         'if-match': '"3"',
         'if-none-match': '"4"',
         'idempotency-key': 'k1',
+        'last-event-id': 'e1',
         prefer: 'return=minimal',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
         cookie: '__Host-ticketing_session=x',
@@ -48,6 +49,7 @@ describe('the request that a service receives', () => {
       'if-match': '"3"',
       'if-none-match': '"4"',
       'idempotency-key': 'k1',
+      'last-event-id': 'e1',
       prefer: 'return=minimal',
     });
     expect(host).toBe(new URL(harness.stub.url).host);

@@ -1,4 +1,5 @@
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
@@ -10,9 +11,11 @@ import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
 import { createSubchannel } from './rpc/create-subchannel.ts';
 import { deleteSubchannel } from './rpc/delete-subchannel.ts';
+import { followEvents } from './rpc/follow-events.ts';
 import { getConfiguration } from './rpc/get-configuration.ts';
 import { getSecrets } from './rpc/get-secrets.ts';
 import { getSettingsOfCategory } from './rpc/get-settings-of-category.ts';
+import { listEvents } from './rpc/list-events.ts';
 import { listSettings } from './rpc/list-settings.ts';
 import { listSubchannels } from './rpc/list-subchannels.ts';
 import { updateSetting } from './rpc/update-setting.ts';
@@ -36,6 +39,7 @@ export const service = composeService({
           updateSubchannel,
           deleteSubchannel,
         }),
+        implement(EventService, context, { listEvents, followEvents }),
       ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(context),

@@ -35,7 +35,8 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
     });
     const typ = protectedHeader.typ?.toLowerCase();
     if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
-    return { caller: callerOfAccessToken(payload), expiresAt: payload.exp ?? 0 };
+    const expiresAt = payload.exp ?? 0;
+    return { caller: callerOfAccessToken(payload, expiresAt), expiresAt };
   });
 }
 
@@ -87,18 +88,18 @@ export function invalidToken(problem: string, cause?: unknown): DomainError {
   return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
 }
 
-function callerOfAccessToken(payload: JWTPayload): Caller {
+function callerOfAccessToken(payload: JWTPayload, expiresAt: number): Caller {
   const now = Date.now() / 1000;
   if (!(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
     throw invalidToken('was issued in the future');
   }
   const { scope } = payload;
   if (!(typeof scope === 'string' && scope.split(' ').includes('api'))) throw invalidToken('lacks the scope api');
-  return callerOfClaims(payload);
+  return callerOfClaims(payload, expiresAt);
 }
 
-/** The caller that the claims of a token describe. Errors: invalid_token. */
-export function callerOfClaims(payload: JWTPayload): Caller {
+/** The caller that the claims of a token describe. Units: Unix seconds. Errors: invalid_token. */
+export function callerOfClaims(payload: JWTPayload, expiresAt: number): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
   if (kind === undefined) throw invalidToken('names no known kind of profile');
   const sub: unknown = payload.sub;
@@ -117,6 +118,7 @@ export function callerOfClaims(payload: JWTPayload): Caller {
     permissions: listOf(payload.permissions, isText),
     teams: integersOf(payload.teams),
     skills: skillsOf(payload.skills),
+    expiresAt,
   };
 }
 

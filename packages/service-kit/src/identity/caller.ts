@@ -25,6 +25,8 @@ export interface Caller {
   permissions: readonly string[];
   teams: readonly number[];
   skills: CallerSkills;
+  /** When the access token of the profile expires (Unix seconds); null for a service. */
+  expiresAt: number | null;
 }
 
 /** The skill tags of a caller, for the routing of tickets. */
@@ -63,5 +65,6 @@ export function serviceCaller(service: string): Caller {
     permissions: [],
     teams: [],
     skills: { tagIds: [], excludedTagIds: [], restricted: false },
+    expiresAt: null,
   };
 }

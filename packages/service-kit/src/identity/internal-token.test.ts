@@ -12,7 +12,15 @@ import { fileKeySource } from './key-source.ts';
 const folder = mkdtempSync(join(tmpdir(), 'ticketing-internal-'));
 const keyOf: Record<string, KeyObject> = {};
 const fileOf = (service: string) => join(folder, `${service}.json`);
-const user: Caller = { ...serviceCaller('x'), kind: 'user', service: null, name: 'Ada', profileId: 7, roleId: 2 };
+const user: Caller = {
+  ...serviceCaller('x'),
+  kind: 'user',
+  service: null,
+  name: 'Ada',
+  profileId: 7,
+  roleId: 2,
+  expiresAt: 1_900_000_000,
+};
 let verify: VerifyToken;
 
 beforeAll(() => {

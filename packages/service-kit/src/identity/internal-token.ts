@@ -72,14 +72,21 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
     });
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
-    const caller = payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller);
-    return { caller, expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + lifetimeSeconds) };
+    const expiresAt = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + lifetimeSeconds);
+    const caller =
+      payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller, expiresAt);
+    return { caller, expiresAt };
   }, maxTokenBytes);
 }
 
-/** The caller that another service has verified. Its claims are checked again: that service may run another version. */
-function forwardedCaller(value: unknown): Caller {
+/**
+ * The caller that another service has verified. Its claims are checked again: that service may run another version, and
+ * not know when the access token of the caller expires. Then the internal token itself is the limit.
+ */
+function forwardedCaller(value: unknown, tokenExpiresAt: number): Caller {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
-  const { profileId, ...claims } = value as Record<string, unknown>;
-  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' });
+  const { profileId, expiresAt: given, ...claims } = value as Record<string, unknown>;
+  const expiresAt = given ?? tokenExpiresAt;
+  if (typeof expiresAt !== 'number') throw invalidToken('has malformed claims');
+  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' }, expiresAt);
 }

@@ -70,13 +70,25 @@ export function composeService<Own = unknown, Settings = unknown>(
     const log = createLogger(entry.name, config.logLevel);
     let relay: Relay | undefined;
     const stopping = new AbortController();
+    const closing = new AbortController();
     const opened = new AsyncDisposableStack();
     try {
       const { runtime = systemRuntime, settings } = overrides;
       const limits = { ...defaultServerLimits, ...overrides.limits };
       const wakeRelay = () => relay?.wake();
       const kit = await openKit(
-        { entry, config, log, runtime, limits, readSettings, settings, wakeRelay, stopping: stopping.signal },
+        {
+          entry,
+          config,
+          log,
+          runtime,
+          limits,
+          readSettings,
+          settings,
+          wakeRelay,
+          stopping: stopping.signal,
+          closing: closing.signal,
+        },
         opened,
       );
       const composition = await definition.compose(kit);
@@ -87,7 +99,7 @@ export function composeService<Own = unknown, Settings = unknown>(
       // Runs before `opened` waits for the background work, so that long runs end early.
       opened.defer(() => stopping.abort());
       const server = await openServers(entry, kit, composition);
-      opened.defer(() => server.close(config.drainMs));
+      opened.defer(() => server.close(config.drainMs, () => closing.abort()));
       log.info({ ports: server.ports }, 'started');
       return {
         ports: server.ports,

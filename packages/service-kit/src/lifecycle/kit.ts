@@ -68,6 +68,8 @@ export interface Kit<Own, Settings> {
   wakeRelay(): void;
   /** Aborts when the service begins to stop its background work. */
   stopping: AbortSignal;
+  /** Aborts when the servers have drained and begin to close: responses that have no end must end then. */
+  closing: AbortSignal;
   /** Registers what to close when the service stops; it is closed before everything that was opened earlier. */
   onClose(close: () => Promise<void> | void): void;
 }
@@ -99,6 +101,8 @@ export interface KitOptions<Own, Settings> {
   wakeRelay(): void;
   /** Aborts when the background work has to end. */
   stopping: AbortSignal;
+  /** Aborts when the servers begin to close. */
+  closing: AbortSignal;
 }
 
 /** Opens the parts that every service has. `opened` closes them in the reverse order. */

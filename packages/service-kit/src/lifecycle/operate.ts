@@ -65,6 +65,7 @@ export async function operate<Own, Settings>(
         settings: undefined,
         wakeRelay,
         stopping,
+        closing: stopping,
       },
       opened,
     );

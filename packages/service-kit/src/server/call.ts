@@ -12,6 +12,8 @@ export interface Call {
   log: Logger;
   /** Aborted when the client has closed its connection or the deadline has passed. */
   signal: AbortSignal;
+  /** Aborted when the client has closed its connection. It has no deadline, for responses that have none. */
+  gone: AbortSignal;
   /** A header of the request, by its lower-case name. */
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */

@@ -20,9 +20,9 @@ export interface ListeningServers {
   ports: Ports;
   /**
    * Sends `Connection: close` with every response for `drainMs`, so that proxies give up their pooled connections, then
-   * closes the servers.
+   * calls `onDrained` and closes the servers, which wait for the responses that are being sent.
    */
-  close(drainMs: number): Promise<void>;
+  close(drainMs: number, onDrained?: () => void): Promise<void>;
 }
 
 const maxHeaderBytes = 16 * 1024;
@@ -108,9 +108,10 @@ export async function listenOn(
   }
   return {
     ports: openedPorts,
-    async close(drainMs) {
+    async close(drainMs, onDrained) {
       for (const app of apps) stopping.add(app);
       if (drainMs > 0) await new Promise((resolve) => setTimeout(resolve, drainMs));
+      onDrained?.();
       await Promise.all(apps.map((app) => app.close()));
     },
   };

@@ -25,6 +25,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
   const trace = traceOf(request);
   const whenEncoded: (() => void)[] = [];
   let signal: AbortSignal | undefined;
+  let gone: AbortSignal | undefined;
   return {
     caller,
     api: 'rest',
@@ -44,6 +45,10 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
       signal ??= signalOf(reply);
       return signal;
     },
+    get gone() {
+      gone ??= goneSignalOf(reply);
+      return gone;
+    },
   };
 }
 
@@ -55,6 +60,12 @@ function signalOf(reply: FastifyReply): AbortSignal {
     clearTimeout(timer);
     aborting.abort(clientGone());
   });
+  return aborting.signal;
+}
+
+function goneSignalOf(reply: FastifyReply): AbortSignal {
+  const aborting = new AbortController();
+  onClosed(reply, () => aborting.abort(clientGone()));
   return aborting.signal;
 }
 

@@ -49,6 +49,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         trace,
         log,
         signal,
+        gone: request.signal,
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
         onEncoded: (done) => void whenEncoded.push(done),

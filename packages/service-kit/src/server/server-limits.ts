@@ -9,6 +9,9 @@ export interface ServerLimits {
   /** Handlers of one caller that run at the same time. */
   handlersOfPerson: number;
   handlersOfMachine: number;
+  /** Streams without an end that one caller follows at the same time, and all callers of a process together. */
+  followersOfCaller: number;
+  followers: number;
 }
 
 /** Calls in flight on one HTTP/2 connection. */
@@ -20,4 +23,6 @@ export const defaultServerLimits: ServerLimits = {
   anonymousCalls: 20,
   handlersOfPerson: 32,
   handlersOfMachine: 512,
+  followersOfCaller: 10,
+  followers: 1000,
 };

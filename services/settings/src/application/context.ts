@@ -9,11 +9,17 @@ import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
 import { type ConfigurationStore, configurationStore } from '../store/configuration-store.ts';
 import { type EventStore, eventStore } from '../store/event-store.ts';
+import { type FeedTail, feedTail } from './feed-tail.ts';
+import { type AdmitFollower, followerLimits } from './follower-limits.ts';
 
 /** The stores and clients that the handlers of this service use. */
 export interface Context {
   configuration: ConfigurationStore;
   events: EventStore;
+  tail: FeedTail;
+  admitFollower: AdmitFollower;
+  /** Aborts when the servers of this process close. */
+  closing: AbortSignal;
   subchannelIds: IdSequence;
   secretBox: SecretBox;
   /** Opens a client for tags, for a call. */
@@ -30,9 +36,15 @@ export interface Context {
 export function openContext(kit: Kit<unknown, unknown>): Context {
   const { runtime, config } = kit;
   const { connection } = kit.database;
+  const events = eventStore(connection, runtime.now, () => tail.wake());
+  const tail = feedTail(events, (error) => kit.log.warn({ err: error }, 'the end of the feed cannot be read'));
+  kit.onClose(() => tail.close());
   return {
     configuration: configurationStore(connection, kit.wakeRelay),
-    events: eventStore(connection, runtime.now),
+    events,
+    tail,
+    admitFollower: followerLimits(kit.limits),
+    closing: kit.closing,
     subchannelIds: idSequence(connection, 'subchannel', runtime.now),
     secretBox: secretBox(config.encryptionKeys, runtime),
     tags: kit.openClient('tickets', TagService, { timeoutMs: 5_000 }),

@@ -4,7 +4,8 @@ import {
   TicketChangedSchema,
   type TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 
 /** An event in the feed of changes. */
@@ -22,6 +23,12 @@ export interface EventFilter {
   ticketId?: number | undefined;
 }
 
+/** The positions that readers may read, both included. */
+export interface FeedBounds {
+  first: number;
+  last: number;
+}
+
 /** The events of the last 30 days. Errors of every operation: store_unavailable. */
 export interface EventStore {
   /**
@@ -31,8 +38,13 @@ export interface EventStore {
   append(events: readonly TicketChanged[]): Promise<StoredEvent[]>;
   /** The first matching events after one place and up to another, in their order. */
   between(after: number, upTo: number, filter: EventFilter, limit: number): Promise<StoredEvent[]>;
-  /** The first and the last place that is stored; undefined if there was never an event. */
-  bounds(): Promise<{ first: number; last: number } | undefined>;
+  /**
+   * The first and the last place that readers may read; undefined if there was never an event. All of them outlive a
+   * crash of the database, so a place that a reader has seen never gets another event.
+   */
+  bounds(): Promise<FeedBounds | undefined>;
+  /** Whether an event is stored at a place, even if readers may not read it yet. */
+  has(position: number): Promise<boolean>;
   /** The first place of an event that was received at or after a time; undefined if there is none. */
   firstSince(time: Date): Promise<number | undefined>;
   /** Removes events that were received before a time. The last event stays, because the next place follows from it. */
@@ -48,7 +60,17 @@ interface EventDocument {
   event: mongo.Binary;
 }
 
-const { Binary, MongoBulkWriteError } = mongoose.mongo;
+/** The one document that says which places readers may read. */
+interface FeedDocument {
+  _id: typeof feedId;
+  first?: number;
+  last?: number;
+  /** How often the journal was flushed for events that another process had inserted. */
+  flushes?: number;
+}
+
+const feedId = 'feed';
+const { Binary } = mongoose.mongo;
 
 const collectionOf = (connection: Connection) =>
   connection.collection('events') as unknown as mongo.Collection<EventDocument>;
@@ -61,78 +83,129 @@ export async function buildEventIndexes(connection: Connection): Promise<void> {
   await events.createIndex({ receivedAt: 1 });
 }
 
-/** Opens the feed on a connection. Source: docs/reference/api.md, Feed of changes. */
-export function eventStore(connection: Connection, now: () => number): EventStore {
+/**
+ * Opens the feed on a connection. `onAppended` is called when this process has appended events that readers may read.
+ *
+ * Source: docs/reference/api.md, Feed of changes.
+ */
+export function eventStore(
+  connection: Connection,
+  now: () => number,
+  onAppended: () => void = () => undefined,
+): EventStore {
   const events = collectionOf(connection);
+  const readable = readablePlaces(connection);
+  const queue = keyedQueue<'append'>();
 
-  async function last(): Promise<number> {
-    const [newest] = await events
-      .find({}, { projection: { _id: 1 } })
-      .sort({ _id: -1 })
-      .limit(1)
-      .toArray();
-    return newest?._id ?? 0;
+  async function newest(): Promise<Pick<EventDocument, '_id' | 'receivedAt'> | undefined> {
+    const projection = { _id: 1, receivedAt: 1 };
+    const [found] = await events.find({}, { projection }).sort({ _id: -1 }).limit(1).toArray();
+    return found;
   }
 
-  /** Inserts documents at the end. Stops where another process has inserted first, or has stored the same event. */
-  async function insertAtEnd(documents: readonly Omit<EventDocument, '_id'>[]): Promise<void> {
-    const end = await last();
+  /**
+   * Inserts events at the end. Returns undefined if another process has inserted first, or has stored the same event:
+   * then only the first events of the list may have been inserted. Times never go backwards along the feed, so that old
+   * events are removed from its beginning only, even if the clocks of processes differ.
+   */
+  async function insertAtEnd(missing: readonly TicketChanged[]): Promise<EventDocument[] | undefined> {
+    const end = await newest();
+    const receivedAt = new Date(Math.max(now(), end?.receivedAt.getTime() ?? 0));
+    const first = (end?._id ?? 0) + 1;
+    const documents = missing.map((event, index) => documentOf(first + index, event, receivedAt));
     try {
-      await events.insertMany(documents.map((document, index) => ({ ...document, _id: end + 1 + index })));
+      await events.insertMany(documents);
+      return documents;
     } catch (error) {
-      const [failed] = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [error];
-      if ((failed as { code?: number } | undefined)?.code !== 11_000 && !isDuplicateKey(error)) throw error;
+      if (isDuplicateKey(error) || isWriteConflict(error)) return undefined;
+      throw error;
     }
   }
 
   async function append(given: readonly TicketChanged[]): Promise<StoredEvent[]> {
     const byId = new Map(given.map((event) => [event.eventId, event]));
+    if (byId.size === 0) return [];
     for (;;) {
       const stored = await events.find({ eventId: { $in: [...byId.keys()] } }).toArray();
       const known = new Set(stored.map(({ eventId }) => eventId));
       const missing = [...byId.values()].filter(({ eventId }) => !known.has(eventId));
-      if (missing.length === 0) return stored.map(storedEvent).sort((left, right) => left.position - right.position);
-      const receivedAt = new Date(now());
-      await insertAtEnd(missing.map((event) => documentOf(event, receivedAt)));
+      const inserted = missing.length === 0 ? [] : await insertAtEnd(missing);
+      if (!inserted) continue;
+      const all = [...stored, ...inserted].sort((left, right) => left._id - right._id);
+      await readable.extendTo(all.at(-1)?._id ?? 0, { isFlushed: inserted.length > 0 });
+      onAppended();
+      return all.map(storedEvent);
     }
   }
 
+  async function removeOlderThan(time: Date): Promise<void> {
+    const [kept] = await events
+      .find({ receivedAt: { $gte: time } }, { projection: { _id: 1 } })
+      .sort({ receivedAt: 1, _id: 1 })
+      .limit(1)
+      .toArray();
+    const first = kept?._id ?? (await newest())?._id;
+    if (first === undefined) return;
+    // Readers must know that the events are gone before the first of them is.
+    await readable.beginAt(first);
+    await events.deleteMany({ _id: { $lt: first } });
+  }
+
   return {
-    append: (given) => storeCall(() => append(given)),
+    append: (given) => queue.run('append', () => storeCall(() => append(given))),
     between: (after, upTo, filter, limit) =>
       storeCall(async () => {
         const query: mongo.Filter<EventDocument> = { _id: { $gt: after, $lte: upTo } };
         if (filter.types.length > 0) query.type = { $in: [...filter.types] };
         if (filter.ticketId !== undefined) query.ticketId = filter.ticketId;
-        return (await events.find(query).sort({ _id: 1 }).limit(limit).toArray()).map(storedEvent);
+        const options = { projection: { event: 1, receivedAt: 1 }, batchSize: limit };
+        return (await events.find(query, options).sort({ _id: 1 }).limit(limit).toArray()).map(storedEvent);
       }),
-    bounds: () =>
-      storeCall(async () => {
-        const [oldest] = await events
-          .find({}, { projection: { _id: 1 } })
-          .sort({ _id: 1 })
-          .limit(1)
-          .toArray();
-        return oldest && { first: oldest._id, last: await last() };
-      }),
+    bounds: () => storeCall(readable.read),
+    has: (position) => storeCall(async () => (await events.countDocuments({ _id: position }, { limit: 1 })) === 1),
     firstSince: (time) =>
       storeCall(async () => {
         const query = { receivedAt: { $gte: time } };
         const [first] = await events.find(query).sort({ receivedAt: 1, _id: 1 }).limit(1).toArray();
         return first?._id;
       }),
-    removeOlderThan: (time) =>
-      storeCall(async () => {
-        await events.deleteMany({ receivedAt: { $lt: time }, _id: { $lt: await last() } });
-      }),
+    removeOlderThan: (time) => storeCall(() => removeOlderThan(time)),
   };
 }
 
-function documentOf(event: TicketChanged, receivedAt: Date): Omit<EventDocument, '_id'> {
-  const { eventId, ticketId, type } = event;
-  return { eventId, ticketId, type, receivedAt, event: new Binary(toBinary(TicketChangedSchema, event)) };
+/** The document that says which places readers may read. */
+function readablePlaces(connection: Connection) {
+  const feeds = connection.collection('feed') as unknown as mongo.Collection<FeedDocument>;
+  const update = (change: mongo.UpdateFilter<FeedDocument>) =>
+    retryUpsert(() => feeds.updateOne({ _id: feedId }, change, { upsert: true }));
+
+  async function read(): Promise<FeedBounds | undefined> {
+    const found = await feeds.findOne({ _id: feedId });
+    return found?.last === undefined ? undefined : { first: found.first ?? 1, last: found.last };
+  }
+
+  return {
+    read,
+    beginAt: (first: number) => update({ $max: { first } }),
+    /**
+     * Lets readers read up to a place. A write that was acknowledged is in the journal with all that came before it; if
+     * the events were inserted by another process, whose write was perhaps not acknowledged, one more write is needed.
+     */
+    async extendTo(last: number, { isFlushed }: { isFlushed: boolean }): Promise<void> {
+      if (!isFlushed) {
+        if (((await read())?.last ?? 0) >= last) return;
+        await update({ $inc: { flushes: 1 } });
+      }
+      await update({ $max: { last } });
+    },
+  };
 }
 
-function storedEvent({ _id, receivedAt, event }: EventDocument): StoredEvent {
+function documentOf(_id: number, event: TicketChanged, receivedAt: Date): EventDocument {
+  const { eventId, ticketId, type } = event;
+  return { _id, eventId, ticketId, type, receivedAt, event: new Binary(toBinary(TicketChangedSchema, event)) };
+}
+
+function storedEvent({ _id, receivedAt, event }: Pick<EventDocument, '_id' | 'receivedAt' | 'event'>): StoredEvent {
   return { position: _id, receivedAt, event: fromBinary(TicketChangedSchema, event.value()) };
 }

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/api/v1/options.proto.
  */
 export const file_ticketing_api_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEi/wEKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUiUQoKQWNjZXNzUnVsZRIPCgVyaWdodBgBIAEoCUgAEhcKDWF1dGhlbnRpY2F0ZWQYAiABKAhIABIRCgdzZXJ2aWNlGAMgASgISABCBgoEa2luZCLgAwoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgBIAEoCBIUCgdtaW5pbXVtGAIgASgDSACIAQESFAoHbWF4aW11bRgDIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBCABKAVIAogBARIXCgptYXhfbGVuZ3RoGAUgASgFSAOIAQESFgoJbWF4X2J5dGVzGAYgASgFSASIAQESFgoJbWF4X2RlcHRoGAcgASgFSAWIAQESFgoJbWF4X2l0ZW1zGAggASgFSAaIAQESFgoJbWluX2l0ZW1zGAkgASgFSAeIAQESFAoMdW5pcXVlX2l0ZW1zGAogASgIEg4KBmZvcm1hdBgLIAEoCRIPCgdwYXR0ZXJuGAwgASgJEgoKAmluGA0gAygJEhAKCG51bGxhYmxlGA4gASgIEhkKEW5vdF9zdXBwb3J0ZWRfeWV0GA8gASgIEg8KB2RlZmF1bHQYECABKAkSEwoLaGVhZGVyX3RleHQYESABKAhCCgoIX21pbmltdW1CCgoIX21heGltdW1CDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21heF9ieXRlc0IMCgpfbWF4X2RlcHRoQgwKCl9tYXhfaXRlbXNCDAoKX21pbl9pdGVtcyKSAQoISnNvbkZvcm0SFwoPb21pdF93aGVuX3Vuc2V0GAEgASgIEg8KB3JmYzMzMzkYAiABKAgSDgoGaW5saW5lGAMgASgIEg4KBnVud3JhcBgEIAEoCBIQCghzaG93bl9ieRgFIAEoCRIWCg5tYXlfYmVfb21pdHRlZBgGIAEoCBISCgpzaG93bl9vbmNlGAcgASgIOlAKBHJlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMhoudGlja2V0aW5nLmFwaS52MS5SZXN0UnVsZVIEcmVzdDpWCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgLMhwudGlja2V0aW5nLmFwaS52MS5BY2Nlc3NSdWxlUgZhY2Nlc3M6PQoIcmVzb3VyY2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY0YYDIAEoCVIIcmVzb3VyY2U6UwoFcnVsZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNGGAyABKAsyHC50aWNrZXRpbmcuYXBpLnYxLkZpZWxkUnVsZXNSBXJ1bGVzOk8KBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNKGAyABKAsyGi50aWNrZXRpbmcuYXBpLnYxLkpzb25Gb3JtUgRqc29uOj8KCHNwZWxsaW5nEiEuZ29vZ2xlLnByb3RvYnVmLkVudW1WYWx1ZU9wdGlvbnMY0YYDIAEoCVIIc3BlbGxpbmdiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEitAIKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUSMwoMZXZlbnRfc3RyZWFtGA4gASgLMh0udGlja2V0aW5nLmFwaS52MS5FdmVudFN0cmVhbSI1CgtFdmVudFN0cmVhbRIKCgJpZBgBIAEoCRIMCgRkYXRhGAIgASgJEgwKBHR5cGUYAyABKAkiUQoKQWNjZXNzUnVsZRIPCgVyaWdodBgBIAEoCUgAEhcKDWF1dGhlbnRpY2F0ZWQYAiABKAhIABIRCgdzZXJ2aWNlGAMgASgISABCBgoEa2luZCLgAwoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgBIAEoCBIUCgdtaW5pbXVtGAIgASgDSACIAQESFAoHbWF4aW11bRgDIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBCABKAVIAogBARIXCgptYXhfbGVuZ3RoGAUgASgFSAOIAQESFgoJbWF4X2J5dGVzGAYgASgFSASIAQESFgoJbWF4X2RlcHRoGAcgASgFSAWIAQESFgoJbWF4X2l0ZW1zGAggASgFSAaIAQESFgoJbWluX2l0ZW1zGAkgASgFSAeIAQESFAoMdW5pcXVlX2l0ZW1zGAogASgIEg4KBmZvcm1hdBgLIAEoCRIPCgdwYXR0ZXJuGAwgASgJEgoKAmluGA0gAygJEhAKCG51bGxhYmxlGA4gASgIEhkKEW5vdF9zdXBwb3J0ZWRfeWV0GA8gASgIEg8KB2RlZmF1bHQYECABKAkSEwoLaGVhZGVyX3RleHQYESABKAhCCgoIX21pbmltdW1CCgoIX21heGltdW1CDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21heF9ieXRlc0IMCgpfbWF4X2RlcHRoQgwKCl9tYXhfaXRlbXNCDAoKX21pbl9pdGVtcyKSAQoISnNvbkZvcm0SFwoPb21pdF93aGVuX3Vuc2V0GAEgASgIEg8KB3JmYzMzMzkYAiABKAgSDgoGaW5saW5lGAMgASgIEg4KBnVud3JhcBgEIAEoCBIQCghzaG93bl9ieRgFIAEoCRIWCg5tYXlfYmVfb21pdHRlZBgGIAEoCBISCgpzaG93bl9vbmNlGAcgASgIOlAKBHJlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMhoudGlja2V0aW5nLmFwaS52MS5SZXN0UnVsZVIEcmVzdDpWCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgLMhwudGlja2V0aW5nLmFwaS52MS5BY2Nlc3NSdWxlUgZhY2Nlc3M6PQoIcmVzb3VyY2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY0YYDIAEoCVIIcmVzb3VyY2U6UwoFcnVsZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNGGAyABKAsyHC50aWNrZXRpbmcuYXBpLnYxLkZpZWxkUnVsZXNSBXJ1bGVzOk8KBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNKGAyABKAsyGi50aWNrZXRpbmcuYXBpLnYxLkpzb25Gb3JtUgRqc29uOj8KCHNwZWxsaW5nEiEuZ29vZ2xlLnByb3RvYnVmLkVudW1WYWx1ZU9wdGlvbnMY0YYDIAEoCVIIc3BlbGxpbmdiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * The REST route of a method.
@@ -121,6 +121,15 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
    * @generated from field: repeated int32 problem_statuses = 13;
    */
   problemStatuses: number[];
+
+  /**
+   * With `produces: "text/event-stream"`: how the messages of the stream are
+   * written. Another method may have the same verb and path; the `Accept` header
+   * of a request chooses between them.
+   *
+   * @generated from field: ticketing.api.v1.EventStream event_stream = 14;
+   */
+  eventStream?: EventStream | undefined;
 };
 
 /**
@@ -129,6 +138,43 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
  */
 export const RestRuleSchema: GenMessage<RestRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 0);
+
+/**
+ * How the messages of a stream are written as server-sent events. The first
+ * message is sent at once. A message without data only sets the id.
+ *
+ * @generated from message ticketing.api.v1.EventStream
+ */
+export type EventStream = Message<"ticketing.api.v1.EventStream"> & {
+  /**
+   * The field whose text is the id of the event. A client that connects again
+   * sends the last id in `Last-Event-ID`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The field whose message is the data of the event, as JSON.
+   *
+   * @generated from field: string data = 2;
+   */
+  data: string;
+
+  /**
+   * The field of the data that is the type of the event.
+   *
+   * @generated from field: string type = 3;
+   */
+  type: string;
+};
+
+/**
+ * Describes the message ticketing.api.v1.EventStream.
+ * Use `create(EventStreamSchema)` to create a new message.
+ */
+export const EventStreamSchema: GenMessage<EventStream> = /*@__PURE__*/
+  messageDesc(file_ticketing_api_v1_options, 1);
 
 /**
  * Who may call a method. Exactly one kind is set.
@@ -173,7 +219,7 @@ export type AccessRule = Message<"ticketing.api.v1.AccessRule"> & {
  * Use `create(AccessRuleSchema)` to create a new message.
  */
 export const AccessRuleSchema: GenMessage<AccessRule> = /*@__PURE__*/
-  messageDesc(file_ticketing_api_v1_options, 1);
+  messageDesc(file_ticketing_api_v1_options, 2);
 
 /**
  * What is valid for a field. For a repeated field all rules but the item counts
@@ -310,7 +356,7 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
  * Use `create(FieldRulesSchema)` to create a new message.
  */
 export const FieldRulesSchema: GenMessage<FieldRules> = /*@__PURE__*/
-  messageDesc(file_ticketing_api_v1_options, 2);
+  messageDesc(file_ticketing_api_v1_options, 3);
 
 /**
  * How a field is written in JSON, if not in the default form. By default an
@@ -377,7 +423,7 @@ export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
  * Use `create(JsonFormSchema)` to create a new message.
  */
 export const JsonFormSchema: GenMessage<JsonForm> = /*@__PURE__*/
-  messageDesc(file_ticketing_api_v1_options, 3);
+  messageDesc(file_ticketing_api_v1_options, 4);
 
 /**
  * The REST route of the method. A method without one is served by

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/settings/v1/event_service.proto.
  */
 export const file_ticketing_settings_v1_event_service: GenFile = /*@__PURE__*/
-  fileDesc("Cil0aWNrZXRpbmcvc2V0dGluZ3MvdjEvZXZlbnRfc2VydmljZS5wcm90bxIVdGlja2V0aW5nLnNldHRpbmdzLnYxItUBChFMaXN0RXZlbnRzUmVxdWVzdBIbCgVhZnRlchgBIAEoCUIHirUYAyiAAUgAiAEBEjwKBXR5cGVzGAIgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgaKtRgCQBQSHgoJdGlja2V0X2lkGAMgASgFQgaKtRgCEAFIAYgBARIjCgVsaW1pdBgEIAEoBUIPirUYCxABGPQDggEDMTAwSAKIAQFCCAoGX2FmdGVyQgwKCl90aWNrZXRfaWRCCAoGX2xpbWl0IlYKEkxpc3RFdmVudHNSZXNwb25zZRIyCgZldmVudHMYASADKAsyIi50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZWQSDAoEbmV4dBgCIAEoCSKoAQoTRm9sbG93RXZlbnRzUmVxdWVzdBIbCgVhZnRlchgBIAEoCUIHirUYAyiAAUgAiAEBEjwKBXR5cGVzGAIgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgaKtRgCQBQSHgoJdGlja2V0X2lkGAMgASgFQgaKtRgCEAFIAYgBAUIICgZfYWZ0ZXJCDAoKX3RpY2tldF9pZCJXChRGb2xsb3dFdmVudHNSZXNwb25zZRIMCgRuZXh0GAEgASgJEjEKBWV2ZW50GAIgASgLMiIudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VkMs0CCgxFdmVudFNlcnZpY2USjwEKCkxpc3RFdmVudHMSKC50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdEV2ZW50c1JlcXVlc3QaKS50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIiyQAgGKtRgRCgNHRVQSBi9ldmVudGoCmgOStRgQCg5tYW5hZ2VXZWJob29rcxKqAQoMRm9sbG93RXZlbnRzEioudGlja2V0aW5nLnNldHRpbmdzLnYxLkZvbGxvd0V2ZW50c1JlcXVlc3QaKy50aWNrZXRpbmcuc2V0dGluZ3MudjEuRm9sbG93RXZlbnRzUmVzcG9uc2UiP5ACAYq1GCQKA0dFVBIGL2V2ZW50UhF0ZXh0L2V2ZW50LXN0cmVhbWoCmgOStRgQCg5tYW5hZ2VXZWJob29rczABYgZwcm90bzM", [file_ticketing_api_v1_options, file_ticketing_events_v1_ticket_changed]);
+  fileDesc("Cil0aWNrZXRpbmcvc2V0dGluZ3MvdjEvZXZlbnRfc2VydmljZS5wcm90bxIVdGlja2V0aW5nLnNldHRpbmdzLnYxItUBChFMaXN0RXZlbnRzUmVxdWVzdBIbCgVhZnRlchgBIAEoCUIHirUYAyiAAUgAiAEBEjwKBXR5cGVzGAIgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgaKtRgCQBQSHgoJdGlja2V0X2lkGAMgASgFQgaKtRgCEAFIAYgBARIjCgVsaW1pdBgEIAEoBUIPirUYCxABGPQDggEDMTAwSAKIAQFCCAoGX2FmdGVyQgwKCl90aWNrZXRfaWRCCAoGX2xpbWl0IlYKEkxpc3RFdmVudHNSZXNwb25zZRIyCgZldmVudHMYASADKAsyIi50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZWQSDAoEbmV4dBgCIAEoCSKoAQoTRm9sbG93RXZlbnRzUmVxdWVzdBIbCgVhZnRlchgBIAEoCUIHirUYAyiAAUgAiAEBEjwKBXR5cGVzGAIgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgaKtRgCQBQSHgoJdGlja2V0X2lkGAMgASgFQgaKtRgCEAFIAYgBAUIICgZfYWZ0ZXJCDAoKX3RpY2tldF9pZCJXChRGb2xsb3dFdmVudHNSZXNwb25zZRIMCgRuZXh0GAEgASgJEjEKBWV2ZW50GAIgASgLMiIudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VkMuICCgxFdmVudFNlcnZpY2USjwEKCkxpc3RFdmVudHMSKC50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdEV2ZW50c1JlcXVlc3QaKS50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIiyQAgGKtRgRCgNHRVQSBi9ldmVudGoCmgOStRgQCg5tYW5hZ2VXZWJob29rcxK/AQoMRm9sbG93RXZlbnRzEioudGlja2V0aW5nLnNldHRpbmdzLnYxLkZvbGxvd0V2ZW50c1JlcXVlc3QaKy50aWNrZXRpbmcuc2V0dGluZ3MudjEuRm9sbG93RXZlbnRzUmVzcG9uc2UiVJACAYq1GDkKA0dFVBIGL2V2ZW50UhF0ZXh0L2V2ZW50LXN0cmVhbWoCmgNyEwoEbmV4dBIFZXZlbnQaBHR5cGWStRgQCg5tYW5hZ2VXZWJob29rczABYgZwcm90bzM", [file_ticketing_api_v1_options, file_ticketing_events_v1_ticket_changed]);
 
 /**
  * Which events to return.
@@ -121,7 +121,7 @@ export const FollowEventsRequestSchema: GenMessage<FollowEventsRequest> = /*@__P
   messageDesc(file_ticketing_settings_v1_event_service, 2);
 
 /**
- * An event, or only a cursor while there is none.
+ * An event, or only a cursor after events that do not match.
  *
  * @generated from message ticketing.settings.v1.FollowEventsResponse
  */
@@ -173,9 +173,11 @@ export const EventService: GenService<{
    * Returns the events after a cursor, and then each new one as soon as it
    * happens, until the token expires. Over REST this is `GET /event` with
    * `Accept: text/event-stream`: the id of each event is the cursor after it, and
-   * `Last-Event-ID` continues there.
+   * `Last-Event-ID` continues there. The first message has the cursor where the
+   * stream begins, and no event.
    *
-   * Errors: `invalid_cursor`; `cursor_expired`.
+   * Errors: `invalid_cursor`; `cursor_expired`; `too_many_at_once` for too many
+   * streams of the caller or of all.
    *
    * @generated from rpc ticketing.settings.v1.EventService.FollowEvents
    */

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { acceptedOf } from './media-types.ts';
+
+const json = { mediaTypes: ['application/json'] };
+const events = { mediaTypes: ['text/event-stream'] };
+
+test.each([
+  [undefined, json],
+  ['', json],
+  ['*/*', json],
+  ['application/json', json],
+  ['text/html', json],
+  ['text/event-stream', events],
+  ['TEXT/Event-Stream; charset=utf-8', json],
+  ['text/event-stream;q=0', json],
+  ['text/*', events],
+  ['text/event-stream, */*', events],
+  ['application/json;q=0.9, text/event-stream', events],
+  ['application/json, text/event-stream;q=0.9', json],
+  ['text/event-stream, application/json', events],
+  ['application/json, text/event-stream', json],
+  [',;=,q=x', json],
+])('Accept: %s', (accept, expected) => {
+  expect(acceptedOf([json, events], accept)).toBe(expected);
+});
+
+test('a long header takes linear time', () => {
+  const startedAt = performance.now();
+  acceptedOf([json, events], 'a/b;q=0.1,'.repeat(1600));
+  acceptedOf([json, events], `text/event-stream${';'.repeat(16_000)}`);
+  acceptedOf([json, events], `text/event-stream;x="${'\\'.repeat(16_000)}`);
+  expect(performance.now() - startedAt).toBeLessThan(200);
+});

@@ -1,0 +1,1 @@
+import './event-store.int.test.ts';

@@ -1,0 +1,1 @@
+import './feed.e2e.test.ts';
