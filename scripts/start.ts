@@ -57,7 +57,7 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   services.enableRestarts();
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
-  process.stdout.write(await greeting(dataDir, ports, keys, certificates));
+  process.stdout.write(await greeting(dataDir, ports, keys, certificates, environment));
 }
 
 function endWith(sentence: string): never {

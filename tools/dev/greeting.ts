@@ -1,4 +1,5 @@
-import { services } from '@ticketing/system/services.ts';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
@@ -12,6 +13,7 @@ export async function greeting(
   ports: SystemPorts,
   keys: DevelopmentKeys,
   certificates: DevelopmentCertificates | undefined,
+  environment: Environment,
 ): Promise<string> {
   const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
   const gateway = portsOf(ports, 'gateway');
@@ -37,6 +39,7 @@ export async function greeting(
     ...(certificates
       ? [`authority  ${certificates.caFile} (services demand a certificate of it, the gateway does not)`]
       : []),
+    ...outboundLines(services, environment),
     `token      ${token}`,
     '           of an admin, for 12 hours; npm run --silent token -- --help shows how to make others',
     '',
@@ -45,4 +48,13 @@ export async function greeting(
     `ready ${address(gateway.http)}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** One line for each service that may send requests to private addresses which clients choose. */
+export function outboundLines(entries: readonly ServiceEntry[], environment: Environment): string[] {
+  return entries
+    .filter(({ makesOutboundRequests }) => makesOutboundRequests)
+    .map(({ name }) => ({ name, allowed: environment[variableOf(name, 'OUTBOUND_ALLOW')] }))
+    .filter(({ allowed }) => allowed)
+    .map(({ name, allowed }) => `outbound   ${name} may send requests to ${allowed}, also without TLS`);
 }

@@ -33,6 +33,8 @@ export interface ServiceEntry {
   keepsSecrets: boolean;
   /** Whether it stores data of tickets. When a ticket is deleted, it must erase that data and confirm the erasure. */
   keepsTicketData: boolean;
+  /** Whether it makes requests to addresses that clients configure or send. */
+  makesOutboundRequests?: boolean;
 }
 
 /** The services of the system. Builds, keys, the start, the gateway, erasures and tests are derived from this list. */

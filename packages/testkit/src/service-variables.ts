@@ -30,6 +30,8 @@ export type BusAddress =
   | { kind: 'log'; mongodbUri: string; database?: string | undefined };
 
 const host = '127.0.0.1';
+/** The addresses of this machine, on which receivers of webhooks are tried out. */
+const loopbackRanges = '127.0.0.0/8,::1';
 
 /** The environment variables that configure a service of a system on this machine. */
 export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInputs): Record<string, string> {
@@ -52,6 +54,7 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
     ...(entry.hasStore ? storeVariables(inputs) : {}),
     ...(entry.keepsSecrets ? { ENCRYPTION_KEY: keys.encryptionKey } : {}),
     ...(entry.publishes.length + consumedTopics(entry).length > 0 ? busVariables(inputs.bus) : {}),
+    ...(entry.makesOutboundRequests ? { OUTBOUND_ALLOW: loopbackRanges } : {}),
     ...(inputs.certificates ? tlsVariables(entry, inputs.certificates) : {}),
     ...Object.fromEntries(called),
   };

@@ -109,3 +109,21 @@ describe('the address of the internal port', () => {
     });
   });
 });
+
+describe('the addresses to which outbound requests may be sent', () => {
+  const given = named({ ...required, OUTBOUND_ALLOW: '10.0.0.1' });
+
+  it('are read for a service that makes such requests', () => {
+    const config = readServiceConfig({ ...entry, makesOutboundRequests: true }, given, () => ({}));
+    expect(config.outbound).toEqual({
+      allow: [{ address: '10.0.0.1', prefix: 32, family: 'ipv4' }],
+      requireHttps: true,
+    });
+  });
+
+  it('are not a variable of other services', () => {
+    const problem = `${variableOf(entry.name, 'OUTBOUND_ALLOW')} is not a variable of this system`;
+    const read = () => readServiceConfig({ ...entry, makesOutboundRequests: false }, given, () => ({}));
+    expect(read).toThrow(new ConfigError([problem]));
+  });
+});

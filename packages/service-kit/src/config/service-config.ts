@@ -3,6 +3,7 @@ import { type ConfigReader, type Environment, readConfig } from '@ticketing/runt
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
+import { type OutboundConfig, readOutboundConfig } from './outbound-config.ts';
 import { readTlsConfig, type TlsConfig } from './tls-config.ts';
 
 /** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
@@ -33,6 +34,8 @@ export interface ServiceConfig {
   store: StoreConfig | undefined;
   /** Undefined for a service that neither publishes nor consumes. */
   bus: BusConfig | undefined;
+  /** Undefined for a service that makes no requests to addresses that clients configure or send. */
+  outbound: OutboundConfig | undefined;
   /** The gRPC addresses of the services that it calls by RPC, as grpc-js names them. */
   targets: ReadonlyMap<string, string>;
 }
@@ -87,6 +90,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
     bus: publishes.length + consumedTopics(entry).length > 0 ? readBusConfig(from) : undefined,
+    outbound: entry.makesOutboundRequests ? readOutboundConfig(from) : undefined,
     targets: new Map(called.map(({ name }) => [name, from.text(`${name.toUpperCase()}_TARGET`, target)])),
   };
 }

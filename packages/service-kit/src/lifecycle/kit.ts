@@ -5,6 +5,7 @@ import {
   ConfigurationService,
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { type OutboundGuard, outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
@@ -35,6 +36,11 @@ export interface Kit<Own, Settings> {
    * that they describe. Errors: as of `database`.
    */
   idempotency: IdempotencyStore;
+  /**
+   * Makes requests to addresses that clients configure or send. Errors: reading it throws if the service's entry does not
+   * say that it makes such requests.
+   */
+  outbound: OutboundGuard;
   /** The bytes of the pages of results that this process holds. Every list whose pages can be large takes from it. */
   pages: PageBudget;
   issuer: Issuer;
@@ -108,6 +114,8 @@ export async function openKit<Own, Settings>(
   opened.defer(() => issuer.keys.close());
   const database = config.store && openDatabase(config.store.mongodbUri, config.store.database, warnUnreachable(log));
   if (database) opened.defer(() => database.close());
+  const outbound = config.outbound && outboundGuard(config.outbound);
+  if (outbound) opened.defer(() => outbound.close());
   const idempotency = database && openIdempotencyStore(database.connection);
   const health = watchHealth({
     ...(database ? { mongodb: () => database.check() } : {}),
@@ -158,6 +166,10 @@ export async function openKit<Own, Settings>(
     get idempotency() {
       if (!idempotency) throw noDatabase(entry);
       return idempotency;
+    },
+    get outbound() {
+      if (!outbound) throw new Error(`The ${entry.name} service makes no outbound requests.`);
+      return outbound;
     },
     openClient,
     async confirmErasure(ticketId, call) {

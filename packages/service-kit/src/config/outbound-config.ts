@@ -1,0 +1,23 @@
+import { parseAddressRange } from '@ticketing/outbound/address-range.ts';
+import type { AddressOptions } from '@ticketing/outbound/address-rules.ts';
+import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+
+/** Which addresses a service may dial, of those that clients configure or send. */
+export type OutboundConfig = AddressOptions;
+
+/**
+ * Reads `OUTBOUND_ALLOW`, for example `10.1.0.0/16,fd00::/8,127.0.0.1`, and `OUTBOUND_REQUIRE_HTTPS`.
+ *
+ * Source: docs/reference/guarantees.md, Outbound requests.
+ */
+export function readOutboundConfig(from: ConfigReader): OutboundConfig {
+  const parts = from.optionalText('OUTBOUND_ALLOW')?.split(',') ?? [];
+  const allow = parts.flatMap((part) => {
+    const range = parseAddressRange(part.trim());
+    if (range === undefined) {
+      from.refuse(`OUTBOUND_ALLOW must be like 10.1.0.0/16,fd00::/8,127.0.0.1; not "${part.trim()}"`);
+    }
+    return range ?? [];
+  });
+  return { allow, requireHttps: from.flag('OUTBOUND_REQUIRE_HTTPS', true) };
+}

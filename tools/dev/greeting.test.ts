@@ -1,0 +1,32 @@
+import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
+import { expect, it } from 'vitest';
+import { outboundLines } from './greeting.ts';
+
+const keys = {
+  issuerKeyFile: 'issuer.json',
+  issuerJwksFile: 'issuer-keys.json',
+  internalJwksFile: 'keys.json',
+  encryptionKey: 'key',
+  signingKeyFile: (service: string) => `${service}.json`,
+};
+const ports = { http: 1, grpc: 2, internal: 3 };
+const inputs = { keys, logLevel: 'info', ports, calledPorts: () => ports, mongodbUri: 'mongodb://store' };
+const variable = variableOf('tickets', 'OUTBOUND_ALLOW');
+
+it('says to which addresses of this machine a service may send requests', () => {
+  const entry = { ...serviceNamed('tickets'), makesOutboundRequests: true };
+  const variables = serviceVariables(entry, { ...inputs, bus: { kind: 'log', mongodbUri: 'mongodb://store' } });
+  expect(variables).toMatchObject({ [variable]: '127.0.0.0/8,::1' });
+  expect(outboundLines([entry], variables)).toEqual([
+    'outbound   tickets may send requests to 127.0.0.0/8,::1, also without TLS',
+  ]);
+  expect(outboundLines([entry], { ...variables, [variable]: '' })).toEqual([]);
+});
+
+it('allows and says nothing for a service that makes no such requests', () => {
+  const entry = { ...serviceNamed('tickets'), makesOutboundRequests: false };
+  const variables = serviceVariables(entry, { ...inputs, bus: { kind: 'log', mongodbUri: 'mongodb://store' } });
+  expect(variables).not.toHaveProperty(variable);
+  expect(outboundLines([entry], { [variable]: '10.0.0.1' })).toEqual([]);
+});
