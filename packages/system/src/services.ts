@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -68,8 +69,8 @@ export const services: readonly ServiceEntry[] = [
   {
     name: 'settings',
     ports: { http: 8086, grpc: 9086 },
-    contracts: [ConfigurationService],
-    roles: ['api', 'relay', 'consumer', 'scheduler'],
+    contracts: [ConfigurationService, WebhookService],
+    roles: ['api', 'relay', 'consumer', 'dispatcher', 'scheduler'],
     hasStore: true,
     calls: ['tickets'],
     publishes: [settingChangedTopic],
@@ -77,6 +78,7 @@ export const services: readonly ServiceEntry[] = [
     readsSettings: false,
     keepsSecrets: true,
     keepsTicketData: true,
+    makesOutboundRequests: true,
   },
   {
     name: 'gateway',

@@ -1,4 +1,5 @@
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
@@ -8,6 +9,7 @@ import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
 import { getConfiguration } from './rpc/get-configuration.ts';
 import { getSecrets } from './rpc/get-secrets.ts';
+import { webhookHandlers } from './rpc/webhook-handlers.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The settings service. */
@@ -17,7 +19,10 @@ export const service = composeService({
   compose(kit) {
     const context = openContext(kit);
     return {
-      implementations: [implement(ConfigurationService, context, { getConfiguration, getSecrets })],
+      implementations: [
+        implement(ConfigurationService, context, { getConfiguration, getSecrets }),
+        implement(WebhookService, context, webhookHandlers),
+      ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(context),
       handlesDeletions: true,

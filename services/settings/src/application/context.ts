@@ -1,21 +1,40 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
 import { type ConfigurationStore, configurationStore } from '../store/configuration-store.ts';
+import { type DeliveryStore, deliveryStore } from '../store/delivery-store.ts';
+import { type ErasedTickets, erasedTickets } from '../store/erased-tickets.ts';
 import { type EventStore, eventStore } from '../store/event-store.ts';
+import { type WebhookStore, webhookStore } from '../store/webhook-store.ts';
 
 /** The stores and clients that the handlers of this service use. */
 export interface Context {
   configuration: ConfigurationStore;
   events: EventStore;
   subchannelIds: IdSequence;
+  webhooks: WebhookStore;
+  webhookIds: IdSequence;
+  deliveries: DeliveryStore;
+  erasedTickets: ErasedTickets;
+  outbound: OutboundGuard;
+  cursors: CursorCodec;
+  pages: Kit<unknown, unknown>['pages'];
   secretBox: SecretBox;
   runtime: Runtime;
+  log: Logger;
+  /** Called after changes of webhook endpoints and new deliveries, for the dispatcher of this process, if it has one. */
+  notifyDispatcher(): void;
   /** Unix seconds. */
   now(): number;
   newEventId(): string;
+  newDeliveryId(): string;
 }
 
 /** Opens the stores on the database of a kit. */
@@ -26,9 +45,19 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     configuration: configurationStore(connection, kit.wakeRelay),
     events: eventStore(connection, runtime.now),
     subchannelIds: idSequence(connection, 'subchannel', runtime.now),
+    webhooks: webhookStore(connection, runtime),
+    webhookIds: idSequence(connection, 'webhook', runtime.now),
+    deliveries: deliveryStore(connection),
+    erasedTickets: erasedTickets(connection, runtime.now),
+    outbound: kit.outbound,
+    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    pages: kit.pages,
     secretBox: secretBox(config.encryptionKeys, runtime),
     runtime,
+    log: kit.log,
+    notifyDispatcher: () => undefined,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
+    newDeliveryId: () => timeOrderedId('dlv', runtime),
   };
 }
