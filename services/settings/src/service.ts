@@ -4,6 +4,7 @@ import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
+import { openDispatcher } from './application/open-dispatcher.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
@@ -28,6 +29,7 @@ export const service = composeService({
       handlesDeletions: true,
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit) }],
     };
   },
 });

@@ -18,7 +18,7 @@ const spellings = spellingsOf(TicketChangeTypeSchema);
  * Source: docs/reference/api.md, Delivery.
  */
 export async function addDeliveries(
-  context: Pick<Context, 'webhooks' | 'deliveries' | 'notifyDispatcher' | 'newDeliveryId' | 'runtime'>,
+  context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
   events: readonly StoredEvent[],
 ): Promise<void> {
   const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
@@ -30,7 +30,7 @@ export async function addDeliveries(
   );
   if (deliveries.length === 0) return;
   await context.deliveries.add(deliveries);
-  context.notifyDispatcher();
+  context.dispatcher?.wake();
 }
 
 /** A delivery that is due at once. */

@@ -7,6 +7,7 @@ import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import type { Dispatcher } from '../dispatcher/dispatcher.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
 import { type ConfigurationStore, configurationStore } from '../store/configuration-store.ts';
 import { type DeliveryStore, deliveryStore } from '../store/delivery-store.ts';
@@ -29,8 +30,8 @@ export interface Context {
   secretBox: SecretBox;
   runtime: Runtime;
   log: Logger;
-  /** Called after changes of webhook endpoints and new deliveries, for the dispatcher of this process, if it has one. */
-  notifyDispatcher(): void;
+  /** The dispatcher of this process; undefined until it is started, and in processes without its role. */
+  dispatcher: Pick<Dispatcher, 'wake' | 'wakeForEndpoints'> | undefined;
   /** Unix seconds. */
   now(): number;
   newEventId(): string;
@@ -55,7 +56,7 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     secretBox: secretBox(config.encryptionKeys, runtime),
     runtime,
     log: kit.log,
-    notifyDispatcher: () => undefined,
+    dispatcher: undefined,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
     newDeliveryId: () => timeOrderedId('dlv', runtime),

@@ -12,12 +12,12 @@ import type { Context } from '../application/context.ts';
  * Errors: webhook_not_found. Source: docs/reference/api.md, Webhooks.
  */
 export async function deleteWebhook(
-  { webhooks, deliveries, notifyDispatcher }: Context,
+  { webhooks, deliveries, dispatcher }: Context,
   _call: Call,
   { id }: DeleteWebhookRequest,
 ): Promise<DeleteWebhookResponse> {
   const existed = await webhooks.remove(id);
-  notifyDispatcher();
+  dispatcher?.wakeForEndpoints();
   // Also of an endpoint that is gone, because the first request may have ended before this step.
   await deliveries.removeOf(id);
   if (!existed) throw notFound('Webhook');

@@ -37,7 +37,7 @@ export async function recoverWebhook(
       webhook,
       batch.filter(({ event }) => takesEvent(webhook, event)),
     );
-    context.notifyDispatcher();
+    context.dispatcher?.wake();
     after = batch.length < batchSize ? last : (batch.at(-1)?.position ?? last);
   }
   return { $typeName: 'ticketing.settings.v1.RecoverWebhookResponse', success: true, count };

@@ -24,7 +24,7 @@ export async function redeliverWebhookDelivery(
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
   await webhooks.endPause(id);
-  context.notifyDispatcher();
+  context.dispatcher?.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.RedeliverWebhookDeliveryResponse',
     success: true,

@@ -21,7 +21,7 @@ export async function rotateWebhookSecret(
 ): Promise<RotateWebhookSecretResponse> {
   const requestId = idempotency?.id ?? null;
   const { sealed } = await rotate(context, id, requestId);
-  context.notifyDispatcher();
+  context.dispatcher?.wakeForEndpoints();
   const secret = context.secretBox.open(sealed, webhookPlace(id));
   return { $typeName: 'ticketing.settings.v1.RotateWebhookSecretResponse', success: true, secret };
 }

@@ -43,7 +43,7 @@ export async function testWebhook(
   // The endpoint was deleted in this moment.
   if (!delivery) throw notFound('Webhook');
   await webhooks.endPause(id);
-  context.notifyDispatcher();
+  context.dispatcher?.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.TestWebhookResponse',
     success: true,

@@ -28,10 +28,10 @@ export async function updateWebhook(
   const before = await findWebhook(context, id);
   const change = changeOf(request);
   await requireValidWebhook(context, change);
-  const restarted = await restartOf(context, before, change.status);
+  const restarted = await restartOf(context, before, change);
   const webhook = await context.webhooks.change(id, { ...change, ...restarted }, restarted !== undefined);
   if (!webhook) throw notFound('Webhook');
-  context.notifyDispatcher();
+  context.dispatcher?.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.UpdateWebhookResponse',
     success: true,
@@ -51,13 +51,13 @@ function changeOf(request: UpdateWebhookRequest): WebhookChange {
   return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
 }
 
-/** What changes besides the status where an endpoint that does not work is continued; undefined for other changes. */
+/** What changes too where an endpoint is continued, or gets another URL; undefined for other changes. */
 async function restartOf(
   { events }: Context,
-  { status }: WebhookState,
-  next: WebhookStatus | undefined,
+  before: WebhookState,
+  { url = before.url, status = before.status }: WebhookChange,
 ): Promise<WebhookChange | undefined> {
-  if (next === undefined || (status === WebhookStatus.ACTIVE && next === WebhookStatus.ACTIVE)) return undefined;
-  if (status !== WebhookStatus.DISABLED) return { health: healthy };
+  if (url === before.url && (status === before.status || status === WebhookStatus.PAUSED)) return undefined;
+  if (before.status !== WebhookStatus.DISABLED || status === before.status) return { health: healthy };
   return { health: healthy, disabledReason: null, afterPosition: (await events.bounds())?.last ?? 0 };
 }

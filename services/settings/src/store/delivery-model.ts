@@ -14,8 +14,12 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
   isErased?: true;
 }
 
-/** The index with the deliveries of an endpoint that are still attempted, in the order of the feed. */
-export const pendingIndex = { webhookId: 1, position: 1, dueAt: 1, ticketId: 1 } as const;
+/** The pending deliveries of an endpoint in the order of the feed. */
+export const byPosition = { webhookId: 1, position: 1, dueAt: 1, ticketId: 1 } as const;
+/** The pending deliveries of an endpoint by ticket. */
+export const byTicket = { webhookId: 1, ticketId: 1, position: 1, dueAt: 1 } as const;
+/** The pending deliveries of an endpoint by the time at which they are due. */
+export const byDueTime = { webhookId: 1, dueAt: 1 } as const;
 
 /** The collection of the deliveries. */
 export function deliveryCollection(connection: Connection): mongo.Collection<DeliveryDocument> {
@@ -28,10 +32,10 @@ export async function buildDeliveryIndexes(connection: Connection): Promise<void
   const ofPending = { partialFilterExpression: { isPending: true } };
   await deliveries.createIndex({ webhookId: 1, eventId: 1 }, { unique: true });
   await deliveries.createIndex({ webhookId: 1, status: 1, _id: 1 });
-  await deliveries.createIndex({ ticketId: 1, webhookId: 1, position: 1 });
-  await deliveries.createIndex(pendingIndex, ofPending);
-  await deliveries.createIndex({ webhookId: 1, dueAt: 1 }, ofPending);
-  await deliveries.createIndex({ createdAt: 1 }, ofPending);
+  await deliveries.createIndex({ ticketId: 1 });
+  for (const index of [byPosition, byTicket, byDueTime, { createdAt: 1 } as const]) {
+    await deliveries.createIndex(index, ofPending);
+  }
 }
 
 /** A new delivery as it is stored. */

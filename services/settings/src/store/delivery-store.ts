@@ -41,8 +41,8 @@ export interface DeliveryStore {
   /** Makes deliveries due at once. Those that are not attempted any more start anew. */
   attemptAgain(webhookId: number, ids: readonly string[]): Promise<void>;
   removeOf(webhookId: number): Promise<void>;
-  /** Removes the deliveries of all endpoints but these. */
-  removeOfOthers(webhookIds: readonly number[]): Promise<void>;
+  /** The endpoints that have deliveries. */
+  webhookIds(): Promise<number[]>;
   /** Wipes what the deliveries of tickets contain of responses, and keeps later ones from being stored. */
   erase(ticketIds: readonly number[]): Promise<void>;
   /** Removes deliveries that were created before a time. Units: Unix ms. */
@@ -123,10 +123,7 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       storeCall(async () => {
         await deliveries.deleteMany({ webhookId });
       }),
-    removeOfOthers: (webhookIds) =>
-      storeCall(async () => {
-        await deliveries.deleteMany({ webhookId: { $nin: [...webhookIds] } });
-      }),
+    webhookIds: () => storeCall(() => deliveries.distinct('webhookId')),
     erase: (ticketIds) =>
       storeCall(async () => {
         const filter = { ticketId: { $in: [...ticketIds] } };
