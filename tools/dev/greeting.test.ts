@@ -7,8 +7,8 @@ const keys = {
   issuerKeyFile: 'issuer.json',
   issuerJwksFile: 'issuer-keys.json',
   internalJwksFile: 'keys.json',
+  encryptionKey: 'key',
   signingKeyFile: (service: string) => `${service}.json`,
-  encryptionKey: '',
 };
 const ports = { http: 1, grpc: 2, internal: 3 };
 const inputs = { keys, logLevel: 'info', ports, calledPorts: () => ports, mongodbUri: 'mongodb://store' };

@@ -16,8 +16,6 @@ export type WriteEvent = (message: Message) => string;
 /**
  * Compiles how the messages of a method are written as server-sent events. A message without data only sets the id with
  * which a client continues.
- *
- * Source: HTML Standard, Server-sent events.
  */
 export function eventWriter(method: DescMethod, rule: RestRule): WriteEvent {
   const { id = '', data = '', type = '' } = rule.eventStream ?? {};

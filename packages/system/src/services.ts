@@ -4,6 +4,7 @@ import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -71,8 +72,8 @@ export const services: readonly ServiceEntry[] = [
   {
     name: 'settings',
     ports: { http: 8086, grpc: 9086 },
-    contracts: [ConfigurationService, SettingsService, SubchannelService, EventService],
-    roles: ['api', 'relay', 'consumer', 'scheduler'],
+    contracts: [ConfigurationService, SettingsService, SubchannelService, WebhookService, EventService],
+    roles: ['api', 'relay', 'consumer', 'dispatcher', 'scheduler'],
     hasStore: true,
     calls: ['tickets'],
     publishes: [settingChangedTopic],

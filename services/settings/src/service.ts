@@ -2,10 +2,12 @@ import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
+import { openDispatcher } from './application/open-dispatcher.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
@@ -21,6 +23,7 @@ import { listSubchannels } from './rpc/list-subchannels.ts';
 import { updateSetting } from './rpc/update-setting.ts';
 import { updateSettings } from './rpc/update-settings.ts';
 import { updateSubchannel } from './rpc/update-subchannel.ts';
+import { webhookHandlers } from './rpc/webhook-handlers.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The settings service. */
@@ -40,12 +43,14 @@ export const service = composeService({
           deleteSubchannel,
         }),
         implement(EventService, context, { listEvents, followEvents }),
+        implement(WebhookService, context, webhookHandlers),
       ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(context),
       handlesDeletions: true,
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit) }],
     };
   },
 });

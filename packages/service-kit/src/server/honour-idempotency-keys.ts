@@ -3,6 +3,7 @@ import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/p
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { withoutShownOnce } from '@ticketing/rest/shown-once.ts';
 import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
@@ -13,8 +14,9 @@ import type { IdempotentRequest } from './idempotent-request.ts';
 /**
  * Makes the handlers of every POST and PATCH that writes honour `Idempotency-Key`, for REST and RPC.
  *
- * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true`. A request that
- * is refused has changed nothing, and releases its key. A large response that is sent again counts as a page.
+ * A repeated request with the same key gets the first response again, with `Idempotency-Replayed: true` and without what
+ * is shown only once. A request that is refused has changed nothing, and releases its key. A large response that is sent
+ * again counts as a page.
  * Errors: invalid_idempotency_key, idempotency_key_reused, idempotency_key_running,
  * idempotency_budget_exceeded; too_much_at_once.
  * Source: docs/reference/api.md, Idempotency keys.
@@ -92,7 +94,8 @@ async function handleClaimed(
     if (error instanceof DomainError && !codesAfterChange.has(error.code)) await store.release(claim);
     throw error;
   }
-  await store.complete(claim, toBinary(method.output, response), subjects);
+  const stored = withoutShownOnce(method.output, response);
+  await store.complete(claim, toBinary(method.output, stored), subjects);
   return response;
 }
 

@@ -51,7 +51,7 @@ async function requireReferences(context: Context, call: Call, { name, value, po
     throw invalidInput([{ pointer, code: 'unknown_tag', detail: 'There is no such tag.' }]);
   }
   if (urlNames.has(name)) {
-    const problem = context.checkUrl(String(value));
+    const problem = context.outbound.checkUrl(String(value));
     if (problem) throw invalidInput([{ pointer, ...problem }]);
   }
   if (name === 'genericTemplateId') throw unknownTemplate(pointer);

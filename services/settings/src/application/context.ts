@@ -1,14 +1,22 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Client } from '@connectrpc/connect';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import type { Dispatcher } from '../dispatcher/dispatcher.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
 import { type ConfigurationStore, configurationStore } from '../store/configuration-store.ts';
+import { type DeliveryStore, deliveryStore } from '../store/delivery-store.ts';
+import { type ErasedTickets, erasedTickets } from '../store/erased-tickets.ts';
 import { type EventStore, eventStore } from '../store/event-store.ts';
+import { type WebhookStore, webhookStore } from '../store/webhook-store.ts';
 import { type FeedTail, feedTail } from './feed-tail.ts';
 import { type AdmitFollower, followerLimits } from './follower-limits.ts';
 
@@ -21,15 +29,24 @@ export interface Context {
   /** Aborts when the servers of this process close. */
   closing: AbortSignal;
   subchannelIds: IdSequence;
+  webhooks: WebhookStore;
+  webhookIds: IdSequence;
+  deliveries: DeliveryStore;
+  erasedTickets: ErasedTickets;
+  outbound: OutboundGuard;
+  cursors: CursorCodec;
+  pages: Kit<unknown, unknown>['pages'];
   secretBox: SecretBox;
   /** Opens a client for tags, for a call. */
   tags(call: OnBehalfOf): Client<typeof TagService>;
-  /** What is wrong with a URL to which this system would send requests. */
-  checkUrl: OutboundGuard['checkUrl'];
   runtime: Runtime;
+  log: Logger;
+  /** The dispatcher of this process; undefined until it is started, and in processes without its role. */
+  dispatcher: Pick<Dispatcher, 'wake' | 'wakeForEndpoints'> | undefined;
   /** Unix seconds. */
   now(): number;
   newEventId(): string;
+  newDeliveryId(): string;
 }
 
 /** Opens the stores on the database of a kit. */
@@ -46,11 +63,20 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     admitFollower: followerLimits(kit.limits),
     closing: kit.closing,
     subchannelIds: idSequence(connection, 'subchannel', runtime.now),
+    webhooks: webhookStore(connection, runtime),
+    webhookIds: idSequence(connection, 'webhook', runtime.now),
+    deliveries: deliveryStore(connection),
+    erasedTickets: erasedTickets(connection, runtime.now),
+    outbound: kit.outbound,
+    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    pages: kit.pages,
     secretBox: secretBox(config.encryptionKeys, runtime),
     tags: kit.openClient('tickets', TagService, { timeoutMs: 5_000 }),
-    checkUrl: (url) => kit.outbound.checkUrl(url),
     runtime,
+    log: kit.log,
+    dispatcher: undefined,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
+    newDeliveryId: () => timeOrderedId('dlv', runtime),
   };
 }

@@ -4,16 +4,12 @@ import type { Context } from './context.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const retentionMs = 30 * day;
+/** An event stays 30 days, and so does a delivery that is made of it on its last day. */
+const erasedMs = 3 * retentionMs;
 
 /** The scheduled tasks of this service. */
-export function scheduledTasks({
-  configuration,
-  events,
-  secretBox,
-  runtime,
-  newEventId,
-  now,
-}: Context): ScheduledTask[] {
+export function scheduledTasks(context: Context): ScheduledTask[] {
+  const { configuration, events, secretBox, runtime } = context;
   return [
     {
       name: 'remove old events',
@@ -24,9 +20,20 @@ export function scheduledTasks({
       name: 'encrypt secrets with the current key',
       everyMs: 60_000,
       async run() {
-        const header = { eventId: newEventId(), occurredAt: now() };
+        const header = { eventId: context.newEventId(), occurredAt: context.now() };
         await configuration.change((current) => encryptAgain(current, secretBox), header);
       },
     },
+    { name: 'remove old deliveries', everyMs: 60 * 60_000, run: () => removeOldDeliveries(context) },
   ];
+}
+
+/** Removes deliveries after 30 days, and those that were added in the moment in which their endpoint was deleted. */
+async function removeOldDeliveries({ webhooks, deliveries, erasedTickets, runtime }: Context): Promise<void> {
+  await deliveries.removeOlderThan(runtime.now() - retentionMs);
+  // Read before the endpoints, because an endpoint is older than its deliveries.
+  const withDeliveries = await deliveries.webhookIds();
+  const existing = new Set((await webhooks.all()).map(({ id }) => id));
+  for (const id of withDeliveries) if (!existing.has(id)) await deliveries.removeOf(id);
+  await erasedTickets.removeOlderThan(runtime.now() - erasedMs);
 }

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/settings/v1/webhook_service.proto.
  */
 export const file_ticketing_settings_v1_webhook_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit0aWNrZXRpbmcvc2V0dGluZ3MvdjEvd2ViaG9va19zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEikAMKB1dlYmhvb2sSCgoCaWQYASABKAUSCwoDdXJsGAIgASgJEhgKC2Rlc2NyaXB0aW9uGAMgASgJSACIAQESOgoLZXZlbnRfdHlwZXMYBCADKA4yJS50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZVR5cGUSFgoOc3ViY2hhbm5lbF9pZHMYBSADKAUSNAoGc3RhdHVzGAYgASgOMiQudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tTdGF0dXMSSgoPZGlzYWJsZWRfcmVhc29uGAcgASgOMiwudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEaXNhYmxlZFJlYXNvbkgBiAEBEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh0KBnNlY3JldBgJIAEoCUIIkrUYBDABOAFIAogBAUIOCgxfZGVzY3JpcHRpb25CEgoQX2Rpc2FibGVkX3JlYXNvbkIJCgdfc2VjcmV0InAKE0xpc3RXZWJob29rc1JlcXVlc3QSIwoFbGltaXQYASABKAVCD4q1GAsQARjoB4IBAzEwMEgAiAEBEh8KBm9mZnNldBgCIAEoBUIKirUYBhAAggEBMEgBiAEBQggKBl9saW1pdEIJCgdfb2Zmc2V0IocBChRMaXN0V2ViaG9va3NSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjAKCHdlYmhvb2tzGAIgAygLMh4udGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2sSDQoFdG90YWwYAyABKAUSDQoFbGltaXQYBCABKAUSDgoGb2Zmc2V0GAUgASgFItUCChRDcmVhdGVXZWJob29rUmVxdWVzdBIdCgN1cmwYASABKAlCC4q1GAcIASABKIAQSACIAQESIwoLZGVzY3JpcHRpb24YAiABKAlCCYq1GAUokE5wAUgBiAEBEkQKC2V2ZW50X3R5cGVzGAMgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgiKtRgEQBRQARIjCg5zdWJjaGFubmVsX2lkcxgEIAMoBUILirUYBxABQMgBUAESSAoGc3RhdHVzGAUgASgOMiQudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tTdGF0dXNCDYq1GAmCAQZhY3RpdmVIAogBATohirUYHXRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rQgYKBF91cmxCDgoMX2Rlc2NyaXB0aW9uQgkKB19zdGF0dXMiSAoVQ3JlYXRlV2ViaG9va1Jlc3BvbnNlEi8KB3dlYmhvb2sYASABKAsyHi50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9vayInChFHZXRXZWJob29rUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIkUKEkdldFdlYmhvb2tSZXNwb25zZRIvCgd3ZWJob29rGAEgASgLMh4udGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2siiQMKFFVwZGF0ZVdlYmhvb2tSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhsKA3VybBgDIAEoCUIJirUYBSABKIAQSACIAQESIwoLZGVzY3JpcHRpb24YBCABKAlCCYq1GAUokE5wAUgBiAEBEkQKC2V2ZW50X3R5cGVzGAUgAygOMiUudGlja2V0aW5nLmV2ZW50cy52MS5UaWNrZXRDaGFuZ2VUeXBlQgiKtRgEQBRQARIjCg5zdWJjaGFubmVsX2lkcxgGIAMoBUILirUYBxABQMgBUAESOQoGc3RhdHVzGAcgASgOMiQudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tTdGF0dXNIAogBATohirUYHXRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rQgYKBF91cmxCDgoMX2Rlc2NyaXB0aW9uQgkKB19zdGF0dXMiWQoVVXBkYXRlV2ViaG9va1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoHd2ViaG9vaxgCIAEoCzIeLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rIioKFERlbGV0ZVdlYmhvb2tSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiKAoVRGVsZXRlV2ViaG9va1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiMAoaUm90YXRlV2ViaG9va1NlY3JldFJlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQASJWChtSb3RhdGVXZWJob29rU2VjcmV0UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIbCgZzZWNyZXQYAiABKAlCBpK1GAI4AUgAiAEBQgkKB19zZWNyZXQiKAoSVGVzdFdlYmhvb2tSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiYAoTVGVzdFdlYmhvb2tSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjgKCGRlbGl2ZXJ5GAIgASgLMiYudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEZWxpdmVyeSLYAQocTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABEkEKBnN0YXR1cxgCIAEoDjIsLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rRGVsaXZlcnlTdGF0dXNIAIgBARIjCgVsaW1pdBgDIAEoBUIPirUYCxABGOgHggEDMTAwSAGIAQESHAoGY3Vyc29yGAQgASgJQgeKtRgDKIAESAKIAQFCCQoHX3N0YXR1c0IICgZfbGltaXRCCQoHX2N1cnNvciKWAQodTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBI6CgpkZWxpdmVyaWVzGAIgAygLMiYudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEZWxpdmVyeRIYCgtuZXh0X2N1cnNvchgDIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciLVAgoPV2ViaG9va0RlbGl2ZXJ5EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSFgoJdGlja2V0X2lkGAQgASgFSACIAQESPAoGc3RhdHVzGAUgASgOMiwudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEZWxpdmVyeVN0YXR1cxI2CgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGkrUYAhABEjsKD25leHRfYXR0ZW1wdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpK1GAIQARI3CghhdHRlbXB0cxgIIAMoCzIlLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rQXR0ZW1wdEIMCgpfdGlja2V0X2lkIu8BCg5XZWJob29rQXR0ZW1wdBIuCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpK1GAIQARITCgtkdXJhdGlvbl9tcxgCIAEoBRITCgZzdGF0dXMYAyABKAVIAIgBARIXCgplcnJvcl9raW5kGAQgASgJSAGIAQESGwoOcmVzcG9uc2Vfc3RhcnQYBSABKAlIAogBARIUCgdhZGRyZXNzGAYgASgJSAOIAQFCCQoHX3N0YXR1c0INCgtfZXJyb3Jfa2luZEIRCg9fcmVzcG9uc2Vfc3RhcnRCCgoIX2FkZHJlc3MiUgofUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABEhsKC2RlbGl2ZXJ5X2lkGAIgASgJQgaKtRgCKEAibQogUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBI4CghkZWxpdmVyeRgCIAEoCzImLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rRGVsaXZlcnkiiQEKFVJlY292ZXJXZWJob29rUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABEjEKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGirUYAggBEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI4ChZSZWNvdmVyV2ViaG9va1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDQoFY291bnQYAiABKAUqggEKDVdlYmhvb2tTdGF0dXMSHgoaV0VCSE9PS19TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVXRUJIT09LX1NUQVRVU19BQ1RJVkUQARIZChVXRUJIT09LX1NUQVRVU19QQVVTRUQQAhIbChdXRUJIT09LX1NUQVRVU19ESVNBQkxFRBADKo8BChVXZWJob29rRGlzYWJsZWRSZWFzb24SJwojV0VCSE9PS19ESVNBQkxFRF9SRUFTT05fVU5TUEVDSUZJRUQQABIgChxXRUJIT09LX0RJU0FCTEVEX1JFQVNPTl9HT05FEAESKwonV0VCSE9PS19ESVNBQkxFRF9SRUFTT05fRkFJTEVEX0ZPUl9EQVlTEAIq2wEKFVdlYmhvb2tEZWxpdmVyeVN0YXR1cxInCiNXRUJIT09LX0RFTElWRVJZX1NUQVRVU19VTlNQRUNJRklFRBAAEiUKIVdFQkhPT0tfREVMSVZFUllfU1RBVFVTX1NDSEVEVUxFRBABEiQKIFdFQkhPT0tfREVMSVZFUllfU1RBVFVTX1JFVFJZSU5HEAISJQohV0VCSE9PS19ERUxJVkVSWV9TVEFUVVNfREVMSVZFUkVEEAMSJQohV0VCSE9PS19ERUxJVkVSWV9TVEFUVVNfRVhIQVVTVEVEEAQy6g0KDldlYmhvb2tTZXJ2aWNlEpMBCgxMaXN0V2ViaG9va3MSKi50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBorLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0V2ViaG9va3NSZXNwb25zZSIqkAIBirUYDwoDR0VUEggvd2ViaG9va5K1GBAKDm1hbmFnZVdlYmhvb2tzEqcBCg1DcmVhdGVXZWJob29rEisudGlja2V0aW5nLnNldHRpbmdzLnYxLkNyZWF0ZVdlYmhvb2tSZXF1ZXN0GiwudGlja2V0aW5nLnNldHRpbmdzLnYxLkNyZWF0ZVdlYmhvb2tSZXNwb25zZSI7irUYIwoEUE9TVBIIL3dlYmhvb2saASoqB3dlYmhvb2swyQFqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSmwEKCkdldFdlYmhvb2sSKC50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0V2ViaG9va1JlcXVlc3QaKS50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0V2ViaG9va1Jlc3BvbnNlIjiQAgGKtRgdCgNHRVQSDS93ZWJob29rL3tpZH0qB3dlYmhvb2uStRgQCg5tYW5hZ2VXZWJob29rcxKdAQoNVXBkYXRlV2ViaG9vaxIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5VcGRhdGVXZWJob29rUmVxdWVzdBosLnRpY2tldGluZy5zZXR0aW5ncy52MS5VcGRhdGVXZWJob29rUmVzcG9uc2UiMYq1GBkKBVBBVENIEg0vd2ViaG9vay97aWR9GgEqkrUYEAoObWFuYWdlV2ViaG9va3MSngEKDURlbGV0ZVdlYmhvb2sSKy50aWNrZXRpbmcuc2V0dGluZ3MudjEuRGVsZXRlV2ViaG9va1JlcXVlc3QaLC50aWNrZXRpbmcuc2V0dGluZ3MudjEuRGVsZXRlV2ViaG9va1Jlc3BvbnNlIjKQAgKKtRgXCgZERUxFVEUSDS93ZWJob29rL3tpZH2StRgQCg5tYW5hZ2VXZWJob29rcxK7AQoTUm90YXRlV2ViaG9va1NlY3JldBIxLnRpY2tldGluZy5zZXR0aW5ncy52MS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBoyLnRpY2tldGluZy5zZXR0aW5ncy52MS5Sb3RhdGVXZWJob29rU2VjcmV0UmVzcG9uc2UiPYq1GCUKBFBPU1QSGi93ZWJob29rL3tpZH0vcm90YXRlU2VjcmV0GgEqkrUYEAoObWFuYWdlV2ViaG9va3MSogEKC1Rlc3RXZWJob29rEikudGlja2V0aW5nLnNldHRpbmdzLnYxLlRlc3RXZWJob29rUmVxdWVzdBoqLnRpY2tldGluZy5zZXR0aW5ncy52MS5UZXN0V2ViaG9va1Jlc3BvbnNlIjyKtRgkCgRQT1NUEhIvd2ViaG9vay97aWR9L3Rlc3QaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSvAEKFUxpc3RXZWJob29rRGVsaXZlcmllcxIzLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0GjQudGlja2V0aW5nLnNldHRpbmdzLnYxLkxpc3RXZWJob29rRGVsaXZlcmllc1Jlc3BvbnNlIjiQAgGKtRgdCgNHRVQSFi93ZWJob29rL3tpZH0vZGVsaXZlcnmStRgQCg5tYW5hZ2VXZWJob29rcxLlAQoYUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5EjYudGlja2V0aW5nLnNldHRpbmdzLnYxLlJlZGVsaXZlcldlYmhvb2tEZWxpdmVyeVJlcXVlc3QaNy50aWNrZXRpbmcuc2V0dGluZ3MudjEuUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2UiWIq1GEAKBFBPU1QSLi93ZWJob29rL3tpZH0vZGVsaXZlcnkve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXIaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSrgEKDlJlY292ZXJXZWJob29rEiwudGlja2V0aW5nLnNldHRpbmdzLnYxLlJlY292ZXJXZWJob29rUmVxdWVzdBotLnRpY2tldGluZy5zZXR0aW5ncy52MS5SZWNvdmVyV2ViaG9va1Jlc3BvbnNlIj+KtRgnCgRQT1NUEhUvd2ViaG9vay97aWR9L3JlY292ZXIaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3NiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_events_v1_ticket_changed]);
+  fileDesc("Cit0aWNrZXRpbmcvc2V0dGluZ3MvdjEvd2ViaG9va19zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEi5gIKB1dlYmhvb2sSCgoCaWQYASABKAUSCwoDdXJsGAIgASgJEhgKC2Rlc2NyaXB0aW9uGAMgASgJSACIAQESOgoLZXZlbnRfdHlwZXMYBCADKA4yJS50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZVR5cGUSFgoOc3ViY2hhbm5lbF9pZHMYBSADKAUSNAoGc3RhdHVzGAYgASgOMiQudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tTdGF0dXMSSgoPZGlzYWJsZWRfcmVhc29uGAcgASgOMiwudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEaXNhYmxlZFJlYXNvbkgBiAEBEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9kZXNjcmlwdGlvbkISChBfZGlzYWJsZWRfcmVhc29uInEKDkNyZWF0ZWRXZWJob29rEjcKB3dlYmhvb2sYASABKAsyHi50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va0IGkrUYAhgBEhsKBnNlY3JldBgCIAEoCUIGkrUYAjgBSACIAQFCCQoHX3NlY3JldCJwChNMaXN0V2ViaG9va3NSZXF1ZXN0EiMKBWxpbWl0GAEgASgFQg+KtRgLEAEY6AeCAQMxMDBIAIgBARIfCgZvZmZzZXQYAiABKAVCCoq1GAYQAIIBATBIAYgBAUIICgZfbGltaXRCCQoHX29mZnNldCKHAQoUTGlzdFdlYmhvb2tzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIwCgh3ZWJob29rcxgCIAMoCzIeLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rEg0KBXRvdGFsGAMgASgFEg0KBWxpbWl0GAQgASgFEg4KBm9mZnNldBgFIAEoBSLVAgoUQ3JlYXRlV2ViaG9va1JlcXVlc3QSHQoDdXJsGAEgASgJQguKtRgHCAEgASiAEEgAiAEBEiMKC2Rlc2NyaXB0aW9uGAIgASgJQgmKtRgFKJBOcAFIAYgBARJECgtldmVudF90eXBlcxgDIAMoDjIlLnRpY2tldGluZy5ldmVudHMudjEuVGlja2V0Q2hhbmdlVHlwZUIIirUYBEAUUAESIwoOc3ViY2hhbm5lbF9pZHMYBCADKAVCC4q1GAcQAUDIAVABEkgKBnN0YXR1cxgFIAEoDjIkLnRpY2tldGluZy5zZXR0aW5ncy52MS5XZWJob29rU3RhdHVzQg2KtRgJggEGYWN0aXZlSAKIAQE6IYq1GB10aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va0IGCgRfdXJsQg4KDF9kZXNjcmlwdGlvbkIJCgdfc3RhdHVzIk8KFUNyZWF0ZVdlYmhvb2tSZXNwb25zZRI2Cgd3ZWJob29rGAEgASgLMiUudGlja2V0aW5nLnNldHRpbmdzLnYxLkNyZWF0ZWRXZWJob29rIicKEUdldFdlYmhvb2tSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiRQoSR2V0V2ViaG9va1Jlc3BvbnNlEi8KB3dlYmhvb2sYASABKAsyHi50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9vayKJAwoUVXBkYXRlV2ViaG9va1JlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQARIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSGwoDdXJsGAMgASgJQgmKtRgFIAEogBBIAIgBARIjCgtkZXNjcmlwdGlvbhgEIAEoCUIJirUYBSiQTnABSAGIAQESRAoLZXZlbnRfdHlwZXMYBSADKA4yJS50aWNrZXRpbmcuZXZlbnRzLnYxLlRpY2tldENoYW5nZVR5cGVCCIq1GARAFFABEiMKDnN1YmNoYW5uZWxfaWRzGAYgAygFQguKtRgHEAFAyAFQARI5CgZzdGF0dXMYByABKA4yJC50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va1N0YXR1c0gCiAEBOiGKtRgddGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tCBgoEX3VybEIOCgxfZGVzY3JpcHRpb25CCQoHX3N0YXR1cyJZChVVcGRhdGVXZWJob29rUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgd3ZWJob29rGAIgASgLMh4udGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2siKgoURGVsZXRlV2ViaG9va1JlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQASIoChVEZWxldGVXZWJob29rUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIwChpSb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIlYKG1JvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhsKBnNlY3JldBgCIAEoCUIGkrUYAjgBSACIAQFCCQoHX3NlY3JldCIoChJUZXN0V2ViaG9va1JlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQASJgChNUZXN0V2ViaG9va1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSOAoIZGVsaXZlcnkYAiABKAsyJi50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va0RlbGl2ZXJ5ItgBChxMaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESQQoGc3RhdHVzGAIgASgOMiwudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEZWxpdmVyeVN0YXR1c0gAiAEBEiMKBWxpbWl0GAMgASgFQg+KtRgLEAEY6AeCAQMxMDBIAYgBARIcCgZjdXJzb3IYBCABKAlCB4q1GAMogARIAogBAUIJCgdfc3RhdHVzQggKBl9saW1pdEIJCgdfY3Vyc29yIpYBCh1MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjoKCmRlbGl2ZXJpZXMYAiADKAsyJi50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va0RlbGl2ZXJ5EhgKC25leHRfY3Vyc29yGAMgASgJSACIAQFCDgoMX25leHRfY3Vyc29yItUCCg9XZWJob29rRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSEgoKZXZlbnRfdHlwZRgDIAEoCRIWCgl0aWNrZXRfaWQYBCABKAVIAIgBARI8CgZzdGF0dXMYBSABKA4yLC50aWNrZXRpbmcuc2V0dGluZ3MudjEuV2ViaG9va0RlbGl2ZXJ5U3RhdHVzEjYKCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaStRgCEAESOwoPbmV4dF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGkrUYAhABEjcKCGF0dGVtcHRzGAggAygLMiUudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tBdHRlbXB0QgwKCl90aWNrZXRfaWQi7wEKDldlYmhvb2tBdHRlbXB0Ei4KAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGkrUYAhABEhMKC2R1cmF0aW9uX21zGAIgASgFEhMKBnN0YXR1cxgDIAEoBUgAiAEBEhcKCmVycm9yX2tpbmQYBCABKAlIAYgBARIbCg5yZXNwb25zZV9zdGFydBgFIAEoCUgCiAEBEhQKB2FkZHJlc3MYBiABKAlIA4gBAUIJCgdfc3RhdHVzQg0KC19lcnJvcl9raW5kQhEKD19yZXNwb25zZV9zdGFydEIKCghfYWRkcmVzcyJSCh9SZWRlbGl2ZXJXZWJob29rRGVsaXZlcnlSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESGwoLZGVsaXZlcnlfaWQYAiABKAlCBoq1GAIoQCJtCiBSZWRlbGl2ZXJXZWJob29rRGVsaXZlcnlSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjgKCGRlbGl2ZXJ5GAIgASgLMiYudGlja2V0aW5nLnNldHRpbmdzLnYxLldlYmhvb2tEZWxpdmVyeSKJAQoVUmVjb3ZlcldlYmhvb2tSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESMQoFc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaKtRgCCAESKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjgKFlJlY292ZXJXZWJob29rUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBINCgVjb3VudBgCIAEoBSqCAQoNV2ViaG9va1N0YXR1cxIeChpXRUJIT09LX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVdFQkhPT0tfU1RBVFVTX0FDVElWRRABEhkKFVdFQkhPT0tfU1RBVFVTX1BBVVNFRBACEhsKF1dFQkhPT0tfU1RBVFVTX0RJU0FCTEVEEAMqjwEKFVdlYmhvb2tEaXNhYmxlZFJlYXNvbhInCiNXRUJIT09LX0RJU0FCTEVEX1JFQVNPTl9VTlNQRUNJRklFRBAAEiAKHFdFQkhPT0tfRElTQUJMRURfUkVBU09OX0dPTkUQARIrCidXRUJIT09LX0RJU0FCTEVEX1JFQVNPTl9GQUlMRURfRk9SX0RBWVMQAirbAQoVV2ViaG9va0RlbGl2ZXJ5U3RhdHVzEicKI1dFQkhPT0tfREVMSVZFUllfU1RBVFVTX1VOU1BFQ0lGSUVEEAASJQohV0VCSE9PS19ERUxJVkVSWV9TVEFUVVNfU0NIRURVTEVEEAESJAogV0VCSE9PS19ERUxJVkVSWV9TVEFUVVNfUkVUUllJTkcQAhIlCiFXRUJIT09LX0RFTElWRVJZX1NUQVRVU19ERUxJVkVSRUQQAxIlCiFXRUJIT09LX0RFTElWRVJZX1NUQVRVU19FWEhBVVNURUQQBDLuDQoOV2ViaG9va1NlcnZpY2USkwEKDExpc3RXZWJob29rcxIqLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0V2ViaG9va3NSZXF1ZXN0GisudGlja2V0aW5nLnNldHRpbmdzLnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIiqQAgGKtRgPCgNHRVQSCC93ZWJob29rkrUYEAoObWFuYWdlV2ViaG9va3MSpwEKDUNyZWF0ZVdlYmhvb2sSKy50aWNrZXRpbmcuc2V0dGluZ3MudjEuQ3JlYXRlV2ViaG9va1JlcXVlc3QaLC50aWNrZXRpbmcuc2V0dGluZ3MudjEuQ3JlYXRlV2ViaG9va1Jlc3BvbnNlIjuKtRgjCgRQT1NUEggvd2ViaG9vaxoBKioHd2ViaG9vazDJAWoCmQOStRgQCg5tYW5hZ2VXZWJob29rcxKbAQoKR2V0V2ViaG9vaxIoLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRXZWJob29rUmVxdWVzdBopLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRXZWJob29rUmVzcG9uc2UiOJACAYq1GB0KA0dFVBINL3dlYmhvb2sve2lkfSoHd2ViaG9va5K1GBAKDm1hbmFnZVdlYmhvb2tzEp0BCg1VcGRhdGVXZWJob29rEisudGlja2V0aW5nLnNldHRpbmdzLnYxLlVwZGF0ZVdlYmhvb2tSZXF1ZXN0GiwudGlja2V0aW5nLnNldHRpbmdzLnYxLlVwZGF0ZVdlYmhvb2tSZXNwb25zZSIxirUYGQoFUEFUQ0gSDS93ZWJob29rL3tpZH0aASqStRgQCg5tYW5hZ2VXZWJob29rcxKeAQoNRGVsZXRlV2ViaG9vaxIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5EZWxldGVXZWJob29rUmVxdWVzdBosLnRpY2tldGluZy5zZXR0aW5ncy52MS5EZWxldGVXZWJob29rUmVzcG9uc2UiMpACAoq1GBcKBkRFTEVURRINL3dlYmhvb2sve2lkfZK1GBAKDm1hbmFnZVdlYmhvb2tzEr8BChNSb3RhdGVXZWJob29rU2VjcmV0EjEudGlja2V0aW5nLnNldHRpbmdzLnYxLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0GjIudGlja2V0aW5nLnNldHRpbmdzLnYxLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZSJBirUYKQoEUE9TVBIaL3dlYmhvb2sve2lkfS9yb3RhdGVTZWNyZXQaASpqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSogEKC1Rlc3RXZWJob29rEikudGlja2V0aW5nLnNldHRpbmdzLnYxLlRlc3RXZWJob29rUmVxdWVzdBoqLnRpY2tldGluZy5zZXR0aW5ncy52MS5UZXN0V2ViaG9va1Jlc3BvbnNlIjyKtRgkCgRQT1NUEhIvd2ViaG9vay97aWR9L3Rlc3QaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSvAEKFUxpc3RXZWJob29rRGVsaXZlcmllcxIzLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0GjQudGlja2V0aW5nLnNldHRpbmdzLnYxLkxpc3RXZWJob29rRGVsaXZlcmllc1Jlc3BvbnNlIjiQAgGKtRgdCgNHRVQSFi93ZWJob29rL3tpZH0vZGVsaXZlcnmStRgQCg5tYW5hZ2VXZWJob29rcxLlAQoYUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5EjYudGlja2V0aW5nLnNldHRpbmdzLnYxLlJlZGVsaXZlcldlYmhvb2tEZWxpdmVyeVJlcXVlc3QaNy50aWNrZXRpbmcuc2V0dGluZ3MudjEuUmVkZWxpdmVyV2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2UiWIq1GEAKBFBPU1QSLi93ZWJob29rL3tpZH0vZGVsaXZlcnkve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXIaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3MSrgEKDlJlY292ZXJXZWJob29rEiwudGlja2V0aW5nLnNldHRpbmdzLnYxLlJlY292ZXJXZWJob29rUmVxdWVzdBotLnRpY2tldGluZy5zZXR0aW5ncy52MS5SZWNvdmVyV2ViaG9va1Jlc3BvbnNlIj+KtRgnCgRQT1NUEhUvd2ViaG9vay97aWR9L3JlY292ZXIaASowygFqApkDkrUYEAoObWFuYWdlV2ViaG9va3NiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_events_v1_ticket_changed]);
 
 /**
  * A URL to which changes of tickets are sent.
@@ -52,7 +52,8 @@ export type Webhook = Message<"ticketing.settings.v1.Webhook"> & {
   eventTypes: TicketChangeType[];
 
   /**
-   * The subchannels whose tickets are sent; empty for all tickets.
+   * The subchannels whose tickets are sent; empty for all tickets. A subchannel
+   * that was deleted stays in the list.
    *
    * @generated from field: repeated int32 subchannel_ids = 5;
    */
@@ -78,14 +79,6 @@ export type Webhook = Message<"ticketing.settings.v1.Webhook"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
-
-  /**
-   * The secret with which deliveries are signed, `whsec_…`. Only in the response
-   * to the request that created the endpoint.
-   *
-   * @generated from field: optional string secret = 9;
-   */
-  secret?: string | undefined;
 };
 
 /**
@@ -94,6 +87,35 @@ export type Webhook = Message<"ticketing.settings.v1.Webhook"> & {
  */
 export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
   messageDesc(file_ticketing_settings_v1_webhook_service, 0);
+
+/**
+ * A webhook endpoint that was created, with its secret.
+ *
+ * @generated from message ticketing.settings.v1.CreatedWebhook
+ */
+export type CreatedWebhook = Message<"ticketing.settings.v1.CreatedWebhook"> & {
+  /**
+   * The endpoint.
+   *
+   * @generated from field: ticketing.settings.v1.Webhook webhook = 1;
+   */
+  webhook?: Webhook | undefined;
+
+  /**
+   * The secret with which deliveries are signed, `whsec_…`. Null in a response
+   * that is sent again for an `Idempotency-Key`.
+   *
+   * @generated from field: optional string secret = 2;
+   */
+  secret?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.settings.v1.CreatedWebhook.
+ * Use `create(CreatedWebhookSchema)` to create a new message.
+ */
+export const CreatedWebhookSchema: GenMessage<CreatedWebhook> = /*@__PURE__*/
+  messageDesc(file_ticketing_settings_v1_webhook_service, 1);
 
 /**
  * Which webhook endpoints to list.
@@ -121,7 +143,7 @@ export type ListWebhooksRequest = Message<"ticketing.settings.v1.ListWebhooksReq
  * Use `create(ListWebhooksRequestSchema)` to create a new message.
  */
 export const ListWebhooksRequestSchema: GenMessage<ListWebhooksRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 1);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 2);
 
 /**
  * A page of webhook endpoints.
@@ -170,7 +192,7 @@ export type ListWebhooksResponse = Message<"ticketing.settings.v1.ListWebhooksRe
  * Use `create(ListWebhooksResponseSchema)` to create a new message.
  */
 export const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 2);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 3);
 
 /**
  * The webhook endpoint to create.
@@ -219,7 +241,7 @@ export type CreateWebhookRequest = Message<"ticketing.settings.v1.CreateWebhookR
  * Use `create(CreateWebhookRequestSchema)` to create a new message.
  */
 export const CreateWebhookRequestSchema: GenMessage<CreateWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 3);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 4);
 
 /**
  * The webhook endpoint that was created.
@@ -230,9 +252,9 @@ export type CreateWebhookResponse = Message<"ticketing.settings.v1.CreateWebhook
   /**
    * The endpoint, with its secret.
    *
-   * @generated from field: ticketing.settings.v1.Webhook webhook = 1;
+   * @generated from field: ticketing.settings.v1.CreatedWebhook webhook = 1;
    */
-  webhook?: Webhook | undefined;
+  webhook?: CreatedWebhook | undefined;
 };
 
 /**
@@ -240,7 +262,7 @@ export type CreateWebhookResponse = Message<"ticketing.settings.v1.CreateWebhook
  * Use `create(CreateWebhookResponseSchema)` to create a new message.
  */
 export const CreateWebhookResponseSchema: GenMessage<CreateWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 4);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 5);
 
 /**
  * Which webhook endpoint to read.
@@ -261,7 +283,7 @@ export type GetWebhookRequest = Message<"ticketing.settings.v1.GetWebhookRequest
  * Use `create(GetWebhookRequestSchema)` to create a new message.
  */
 export const GetWebhookRequestSchema: GenMessage<GetWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 5);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 6);
 
 /**
  * The webhook endpoint.
@@ -282,7 +304,7 @@ export type GetWebhookResponse = Message<"ticketing.settings.v1.GetWebhookRespon
  * Use `create(GetWebhookResponseSchema)` to create a new message.
  */
 export const GetWebhookResponseSchema: GenMessage<GetWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 6);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 7);
 
 /**
  * The changes of a webhook endpoint.
@@ -345,7 +367,7 @@ export type UpdateWebhookRequest = Message<"ticketing.settings.v1.UpdateWebhookR
  * Use `create(UpdateWebhookRequestSchema)` to create a new message.
  */
 export const UpdateWebhookRequestSchema: GenMessage<UpdateWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 7);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 8);
 
 /**
  * The changed webhook endpoint.
@@ -373,7 +395,7 @@ export type UpdateWebhookResponse = Message<"ticketing.settings.v1.UpdateWebhook
  * Use `create(UpdateWebhookResponseSchema)` to create a new message.
  */
 export const UpdateWebhookResponseSchema: GenMessage<UpdateWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 8);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 9);
 
 /**
  * Which webhook endpoint to delete.
@@ -394,7 +416,7 @@ export type DeleteWebhookRequest = Message<"ticketing.settings.v1.DeleteWebhookR
  * Use `create(DeleteWebhookRequestSchema)` to create a new message.
  */
 export const DeleteWebhookRequestSchema: GenMessage<DeleteWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 9);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 10);
 
 /**
  * The webhook endpoint was deleted.
@@ -415,7 +437,7 @@ export type DeleteWebhookResponse = Message<"ticketing.settings.v1.DeleteWebhook
  * Use `create(DeleteWebhookResponseSchema)` to create a new message.
  */
 export const DeleteWebhookResponseSchema: GenMessage<DeleteWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 10);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 11);
 
 /**
  * Which webhook endpoint gets a new secret.
@@ -436,7 +458,7 @@ export type RotateWebhookSecretRequest = Message<"ticketing.settings.v1.RotateWe
  * Use `create(RotateWebhookSecretRequestSchema)` to create a new message.
  */
 export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 11);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 12);
 
 /**
  * The new secret.
@@ -465,7 +487,7 @@ export type RotateWebhookSecretResponse = Message<"ticketing.settings.v1.RotateW
  * Use `create(RotateWebhookSecretResponseSchema)` to create a new message.
  */
 export const RotateWebhookSecretResponseSchema: GenMessage<RotateWebhookSecretResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 12);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 13);
 
 /**
  * Which webhook endpoint is tested.
@@ -486,7 +508,7 @@ export type TestWebhookRequest = Message<"ticketing.settings.v1.TestWebhookReque
  * Use `create(TestWebhookRequestSchema)` to create a new message.
  */
 export const TestWebhookRequestSchema: GenMessage<TestWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 13);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 14);
 
 /**
  * The delivery of the test message.
@@ -514,7 +536,7 @@ export type TestWebhookResponse = Message<"ticketing.settings.v1.TestWebhookResp
  * Use `create(TestWebhookResponseSchema)` to create a new message.
  */
 export const TestWebhookResponseSchema: GenMessage<TestWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 14);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 15);
 
 /**
  * Which deliveries to list.
@@ -556,7 +578,7 @@ export type ListWebhookDeliveriesRequest = Message<"ticketing.settings.v1.ListWe
  * Use `create(ListWebhookDeliveriesRequestSchema)` to create a new message.
  */
 export const ListWebhookDeliveriesRequestSchema: GenMessage<ListWebhookDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 15);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 16);
 
 /**
  * A page of deliveries.
@@ -591,7 +613,7 @@ export type ListWebhookDeliveriesResponse = Message<"ticketing.settings.v1.ListW
  * Use `create(ListWebhookDeliveriesResponseSchema)` to create a new message.
  */
 export const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 16);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 17);
 
 /**
  * The delivery of an event to a webhook endpoint.
@@ -642,7 +664,8 @@ export type WebhookDelivery = Message<"ticketing.settings.v1.WebhookDelivery"> &
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the next attempt is due; null if there is none.
+   * When the next attempt is due; null if there is none. While the endpoint is
+   * paused, or an earlier delivery of the ticket is not made yet, it waits longer.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
@@ -661,7 +684,7 @@ export type WebhookDelivery = Message<"ticketing.settings.v1.WebhookDelivery"> &
  * Use `create(WebhookDeliverySchema)` to create a new message.
  */
 export const WebhookDeliverySchema: GenMessage<WebhookDelivery> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 17);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 18);
 
 /**
  * An attempt to deliver an event.
@@ -691,7 +714,7 @@ export type WebhookAttempt = Message<"ticketing.settings.v1.WebhookAttempt"> & {
   status?: number | undefined;
 
   /**
-   * Why it failed without a response, for example "timeout"; null otherwise.
+   * Why it failed without a whole response, for example "timeout"; null otherwise.
    *
    * @generated from field: optional string error_kind = 4;
    */
@@ -717,7 +740,7 @@ export type WebhookAttempt = Message<"ticketing.settings.v1.WebhookAttempt"> & {
  * Use `create(WebhookAttemptSchema)` to create a new message.
  */
 export const WebhookAttemptSchema: GenMessage<WebhookAttempt> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 18);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 19);
 
 /**
  * Which delivery to send again.
@@ -745,7 +768,7 @@ export type RedeliverWebhookDeliveryRequest = Message<"ticketing.settings.v1.Red
  * Use `create(RedeliverWebhookDeliveryRequestSchema)` to create a new message.
  */
 export const RedeliverWebhookDeliveryRequestSchema: GenMessage<RedeliverWebhookDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 19);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 20);
 
 /**
  * The delivery.
@@ -773,7 +796,7 @@ export type RedeliverWebhookDeliveryResponse = Message<"ticketing.settings.v1.Re
  * Use `create(RedeliverWebhookDeliveryResponseSchema)` to create a new message.
  */
 export const RedeliverWebhookDeliveryResponseSchema: GenMessage<RedeliverWebhookDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 20);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 21);
 
 /**
  * Which events to deliver.
@@ -789,14 +812,14 @@ export type RecoverWebhookRequest = Message<"ticketing.settings.v1.RecoverWebhoo
   id: number;
 
   /**
-   * The begin of the interval.
+   * The start of the interval.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
   since?: Timestamp | undefined;
 
   /**
-   * The end of the interval; now if not given.
+   * The end of the interval, this second included; now if not given.
    *
    * @generated from field: google.protobuf.Timestamp until = 3;
    */
@@ -808,7 +831,7 @@ export type RecoverWebhookRequest = Message<"ticketing.settings.v1.RecoverWebhoo
  * Use `create(RecoverWebhookRequestSchema)` to create a new message.
  */
 export const RecoverWebhookRequestSchema: GenMessage<RecoverWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 21);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 22);
 
 /**
  * How many events will be delivered.
@@ -836,7 +859,7 @@ export type RecoverWebhookResponse = Message<"ticketing.settings.v1.RecoverWebho
  * Use `create(RecoverWebhookResponseSchema)` to create a new message.
  */
 export const RecoverWebhookResponseSchema: GenMessage<RecoverWebhookResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_settings_v1_webhook_service, 22);
+  messageDesc(file_ticketing_settings_v1_webhook_service, 23);
 
 /**
  * The state of a webhook endpoint.
@@ -1056,7 +1079,7 @@ export const WebhookService: GenService<{
    * Gives a webhook endpoint a new secret, which is in this response only. For 24
    * hours the old secret signs too.
    *
-   * Errors: `webhook_not_found`.
+   * Errors: `webhook_not_found`; `too_many_secrets` if 10 secrets sign already.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RotateWebhookSecret
    */
@@ -1091,7 +1114,9 @@ export const WebhookService: GenService<{
     output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
-   * Sends a delivery again, with the id of its event.
+   * Sends a delivery again, with the id of its event: at once, and if that fails
+   * as often as a new one. A delivery that waits for its next attempt does not wait
+   * longer.
    *
    * Errors: `webhook_not_found`; `delivery_not_found`; `webhook_disabled`.
    *
@@ -1103,8 +1128,8 @@ export const WebhookService: GenService<{
     output: typeof RedeliverWebhookDeliveryResponseSchema;
   },
   /**
-   * Delivers each event of an interval that the filters of the endpoint take and
-   * that was not delivered to it.
+   * Delivers each event that was received in an interval, that the filters of the
+   * endpoint take and that was not delivered to it.
    *
    * Errors: `webhook_not_found`; `webhook_disabled`.
    *

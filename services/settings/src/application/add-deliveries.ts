@@ -1,0 +1,56 @@
+import { toBinary } from '@bufbuild/protobuf';
+import {
+  TicketChangedSchema,
+  TicketChangeTypeSchema,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import { takesEvent } from '../domain/webhook.ts';
+import type { StoredEvent } from '../store/event-store.ts';
+import type { Context } from './context.ts';
+
+const spellings = spellingsOf(TicketChangeTypeSchema);
+
+/**
+ * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing.
+ *
+ * Source: docs/reference/api.md, Delivery.
+ */
+export async function addDeliveries(
+  context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
+  events: readonly StoredEvent[],
+): Promise<void> {
+  const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
+  if (webhooks.length === 0) return;
+  const deliveries = events.flatMap((stored) =>
+    webhooks
+      .filter((webhook) => stored.position > webhook.afterPosition && takesEvent(webhook, stored.event))
+      .map(({ id }) => newDelivery(context, id, stored)),
+  );
+  if (deliveries.length === 0) return;
+  await context.deliveries.add(deliveries);
+  context.dispatcher?.wake();
+}
+
+/** A delivery that is due at once. */
+export function newDelivery(
+  { newDeliveryId, runtime }: Pick<Context, 'newDeliveryId' | 'runtime'>,
+  webhookId: number,
+  { position, event }: StoredEvent,
+): Delivery {
+  return {
+    id: newDeliveryId(),
+    webhookId,
+    eventId: event.eventId,
+    eventType: spellings.get(event.type) ?? '',
+    ticketId: event.ticketId,
+    position,
+    status: WebhookDeliveryStatus.SCHEDULED,
+    createdAt: runtime.now(),
+    dueAt: 0,
+    attemptsMade: 0,
+    attempts: [],
+    event: toBinary(TicketChangedSchema, event),
+  };
+}

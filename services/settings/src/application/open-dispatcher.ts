@@ -1,0 +1,23 @@
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { type Dispatcher, startDispatcher } from '../dispatcher/dispatcher.ts';
+import { endpointCache } from '../dispatcher/endpoint-cache.ts';
+import { measureWebhooks } from '../dispatcher/webhook-metrics.ts';
+import { deliveryQueue } from '../store/delivery-queue.ts';
+import type { Context } from './context.ts';
+
+/** Starts the dispatcher of this process, which requests and events of this process then wake. */
+export function openDispatcher(
+  context: Context,
+  { database, metrics }: Pick<Kit<unknown, unknown>, 'database' | 'metrics'>,
+): Dispatcher {
+  const { webhooks, outbound, secretBox, runtime, log } = context;
+  const { count } = measureWebhooks(context, metrics.registry);
+  const endpoints = endpointCache(webhooks);
+  const queue = deliveryQueue(database.connection);
+  const dispatcher = startDispatcher({
+    database,
+    context: { endpoints, queue, webhooks, outbound, secretBox, runtime, log, count },
+  });
+  context.dispatcher = dispatcher;
+  return dispatcher;
+}

@@ -1,0 +1,89 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { Attempt, Delivery } from '../domain/delivery.ts';
+import { parseRetryAfter } from '../domain/retry-schedule.ts';
+import type { SecretBox } from '../domain/sealed-text.ts';
+import { liveSecrets, type WebhookState } from '../domain/webhook.ts';
+import { eventBody, testBody } from '../domain/webhook-body.ts';
+import { signatureHeaders, webhookPlace } from '../domain/webhook-signature.ts';
+
+/** What an attempt needs. */
+export interface AttemptContext {
+  outbound: Pick<OutboundGuard, 'request'>;
+  secretBox: Pick<SecretBox, 'open'>;
+  runtime: Runtime;
+}
+
+/** An attempt, and what the receiver asks for. */
+export interface AttemptOutcome {
+  attempt: Attempt;
+  isDelivered: boolean;
+  /** Not before this time, in Unix ms. */
+  retryAfter: number | undefined;
+}
+
+const deadlineMs = 15_000;
+const maxResponseBytes = 64 * 1024;
+const keptBytes = 4 * 1024;
+
+/**
+ * Sends a delivery to its endpoint once. Returns undefined if the signal has ended the attempt.
+ *
+ * Errors: an Error if a secret cannot be decrypted.
+ * Source: docs/reference/api.md, Delivery.
+ */
+export async function attemptDelivery(
+  { outbound, secretBox, runtime }: AttemptContext,
+  webhook: WebhookState,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<AttemptOutcome | undefined> {
+  const at = runtime.now();
+  const secrets = liveSecrets(webhook.secrets, at).map(({ sealed }) =>
+    secretBox.open(sealed, webhookPlace(webhook.id)),
+  );
+  const body = bodyOf(delivery);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'ticketing-webhooks',
+    ...signatureHeaders(secrets, { id: delivery.eventId, at, body }),
+  };
+  try {
+    const response = await outbound.request({
+      url: webhook.url,
+      method: 'POST',
+      headers,
+      body: Buffer.from(body),
+      deadlineMs,
+      maxResponseBytes,
+      longResponse: 'cut',
+      maxRedirects: 0,
+      signal,
+    });
+    const { status, durationMs, address = null } = response;
+    return {
+      attempt: { at, durationMs, status, errorKind: null, responseStart: startOf(response.body), address },
+      isDelivered: status >= 200 && status < 300,
+      retryAfter: parseRetryAfter(response.headers['retry-after'], runtime.now()),
+    };
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (!(error instanceof OutboundError)) throw error;
+    const { kind: errorKind, status = null, address = null, durationMs } = error;
+    const attempt = { at, durationMs, status, errorKind, responseStart: null, address };
+    return { attempt, isDelivered: false, retryAfter: undefined };
+  }
+}
+
+function bodyOf({ event, webhookId, createdAt }: Delivery): string {
+  if (!event) return testBody(webhookId, Math.floor(createdAt / 1000));
+  return eventBody(fromBinary(TicketChangedSchema, event));
+}
+
+/** The start of a response as text. A character that the limit has cut in two is left out. */
+function startOf(body: Buffer): string {
+  return new TextDecoder().decode(body.subarray(0, keptBytes), { stream: true });
+}

@@ -1,0 +1,30 @@
+import { sharedRead } from '@ticketing/runtime/shared-read.ts';
+import type { WebhookState } from '../domain/webhook.ts';
+import type { WebhookStore } from '../store/webhook-store.ts';
+
+/** The webhook endpoints as they were a moment ago, by id. Errors: store_unavailable. */
+export interface EndpointCache {
+  read(): Promise<ReadonlyMap<number, WebhookState>>;
+  /** Makes the next read see what was written before this call. */
+  invalidate(): void;
+}
+
+const maxAgeMs = 250;
+
+/** Caches the endpoints. */
+export function endpointCache({ all }: Pick<WebhookStore, 'all'>): EndpointCache {
+  let cached: { endpoints: ReadonlyMap<number, WebhookState>; readAt: number } | undefined;
+  const refresh = sharedRead(async () => {
+    const readAt = performance.now();
+    cached = { endpoints: new Map((await all()).map((webhook) => [webhook.id, webhook])), readAt };
+    return cached.endpoints;
+  });
+  return {
+    async read() {
+      return cached && performance.now() - cached.readAt < maxAgeMs ? cached.endpoints : refresh();
+    },
+    invalidate() {
+      cached = undefined;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** Calls a function at the earliest of the times that it is given. */
+export interface WakeTimer {
+  /** Units: Unix ms. */
+  wakeAt(time: number): void;
+  stop(): void;
+}
+
+const maxDelayMs = 60 * 60_000;
+
+/** Makes a timer. Units: `now` in Unix ms. */
+export function wakeTimer(now: () => number, wake: () => void): WakeTimer {
+  let next: { time: number; timer: NodeJS.Timeout } | undefined;
+
+  function stop(): void {
+    clearTimeout(next?.timer);
+    next = undefined;
+  }
+
+  return {
+    wakeAt(time) {
+      // Whoever waits longer is found by a later poll.
+      if (time - now() > maxDelayMs || (next && next.time <= time)) return;
+      stop();
+      const timer = setTimeout(() => {
+        next = undefined;
+        wake();
+      }, time - now());
+      next = { time, timer };
+    },
+    stop,
+  };
+}

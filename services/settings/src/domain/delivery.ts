@@ -1,0 +1,36 @@
+import type { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+
+/** What a webhook endpoint gets of an event. Units: Unix ms. */
+export interface Delivery {
+  id: string;
+  webhookId: number;
+  eventId: string;
+  /** As it is spelt in JSON. */
+  eventType: string;
+  /** Null for a test message. */
+  ticketId: number | null;
+  /** The place of the event in the feed; 0 for a test message. Deliveries of a ticket are made in this order. */
+  position: number;
+  status: WebhookDeliveryStatus;
+  createdAt: number;
+  /** Not attempted before this time; null if it is not attempted any more. */
+  dueAt: number | null;
+  /** Since it was created, or was requested again. */
+  attemptsMade: number;
+  /** The last ones, the oldest first. */
+  attempts: readonly Attempt[];
+  /** The event in protobuf; null for a test message. */
+  event: Uint8Array | null;
+}
+
+/** An attempt to make a delivery. Units: Unix ms. */
+export interface Attempt {
+  at: number;
+  durationMs: number;
+  /** Null if there was no response. */
+  status: number | null;
+  /** Null if there was a whole response. */
+  errorKind: string | null;
+  responseStart: string | null;
+  address: string | null;
+}

@@ -1,0 +1,81 @@
+import type { Delivery } from './delivery.ts';
+
+/** The deliveries to one endpoint that a dispatcher has in memory: those that wait, and those that are being attempted. */
+export interface PendingQueue {
+  /** Takes deliveries that are not in it yet, up to a number for each ticket. Returns whether it has taken all of them. */
+  add(deliveries: readonly Delivery[]): boolean;
+  /** Takes out the next one to attempt: the first in the feed whose ticket has no other attempt. */
+  next(): Delivery | undefined;
+  /** Ends the attempt of a delivery. `isBlocked` forgets the later ones of its ticket, which have to wait. */
+  done(delivery: Delivery, isBlocked: boolean): void;
+  /** Forgets all that wait. */
+  clear(): void;
+  /** How many wait. */
+  waiting(): number;
+  /** The tickets of which it has deliveries. */
+  tickets(): number[];
+  /** The ids of those that are being attempted. */
+  attempted(): string[];
+}
+
+/** So that the many deliveries of one ticket do not fill the memory in which those of others could be. */
+const maxPerTicket = 8;
+
+/** Makes an empty queue. */
+export function pendingQueue(): PendingQueue {
+  // A test message has no ticket, and waits for nothing.
+  const lanes = new Map<number | string, Lane>();
+  const keyOf = ({ ticketId, id }: Delivery) => ticketId ?? id;
+
+  function addOne(delivery: Delivery): boolean {
+    const key = keyOf(delivery);
+    const lane = lanes.get(key) ?? { waiting: [], attempted: undefined };
+    if (lane.attempted?.id === delivery.id || lane.waiting.some(({ id }) => id === delivery.id)) return true;
+    if (lane.waiting.length >= maxPerTicket) return false;
+    lane.waiting.push(delivery);
+    lane.waiting.sort((left, right) => left.position - right.position);
+    lanes.set(key, lane);
+    return true;
+  }
+
+  function forgetWaiting(key: number | string, lane: Lane): void {
+    lane.waiting = [];
+    if (!lane.attempted) lanes.delete(key);
+  }
+
+  return {
+    add: (deliveries) => deliveries.map(addOne).every((isTaken) => isTaken),
+    next() {
+      let first: Lane | undefined;
+      for (const lane of lanes.values()) {
+        if (!lane.attempted && positionOf(lane) < positionOf(first)) first = lane;
+      }
+      const delivery = first?.waiting.shift();
+      if (first) first.attempted = delivery;
+      return delivery;
+    },
+    done(delivery, isBlocked) {
+      const key = keyOf(delivery);
+      const lane = lanes.get(key);
+      if (!lane) return;
+      lane.attempted = undefined;
+      if (isBlocked || lane.waiting.length === 0) forgetWaiting(key, lane);
+    },
+    clear() {
+      for (const [key, lane] of lanes) forgetWaiting(key, lane);
+    },
+    waiting: () => [...lanes.values()].reduce((sum, lane) => sum + lane.waiting.length, 0),
+    tickets: () => [...lanes.keys()].filter((key) => typeof key === 'number'),
+    attempted: () => [...lanes.values()].flatMap(({ attempted }) => attempted?.id ?? []),
+  };
+}
+
+interface Lane {
+  /** In the order of the feed. */
+  waiting: Delivery[];
+  attempted: Delivery | undefined;
+}
+
+function positionOf(lane: Lane | undefined): number {
+  return lane?.waiting[0]?.position ?? Number.POSITIVE_INFINITY;
+}

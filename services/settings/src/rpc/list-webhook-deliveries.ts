@@ -1,0 +1,45 @@
+import type {
+  ListWebhookDeliveriesRequest,
+  ListWebhookDeliveriesResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { isLargePage, maxPageBytes, requirePageSize } from '@ticketing/store/page-budget.ts';
+import type { Context } from '../application/context.ts';
+import { deliveryMessage, deliverySize } from '../application/delivery-message.ts';
+import { findWebhook } from '../application/find-webhook.ts';
+
+/** About what a delivery takes whose attempts have long responses. */
+const expectedBytes = 16 * 1024;
+
+/**
+ * Lists the deliveries to a webhook endpoint, the newest first.
+ *
+ * Errors: webhook_not_found; invalid_cursor; page_too_large, too_much_at_once.
+ * Source: docs/reference/api.md, Webhooks.
+ */
+export async function listWebhookDeliveries(
+  context: Context,
+  call: Call,
+  { id, status, limit = 100, cursor }: ListWebhookDeliveriesRequest,
+): Promise<ListWebhookDeliveriesResponse> {
+  await findWebhook(context, id);
+  const { cursors, deliveries, pages } = context;
+  const boundTo = { webhook: id, status: status ?? null };
+  const afterId = cursor === undefined ? undefined : String(cursors.read(cursor, boundTo).value);
+  await pages.take(callerKey(call.caller), Math.min(limit * expectedBytes, maxPageBytes), call);
+  const found = await deliveries.list(id, { status, afterId, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const sizes = page.map(deliverySize);
+  requirePageSize(sizes);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const position = { now: 0, total: 0, offset: 0, segment: 0, id: 0 };
+  const response: ListWebhookDeliveriesResponse = {
+    $typeName: 'ticketing.settings.v1.ListWebhookDeliveriesResponse',
+    success: true,
+    deliveries: page.map(deliveryMessage),
+    ...(last ? { nextCursor: cursors.write({ ...position, value: last.id }, boundTo) } : {}),
+  };
+  return isLargePage(sizes) ? markAsLarge(response) : response;
+}

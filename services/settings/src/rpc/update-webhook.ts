@@ -1,0 +1,63 @@
+import {
+  type UpdateWebhookRequest,
+  type UpdateWebhookResponse,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../application/context.ts';
+import { findWebhook } from '../application/find-webhook.ts';
+import { requireValidWebhook } from '../application/valid-webhook.ts';
+import { webhookMessage } from '../application/webhook-message.ts';
+import type { WebhookState } from '../domain/webhook.ts';
+import { healthy } from '../domain/webhook-health.ts';
+import type { WebhookChange } from '../store/webhook-store.ts';
+
+/**
+ * Changes a webhook endpoint. One that was disabled starts without failures, and gets the events from now on.
+ *
+ * Errors: webhook_not_found; address_refused, invalid_url, unknown_subchannel, not_allowed.
+ * Source: docs/reference/api.md, Webhooks.
+ */
+export async function updateWebhook(
+  context: Context,
+  _call: Call,
+  request: UpdateWebhookRequest,
+): Promise<UpdateWebhookResponse> {
+  const { id } = request;
+  const before = await findWebhook(context, id);
+  const change = changeOf(request);
+  await requireValidWebhook(context, change);
+  const restarted = await restartOf(context, before, change);
+  const webhook = await context.webhooks.change(id, { ...change, ...restarted }, restarted !== undefined);
+  if (!webhook) throw notFound('Webhook');
+  context.dispatcher?.wakeForEndpoints();
+  return {
+    $typeName: 'ticketing.settings.v1.UpdateWebhookResponse',
+    success: true,
+    webhook: webhookMessage(webhook),
+  };
+}
+
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+function changeOf(request: UpdateWebhookRequest): WebhookChange {
+  const values: Record<string, { [Name in keyof WebhookChange]: WebhookChange[Name] | undefined }> = {
+    url: { url: request.url },
+    description: { description: request.description ?? null },
+    event_types: { eventTypes: request.eventTypes },
+    subchannel_ids: { subchannelIds: request.subchannelIds },
+    status: { status: request.status },
+  };
+  return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
+}
+
+/** What changes too where an endpoint is continued, or gets another URL; undefined for other changes. */
+async function restartOf(
+  { events }: Context,
+  before: WebhookState,
+  { url = before.url, status = before.status }: WebhookChange,
+): Promise<WebhookChange | undefined> {
+  if (url === before.url && (status === before.status || status === WebhookStatus.PAUSED)) return undefined;
+  if (before.status !== WebhookStatus.DISABLED || status === before.status) return { health: healthy };
+  return { health: healthy, disabledReason: null, afterPosition: (await events.bounds())?.last ?? 0 };
+}

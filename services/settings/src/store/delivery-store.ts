@@ -1,0 +1,148 @@
+import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection, mongo } from 'mongoose';
+import type { Delivery } from '../domain/delivery.ts';
+import {
+  attemptedAgain,
+  type DeliveryDocument,
+  deliveryCollection,
+  deliveryOf,
+  newDocument,
+} from './delivery-model.ts';
+
+/** Which deliveries of an endpoint are listed, the newest first. */
+export interface DeliveryPage {
+  status: WebhookDeliveryStatus | undefined;
+  /** The last delivery of the page before. */
+  afterId: string | undefined;
+  limit: number;
+}
+
+/** What is known of the delivery of an event. */
+export interface KnownDelivery {
+  id: string;
+  isPending: boolean;
+  isDelivered: boolean;
+}
+
+/** The deliveries, as requests and events see them. Errors of every operation: store_unavailable. */
+export interface DeliveryStore {
+  /**
+   * Adds deliveries, those of a ticket in their order. One that is stored already, of the same event to the same endpoint,
+   * stays as it is. `erased` names the deleted tickets.
+   */
+  add(deliveries: readonly Delivery[], erased?: ReadonlySet<number>): Promise<void>;
+  find(webhookId: number, id: string): Promise<Delivery | undefined>;
+  /** The delivery of an event to an endpoint. */
+  findByEvent(webhookId: number, eventId: string): Promise<Delivery | undefined>;
+  list(webhookId: number, page: DeliveryPage): Promise<Delivery[]>;
+  /** The deliveries of some events to an endpoint, by the ids of the events. */
+  known(webhookId: number, eventIds: readonly string[]): Promise<Map<string, KnownDelivery>>;
+  /** Makes deliveries due at once. Those that are not attempted any more start anew. */
+  attemptAgain(webhookId: number, ids: readonly string[]): Promise<void>;
+  removeOf(webhookId: number): Promise<void>;
+  /** The endpoints that have deliveries. */
+  webhookIds(): Promise<number[]>;
+  /** Wipes what the deliveries of tickets contain of responses, and keeps later ones from being stored. */
+  erase(ticketIds: readonly number[]): Promise<void>;
+  /** Removes deliveries that were created before a time. Units: Unix ms. */
+  removeOlderThan(time: number): Promise<void>;
+  /** When the oldest delivery that is still attempted was created, in Unix ms. */
+  oldestPending(): Promise<number | undefined>;
+}
+
+const maxBatch = 1000;
+const { SCHEDULED, RETRYING, DELIVERED, EXHAUSTED } = WebhookDeliveryStatus;
+const allStatuses = [SCHEDULED, RETRYING, DELIVERED, EXHAUSTED];
+
+/** Opens the deliveries on a connection. */
+export function deliveryStore(connection: Connection): DeliveryStore {
+  const deliveries = deliveryCollection(connection);
+
+  /** Inserts in order, so that nobody sees a delivery without the earlier ones of its ticket. */
+  async function insertMissing(documents: readonly DeliveryDocument[]): Promise<void> {
+    try {
+      await deliveries.insertMany([...documents]);
+    } catch (error) {
+      if (!isDuplicateKey(error) && !duplicatesIn(error)) throw error;
+      const missing = await missingOf(documents);
+      if (missing.length === documents.length) throw error;
+      if (missing.length > 0) await insertMissing(missing);
+    }
+  }
+
+  async function missingOf(documents: readonly DeliveryDocument[]): Promise<DeliveryDocument[]> {
+    const filter = {
+      webhookId: { $in: [...new Set(documents.map(({ webhookId }) => webhookId))] },
+      eventId: { $in: [...new Set(documents.map(({ eventId }) => eventId))] },
+    };
+    const stored = await deliveries.find(filter, { projection: { webhookId: 1, eventId: 1 } }).toArray();
+    const keys = new Set(stored.map(({ webhookId, eventId }) => `${webhookId}/${eventId}`));
+    return documents.filter(({ webhookId, eventId }) => !keys.has(`${webhookId}/${eventId}`));
+  }
+
+  async function findOne(filter: mongo.Filter<DeliveryDocument>): Promise<Delivery | undefined> {
+    const found = await deliveries.findOne(filter);
+    return found ? deliveryOf(found) : undefined;
+  }
+
+  return {
+    add: (given, erased = new Set()) =>
+      storeCall(async () => {
+        const documents = given.map((one) => newDocument(one, one.ticketId !== null && erased.has(one.ticketId)));
+        for (let start = 0; start < documents.length; start += maxBatch) {
+          await insertMissing(documents.slice(start, start + maxBatch));
+        }
+      }),
+    find: (webhookId, id) => storeCall(() => findOne({ _id: id, webhookId })),
+    findByEvent: (webhookId, eventId) => storeCall(() => findOne({ webhookId, eventId })),
+    list: (webhookId, { status, afterId, limit }) =>
+      storeCall(async () => {
+        const filter: mongo.Filter<DeliveryDocument> = { webhookId };
+        // Without a status, its absence would keep the index from giving the order.
+        filter.status = status ?? { $in: [...allStatuses] };
+        if (afterId !== undefined) filter._id = { $lt: afterId };
+        return (await deliveries.find(filter).sort({ _id: -1 }).limit(limit).toArray()).map(deliveryOf);
+      }),
+    known: (webhookId, eventIds) =>
+      storeCall(async () => {
+        const filter = { webhookId, eventId: { $in: [...eventIds] } };
+        const projection = { eventId: 1, isPending: 1, isDelivered: 1 };
+        const found = await deliveries.find(filter, { projection }).toArray();
+        return new Map(
+          found.map(({ _id, eventId, isPending, isDelivered }) => [eventId, { id: _id, isPending, isDelivered }]),
+        );
+      }),
+    attemptAgain: (webhookId, ids) =>
+      storeCall(async () => {
+        const filter = { _id: { $in: [...ids] }, webhookId };
+        await deliveries.updateMany({ ...filter, isPending: true }, { $set: { dueAt: 0 } });
+        await deliveries.updateMany({ ...filter, isPending: false }, { $set: attemptedAgain });
+      }),
+    removeOf: (webhookId) =>
+      storeCall(async () => {
+        await deliveries.deleteMany({ webhookId });
+      }),
+    webhookIds: () => storeCall(() => deliveries.distinct('webhookId')),
+    erase: (ticketIds) =>
+      storeCall(async () => {
+        const filter = { ticketId: { $in: [...ticketIds] } };
+        const wiped = { 'attempts.$[].responseStart': null, 'attempts.$[].address': null };
+        await deliveries.updateMany(filter, { $set: { isErased: true, ...wiped } });
+      }),
+    removeOlderThan: (time) =>
+      storeCall(async () => {
+        await deliveries.deleteMany({ _id: { $lt: `dlv_${time.toString(16).padStart(12, '0')}` } });
+      }),
+    oldestPending: () =>
+      storeCall(async () => {
+        const filter = { isPending: true };
+        const [oldest] = await deliveries
+          .find(filter, { projection: { createdAt: 1 } })
+          .sort({ createdAt: 1 })
+          .limit(1)
+          .toArray();
+        return oldest?.createdAt;
+      }),
+  };
+}

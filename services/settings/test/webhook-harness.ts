@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import {
+  ChangeCause,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import type { Bus } from '@ticketing/events/bus/bus.ts';
+import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { TestResponse } from '@ticketing/testkit/send-request.ts';
+import {
+  type HarnessOptions,
+  type HarnessRequest,
+  type ServiceHarness,
+  startServiceHarness,
+} from '@ticketing/testkit/service-harness.ts';
+import { startStubServer } from '@ticketing/testkit/stub-server.ts';
+import { expect } from 'vitest';
+import { service } from '../src/service.ts';
+
+/** The fields of an event that a test chooses. */
+export type EventFields = Omit<MessageInitShape<typeof TicketChangedSchema>, '$typeName'> & { ticketId: number };
+
+/** A settings service with a stub of the tickets service, a bus, and a clock that the test moves. */
+export interface WebhookHarness extends Omit<ServiceHarness, 'request'> {
+  bus: Bus;
+  /** The tickets whose erasure was confirmed. */
+  confirmed: number[];
+  /** How far the clock of the service is ahead, in ms. */
+  clock: { aheadMs: number };
+  request(method: string, path: string, body?: unknown, request?: HarnessRequest): Promise<TestResponse>;
+  /** Creates an endpoint; returns its JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
+  createWebhook(fields: Record<string, unknown>): Promise<any>;
+  /** Publishes changes of tickets; returns the ids of the events. */
+  publish(...events: EventFields[]): Promise<string[]>;
+  /** The deliveries to an endpoint, the oldest event first. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
+  deliveries(webhookId: number, query?: string): Promise<any[]>;
+}
+
+/** A caller with the right that webhooks require. */
+export const webhookManager = { permissions: ['manageWebhooks'] };
+
+/** Starts a settings service for one test file. */
+export async function startWebhookHarness(options: HarnessOptions<unknown> = {}): Promise<WebhookHarness> {
+  const confirmed: number[] = [];
+  const clock = { aheadMs: 0 };
+  const stub = await startStubServer(({ service: serve }) => {
+    serve(SnapshotService, {
+      confirmErasure({ ticketId }) {
+        confirmed.push(ticketId);
+        return {};
+      },
+    });
+  });
+  const harness = await startServiceHarness(service, {
+    calledPorts: { grpc: stub.port },
+    publishes: [ticketChangedTopic],
+    runtime: { ...systemRuntime, now: () => Date.now() + clock.aheadMs },
+    ...options,
+  });
+  const bus = await harness.openBus();
+  const request: WebhookHarness['request'] = (method, path, body, given = {}) =>
+    harness.request(method, path, {
+      caller: webhookManager,
+      ...(body === undefined ? {} : { body }),
+      ...given,
+    });
+  return {
+    ...harness,
+    bus,
+    confirmed,
+    clock,
+    request,
+    async createWebhook(fields) {
+      const response = await request('POST', '/webhook', fields);
+      expect(response.status, response.text).toBe(201);
+      return response.json;
+    },
+    async publish(...events) {
+      const messages = events.map(changeMessage);
+      await bus.publish(
+        ticketChangedTopic.name,
+        messages.map(({ message }) => message),
+      );
+      return messages.map(({ eventId }) => eventId);
+    },
+    async deliveries(webhookId, query = '') {
+      const response = await request('GET', `/webhook/${webhookId}/delivery?limit=1000${query}`);
+      expect(response.status, response.text).toBe(200);
+      return response.json.deliveries.toReversed();
+    },
+    async stop() {
+      await bus.close();
+      await harness.stop();
+      await stub.stop();
+    },
+  };
+}
+
+function changeMessage({ ticketId, ...fields }: EventFields) {
+  const time = Math.floor(Date.now() / 1000);
+  const event = create(TicketChangedSchema, {
+    eventId: timeOrderedId('evt'),
+    type: TicketChangeType.TICKET_UPDATED,
+    version: 1,
+    cause: ChangeCause.REQUEST,
+    occurredAt: timestampOf(time),
+    actor: { kind: 'user', profileId: 7 },
+    ticketId,
+    ...fields,
+  });
+  const { eventId } = event;
+  const envelope = { id: eventId, type: 'ticket.updated', source: 'test', subject: String(ticketId), time };
+  return { eventId, message: eventMessage(String(ticketId), envelope, toBinary(TicketChangedSchema, event)) };
+}
+
+/** A request that a receiver has got. */
+export interface ReceivedRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
+  json: any;
+  at: number;
+}
+
+/** A server of a customer. */
+export interface Receiver {
+  url: string;
+  received: ReceivedRequest[];
+  /** How many requests it is handling, and the most there were. */
+  load: { now: number; most: number };
+  stop(): Promise<void>;
+}
+
+/** What a receiver responds with. */
+export interface ReceiverResponse {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Starts a receiver of webhooks on a free port, by default one that always responds with 204. */
+export async function startReceiver(
+  respond: (request: ReceivedRequest) => ReceiverResponse | Promise<ReceiverResponse> = () => ({ status: 204 }),
+): Promise<Receiver> {
+  const received: ReceivedRequest[] = [];
+  const load = { now: 0, most: 0 };
+  const server = http.createServer(async (incoming, outgoing) => {
+    load.now += 1;
+    load.most = Math.max(load.most, load.now);
+    const parts: Buffer[] = [];
+    for await (const part of incoming) parts.push(part as Buffer);
+    const body = Buffer.concat(parts).toString();
+    const headers = incoming.headers as Record<string, string>;
+    const request = { path: incoming.url ?? '', headers, body, json: JSON.parse(body), at: Date.now() };
+    received.push(request);
+    const response = await respond(request);
+    load.now -= 1;
+    outgoing.writeHead(response.status, response.headers).end(response.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    load,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
