@@ -129,10 +129,16 @@ function smallestValue(field: DescField, api: Api, choice: number) {
     return api.spell(...(spellings[choice % spellings.length] ?? [0, '']));
   }
   if (isMask(field)) return '';
+  if (field.message?.typeName === 'google.protobuf.Timestamp') return '2026-01-01T00:00:00Z';
   if (field.message) return smallestRequest(field.message, api, choice);
   if (rules.minimum !== undefined || rules.maximum !== undefined) return Number(rules.minimum ?? 1);
   if (rules.format) return { email: 'a@example.org', uri: 'https://example.org' }[rules.format] ?? anyId;
   return rules.in[0] ?? String.fromCharCode(97 + choice).repeat(rules.minLength ?? 1);
+}
+
+/** A valid value for a field in a path. */
+export function idFor(field: DescField): string | number {
+  return field.scalar === undefined || rulesOf(field).minimum === undefined ? anyId : 1;
 }
 
 const anyId = '00000000-0000-4000-8000-000000000000';
@@ -147,9 +153,7 @@ function restRequest(method: DescMethod, request: FieldRequest): { url: string; 
   const binding = bindingOfMethod(method);
   const path = restRuleOf(method)?.path ?? '';
   const filled = binding.path.reduce((url, field) => {
-    const value =
-      request[field.jsonName] ?? (field.scalar === undefined || rulesOf(field).minimum === undefined ? anyId : 1);
-    return url.replace(`{${field.name}}`, String(value));
+    return url.replace(`{${field.name}}`, String(request[field.jsonName] ?? idFor(field)));
   }, path);
   const query = new URLSearchParams();
   for (const { jsonName } of binding.query) {

@@ -15,7 +15,7 @@ import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
-import { type Api, callRpc, type FieldResponse, restApi, rpcApi, smallestRequest } from './field-request.ts';
+import { type Api, callRpc, type FieldResponse, idFor, restApi, rpcApi, smallestRequest } from './field-request.ts';
 
 const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
 const admin = testCaller({ kind: 'serviceWorker', roleId: 1 });
@@ -127,7 +127,8 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
         for (const api of apis) {
           const pointer = api.pointerOf(method, ['limit']);
           const where = `${method.toString()} over ${api.name}`;
-          const send = (value: number) => api.send(method, { ...smallestRequest(method.input, api), limit: value });
+          const request = { ...idsOf(method, api), ...smallestRequest(method.input, api) };
+          const send = (value: number) => api.send(method, { ...request, limit: value });
           expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
           expect((await send(Number(maximum))).violations, where).toEqual([]);
         }
@@ -221,7 +222,7 @@ const isWithId = (method: DescMethod) => restRuleOf(method)?.path.includes('{') 
 function idsOf(method: DescMethod, { name }: Api): JsonObject {
   if (name === 'REST') return {};
   const ids = method.input.fields.filter((field) => restRuleOf(method)?.path.includes(`{${field.name}}`));
-  return Object.fromEntries(ids.map(({ jsonName }) => [jsonName, 1]));
+  return Object.fromEntries(ids.map((field) => [field.jsonName, idFor(field)]));
 }
 
 /** A service that calls the given one. */

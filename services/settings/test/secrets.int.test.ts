@@ -20,6 +20,9 @@ test('the key is replaced while requests are served: every secret is encrypted a
     name: 'A',
     data: { password: 'second-secret' },
   });
+  const caller = { permissions: ['manageWebhooks'] };
+  await settings.request('POST', '/webhook', { caller, body: { url: 'http://127.0.0.1:9/hook' } });
+  const webhookKeys = async () => (await settings.database.collection('webhooks').findOne())?.secrets[0].sealed.keyId;
   const before = await document();
   const old = settings.environment[variable('ENCRYPTION_KEY')] ?? '';
   const rotated = await settings.startInstance({
@@ -37,6 +40,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
       const now = await document();
       expect(now?.secrets.aiApiKey.keyId).not.toBe(before?.secrets.aiApiKey.keyId);
       expect(now?.subchannels[0].secrets['/password'].keyId).not.toBe(before?.secrets.aiApiKey.keyId);
+      expect(await webhookKeys()).not.toBe(before?.secrets.aiApiKey.keyId);
     },
     { timeout: 10_000 },
   );

@@ -93,6 +93,16 @@ test('removes a subchannel; an unknown one is 404', async () => {
   expect((await patch(json.id, { name: 'B' })).status).toBe(404);
 });
 
+test('a subchannel that a webhook endpoint names cannot be removed, because the endpoint would take all tickets', async () => {
+  const { json } = await post({ channel: 'email', name: 'A' });
+  const caller = { permissions: ['manageWebhooks', 'updateClientSettings'] };
+  const body = { url: 'http://127.0.0.1:9/hook', subchannelIds: [json.id] };
+  const webhook = await settings.request('POST', '/webhook', { caller, body });
+  expect((await settings.write('DELETE', `${path}/${json.id}`)).json.code).toBe('subchannel_in_use');
+  await settings.request('DELETE', `/webhook/${webhook.json.id}`, { caller });
+  expect((await settings.write('DELETE', `${path}/${json.id}`)).status).toBe(200);
+});
+
 test('there are at most 200 subchannels', async () => {
   await post({ channel: 'email', name: 'first' });
   const [first] = (await settings.database.collection('configuration').findOne())?.subchannels ?? [];

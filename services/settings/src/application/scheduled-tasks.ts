@@ -1,6 +1,6 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
-import { encryptAgain } from '../domain/encrypt-again.ts';
 import type { Context } from './context.ts';
+import { encryptSecretsAgain } from './encrypt-secrets-again.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const retentionMs = 30 * day;
@@ -9,7 +9,7 @@ const erasedMs = 3 * retentionMs;
 
 /** The scheduled tasks of this service. */
 export function scheduledTasks(context: Context): ScheduledTask[] {
-  const { configuration, events, secretBox, runtime } = context;
+  const { events, runtime } = context;
   return [
     {
       name: 'remove old events',
@@ -19,10 +19,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     {
       name: 'encrypt secrets with the current key',
       everyMs: 60_000,
-      async run() {
-        const header = { eventId: context.newEventId(), occurredAt: context.now() };
-        await configuration.change((current) => encryptAgain(current, secretBox), header);
-      },
+      run: () => encryptSecretsAgain(context),
     },
     { name: 'remove old deliveries', everyMs: 60 * 60_000, run: () => removeOldDeliveries(context) },
   ];

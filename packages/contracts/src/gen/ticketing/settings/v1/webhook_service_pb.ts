@@ -1027,7 +1027,7 @@ export const WebhookService: GenService<{
   /**
    * Creates a webhook endpoint. The secret is in this response only.
    *
-   * Errors: `address_refused` if the URL may not be called; `unknown_subchannel`;
+   * Errors: `address_refused` or `invalid_url` if the URL may not be called; `unknown_subchannel`;
    * `too_many_webhooks`.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.CreateWebhook
@@ -1053,7 +1053,7 @@ export const WebhookService: GenService<{
    * Changes a webhook endpoint. The status `paused` makes its deliveries wait, and
    * `active` continues them; an endpoint that was disabled is enabled by `active`.
    *
-   * Errors: `webhook_not_found`; `address_refused` if the URL may not be called;
+   * Errors: `webhook_not_found`; `address_refused` or `invalid_url` if the URL may not be called;
    * `unknown_subchannel`.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.UpdateWebhook
