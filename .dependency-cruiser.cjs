@@ -92,6 +92,7 @@ module.exports = {
     onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events)/)'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
     onlyFrom('jose', 'jose/', '^packages/service-kit/'),
+    onlyFrom('undici', 'undici/', '^(services/gateway|packages/outbound)/'),
     onlyFrom('http-proxy', '@fastify/http-proxy', '^services/gateway/'),
     onlyFrom('handlebars', 'handlebars', '^services/templates/'),
     onlyFrom('exceljs', 'exceljs', '^services/reporting/'),

@@ -69,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.address = this.connection?.address;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200 || this.#isSettled) return;
     this.status = status;
     const { maxBytes, refusesLongBody, skipsBody } = this.#options;
@@ -83,7 +83,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     try {
       const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
-      this.#collector = collectBody(encoding, maxBytes, () => controller.resume());
+      // Not the given controller: when the response has ended, its connection may carry another one.
+      this.#collector = collectBody(encoding, maxBytes, () => this.#controller?.resume());
     } catch (error) {
       this.#fail(error);
       return;
@@ -102,7 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // Nothing is left to abort: the connection may carry the next exchange already.
+    // Nothing is left to abort.
     this.#controller = undefined;
     this.#collector?.end();
   }

@@ -11,7 +11,9 @@ it.each(['127.0.0.1', '::1', '::ffff:169.254.169.254'])(
       resolve,
       ca: undefined,
     });
-    const error = await new Promise((done) => connect({ hostname, protocol: 'https:', port: '1' }, done));
+    const error = await new Promise((done) =>
+      connect({ hostname, protocol: 'https:', port: '1' }, (...[refusal]) => done(refusal)),
+    );
     expect(error).toMatchObject({ kind: 'address_refused', code: 'SPECIAL_ADDRESS' });
     expect(resolve).not.toHaveBeenCalled();
   },

@@ -1,9 +1,8 @@
-import type { Dispatcher } from 'undici';
 import { type AddressOptions, type AddressRules, addressRules } from './address-rules.ts';
 import { Exchange } from './exchange.ts';
 import { followRedirects, type Send } from './follow-redirects.ts';
-import { guardedAgent } from './guarded-agent.ts';
 import { guardedConnector } from './guarded-connector.ts';
+import { type OriginPools, originPools } from './origin-pools.ts';
 import { OutboundError } from './outbound-error.ts';
 import type { OutboundRequest, OutboundResponse } from './outbound-request.ts';
 import { readOutboundUrl, type UrlProblem } from './outbound-url.ts';
@@ -33,7 +32,7 @@ export interface OutboundGuard {
  */
 export function outboundGuard({ resolve = openResolver(), ca, ...addresses }: OutboundGuardOptions): OutboundGuard {
   const rules = addressRules(addresses);
-  const agent = guardedAgent(guardedConnector({ rules, resolve, ca }));
+  const pools = originPools(guardedConnector({ rules, resolve, ca }));
   const inFlight = new Set<Promise<OutboundResponse>>();
   let closed: Promise<void> | undefined;
   return {
@@ -43,20 +42,19 @@ export function outboundGuard({ resolve = openResolver(), ca, ...addresses }: Ou
     },
     async request(request) {
       if (closed) throw new OutboundError('request_refused', { code: 'CLOSED' });
-      const response = makeRequest(agent, rules, request);
+      const response = makeRequest(pools, rules, request);
       inFlight.add(response);
       return response.finally(() => inFlight.delete(response));
     },
     close() {
-      // Not `agent.close`, which waits for connections that are being opened although nobody wants them any more.
-      closed ??= Promise.allSettled(inFlight).then(() => agent.destroy());
+      closed ??= Promise.allSettled(inFlight).then(() => pools.destroy());
       return closed;
     },
   };
 }
 
 async function makeRequest(
-  agent: Dispatcher,
+  pools: OriginPools,
   rules: AddressRules,
   request: OutboundRequest,
 ): Promise<OutboundResponse> {
@@ -69,7 +67,7 @@ async function makeRequest(
     const { method, body = null, maxResponseBytes: maxBytes, longResponse } = request;
     const refusesLongBody = longResponse === 'refuse';
     exchange = new Exchange({ maxBytes, refusesLongBody, skipsBody, signal: limit.signal });
-    agent.dispatch({ origin, path: pathname + search, method, headers, body }, exchange);
+    pools.send({ origin, path: pathname + search, method, headers, body }, exchange);
     return exchange.result;
   };
   try {

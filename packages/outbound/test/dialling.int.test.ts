@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { describe, expect, it, vi } from 'vitest';
 import type { OutboundRequest } from '../src/outbound-request.ts';
@@ -176,7 +176,7 @@ it('ignores the variables for proxies, which fetch honours', async () => {
   const address = `http://127.0.0.1:${proxy.port}`;
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'fetch-and-request.ts'), `http://127.0.0.1:${receiver.port}/`],
+    [fileURLToPath(new URL('./fetch-and-request.ts', import.meta.url)), `http://127.0.0.1:${receiver.port}/`],
     {
       env: { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, http_proxy: address, NO_PROXY: '' },
       stdio: ['ignore', 'pipe', 'inherit'],

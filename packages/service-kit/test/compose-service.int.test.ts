@@ -37,6 +37,7 @@ function recordingService(fails = false) {
       kit.onClose(() => void closed.push('second'));
       if (fails) throw new Error('a part cannot be opened');
       expect((await kit.settings()).colour).toBe('red');
+      expect(() => kit.outbound).toThrow('The reporting service makes no outbound requests.');
       return {
         implementations: [implement(ExportService, {}, {})],
         eraseTicket: async () => undefined,
