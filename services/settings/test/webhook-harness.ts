@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   ChangeCause,
@@ -22,7 +22,7 @@ import {
   startServiceHarness,
 } from '@ticketing/testkit/service-harness.ts';
 import { startStubServer } from '@ticketing/testkit/stub-server.ts';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { service } from '../src/service.ts';
 
 /** The fields of an event that a test chooses. */
@@ -35,12 +35,17 @@ export interface WebhookHarness extends Omit<ServiceHarness, 'request'> {
   confirmed: number[];
   /** How far the clock of the service is ahead, in ms. */
   clock: { aheadMs: number };
+  /** Moves the clock to a time, or by ms, and wakes the dispatcher. */
+  moveClock(to: { time: string } | { byMs: number }): Promise<void>;
   request(method: string, path: string, body?: unknown, request?: HarnessRequest): Promise<TestResponse>;
   /** Creates an endpoint; returns its JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   createWebhook(fields: Record<string, unknown>): Promise<any>;
   /** Publishes changes of tickets; returns the ids of the events. */
   publish(...events: EventFields[]): Promise<string[]>;
+  /** The only delivery to an endpoint, when it has a status, or another number of attempts. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
+  delivery(webhookId: number, expected: { status?: string; attempts?: number }): Promise<any>;
   /** The deliveries to an endpoint, the oldest event first. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   deliveries(webhookId: number, query?: string): Promise<any[]>;
@@ -64,7 +69,8 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
   const harness = await startServiceHarness(service, {
     calledPorts: { grpc: stub.port },
     publishes: [ticketChangedTopic],
-    runtime: { ...systemRuntime, now: () => Date.now() + clock.aheadMs },
+    // Without jitter, so that times can be compared.
+    runtime: { ...systemRuntime, now: () => Date.now() + clock.aheadMs, random: () => 0.5 },
     ...options,
   });
   const bus = await harness.openBus();
@@ -74,6 +80,11 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
       ...(body === undefined ? {} : { body }),
       ...given,
     });
+  const deliveries: WebhookHarness['deliveries'] = async (webhookId, query = '') => {
+    const response = await request('GET', `/webhook/${webhookId}/delivery?limit=1000${query}`);
+    expect(response.status, response.text).toBe(200);
+    return response.json.deliveries.toReversed();
+  };
   return {
     ...harness,
     bus,
@@ -93,10 +104,23 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
       );
       return messages.map(({ eventId }) => eventId);
     },
-    async deliveries(webhookId, query = '') {
-      const response = await request('GET', `/webhook/${webhookId}/delivery?limit=1000${query}`);
-      expect(response.status, response.text).toBe(200);
-      return response.json.deliveries.toReversed();
+    deliveries,
+    async delivery(webhookId, { status, attempts }) {
+      const isExpected = async () => {
+        const found = await deliveries(webhookId);
+        expect(found).toHaveLength(1);
+        if (status !== undefined) expect(found[0].status).toBe(status);
+        if (attempts !== undefined) expect(found[0].attempts).toHaveLength(attempts);
+        return found[0];
+      };
+      return vi.waitFor(isExpected, { timeout: 10_000, interval: 20 });
+    },
+    async moveClock(to) {
+      if ('byMs' in to) clock.aheadMs += to.byMs;
+      else clock.aheadMs = Date.parse(to.time) - Date.now();
+      // A change of any endpoint wakes the dispatcher.
+      const [webhook] = (await request('GET', '/webhook')).json.webhooks;
+      if (webhook) await request('PATCH', `/webhook/${webhook.id}`, {});
     },
     async stop() {
       await bus.close();
@@ -139,6 +163,8 @@ export interface Receiver {
   received: ReceivedRequest[];
   /** How many requests it is handling, and the most there were. */
   load: { now: number; most: number };
+  /** How many connections are open. */
+  open(): number;
   stop(): Promise<void>;
 }
 
@@ -168,12 +194,18 @@ export async function startReceiver(
     load.now -= 1;
     outgoing.writeHead(response.status, response.headers).end(response.body);
   });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
     load,
+    open: () => sockets.size,
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -72,6 +72,8 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
   let isStopping = false;
   /** Until when no attempt is made because this process cannot make one. */
   let brokenUntil = 0;
+  /** The epoch in which the endpoint is being disabled. */
+  let endingEpoch = 0;
 
   /** The health that this process has observed, unless a request has changed it meanwhile. */
   function healthOf({ epoch, health }: WebhookState): { epoch: number; health: WebhookHealth } {
@@ -80,7 +82,8 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
   }
 
   function allowedBy(webhook: WebhookState): number {
-    return performance.now() < brokenUntil ? 0 : attemptsAtOnce(healthOf(webhook).health, runtime.now());
+    const isEnding = webhook.epoch <= endingEpoch;
+    return isEnding || performance.now() < brokenUntil ? 0 : attemptsAtOnce(healthOf(webhook).health, runtime.now());
   }
 
   async function run(): Promise<void> {
@@ -142,6 +145,7 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
     const health = isDelivered ? healthy : afterFailure(before, now);
     known = { epoch, health };
     const reason = isDelivered ? undefined : reasonToDisable(attempt.status, health, now);
+    if (reason !== undefined) endingEpoch = webhook.epoch;
     const isLast = isDelivered || reason !== undefined;
     const dueAt = isLast ? undefined : nextAttemptAt({ attemptsMade, now, random: runtime.random(), retryAfter });
     const status = isDelivered ? DELIVERED : dueAt === undefined ? EXHAUSTED : RETRYING;
@@ -160,10 +164,14 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
   }
 
   async function disable({ epoch }: WebhookState, reason: WebhookDisabledReason): Promise<void> {
-    if (!(await context.webhooks.disable(webhookId, epoch, reason))) return;
-    log.warn({ webhookId, reason: disabledReasons.get(reason) }, 'a webhook was disabled');
-    endpoints.invalidate();
-    await context.queue.exhaust(webhookId);
+    try {
+      if (!(await context.webhooks.disable(webhookId, epoch, reason))) return;
+      log.warn({ webhookId, reason: disabledReasons.get(reason) }, 'a webhook was disabled');
+      endpoints.invalidate();
+      await context.queue.exhaust(webhookId);
+    } finally {
+      endingEpoch = 0;
+    }
   }
 
   function onUnexpected(error: unknown): void {

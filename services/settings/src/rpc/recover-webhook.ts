@@ -1,3 +1,4 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type {
   RecoverWebhookRequest,
   RecoverWebhookResponse,
@@ -10,6 +11,8 @@ import { takesEvent, type WebhookState } from '../domain/webhook.ts';
 import type { StoredEvent } from '../store/event-store.ts';
 
 const batchSize = 500;
+/** Events of several processes can be in the feed in another order than their times, by as much as their clocks differ. */
+const clockSkewMs = 60_000;
 
 /**
  * Delivers the events of an interval that were not delivered to a webhook endpoint. Those that are still attempted are
@@ -24,19 +27,17 @@ export async function recoverWebhook(
 ): Promise<RecoverWebhookResponse> {
   const webhook = await findEnabledWebhook(context, id);
   const { events } = context;
-  const { eventTypes } = webhook;
-  const first = await events.firstSince(dateOf(since?.seconds ?? 0n));
-  const afterEnd = until && (await events.firstSince(dateOf(until.seconds + 1n)));
-  const last = afterEnd === undefined ? ((await events.bounds())?.last ?? 0) : afterEnd - 1;
+  const interval = { from: Number(since?.seconds ?? 0n) * 1000, before: endOf(until, context.now()) };
+  const first = await events.firstSince(new Date(interval.from - clockSkewMs));
+  const afterLast = await events.firstSince(new Date(interval.before + clockSkewMs));
+  const last = afterLast === undefined ? ((await events.bounds())?.last ?? 0) : afterLast - 1;
   let count = 0;
   for (let after = first === undefined ? last : first - 1; after < last; ) {
     signal.throwIfAborted();
-    const batch = await events.between(after, last, { types: eventTypes }, batchSize);
-    count += await recoverBatch(
-      context,
-      webhook,
-      batch.filter(({ event }) => takesEvent(webhook, event)),
-    );
+    const batch = await events.between(after, last, { types: webhook.eventTypes }, batchSize);
+    const isTaken = ({ event, receivedAt }: StoredEvent) =>
+      takesEvent(webhook, event) && receivedAt.getTime() >= interval.from && receivedAt.getTime() < interval.before;
+    count += await recoverBatch(context, webhook, batch.filter(isTaken));
     context.dispatcher?.wake();
     after = batch.length < batchSize ? last : (batch.at(-1)?.position ?? last);
   }
@@ -71,6 +72,7 @@ async function recoverBatch(context: Context, { id }: WebhookState, events: read
   return missing.length + undelivered.length;
 }
 
-function dateOf(seconds: bigint): Date {
-  return new Date(Number(seconds) * 1000);
+/** The end of the last second of an interval, in Unix ms. Units: `now` in Unix seconds. */
+function endOf(until: Timestamp | undefined, now: number): number {
+  return (Number(until?.seconds ?? now) + 1) * 1000;
 }

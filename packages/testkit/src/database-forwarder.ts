@@ -1,0 +1,44 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { inject } from 'vitest';
+
+/** The database of the tests at another address, where it can be made unavailable. */
+export interface DatabaseForwarder {
+  uri: string;
+  /** Makes the database unavailable: ends all connections, and accepts no more. */
+  close(): Promise<void>;
+  /** Makes it available again, at the same address. */
+  open(): Promise<void>;
+}
+
+/** Opens a forwarder to the database of the tests. The test must close it. */
+export async function openDatabaseForwarder(): Promise<DatabaseForwarder> {
+  const target = new URL(inject('mongodbUri').replace('mongodb:', 'http:'));
+  const sockets = new Set<Socket>();
+  let server: Server;
+  let port = 0;
+
+  async function open(): Promise<void> {
+    server = createServer((socket) => {
+      const upstream = connect(Number(target.port), target.hostname);
+      for (const end of [socket, upstream]) {
+        sockets.add(end);
+        end.on('error', () => undefined);
+      }
+      socket.pipe(upstream).pipe(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  }
+
+  await open();
+  return {
+    uri: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    open,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+      await closed;
+    },
+  };
+}

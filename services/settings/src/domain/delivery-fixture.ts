@@ -1,0 +1,21 @@
+import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Delivery } from './delivery.ts';
+
+/** A new delivery of a test. */
+export function deliveryFixture(fields: Partial<Delivery> & { position: number }): Delivery {
+  const { position } = fields;
+  return {
+    id: `dlv_${position}`,
+    webhookId: 1,
+    eventId: `evt_${position}`,
+    eventType: 'ticket.updated',
+    ticketId: 1,
+    status: WebhookDeliveryStatus.SCHEDULED,
+    createdAt: 0,
+    dueAt: 0,
+    attemptsMade: 0,
+    attempts: [],
+    event: null,
+    ...fields,
+  };
+}
