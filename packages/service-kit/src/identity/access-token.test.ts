@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createLocalJWKSet, type JWTPayload, SignJWT } from 'jose';
+import { createLocalJWKSet, decodeJwt, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { accessTokenVerifier, cachedVerifier, type VerifiedToken } from './access-token.ts';
 import { serviceCaller } from './caller.ts';
@@ -51,6 +51,7 @@ describe('a token', () => {
       permissions: ['deleteTicket'],
       teams: [1, 2],
       skills: { tagIds: [3], excludedTagIds: [4], restricted: true },
+      expiresAt: decodeJwt(token).exp,
     });
   });
 
