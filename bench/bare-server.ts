@@ -1,5 +1,6 @@
 import { fastify } from 'fastify';
 import { mongo } from 'mongoose';
+import { addSettingsRoutes } from './bare-settings-routes.ts';
 import type { BareTicket } from './bare-tickets.ts';
 import { bareDatabase } from './dataset.ts';
 import { addOneRoundTripRoutes } from './one-round-trip-routes.ts';
@@ -11,6 +12,7 @@ const client = await mongo.MongoClient.connect(uri, { maxPoolSize: 50 });
 const tickets = client.db(bareDatabase).collection<BareTicket>('tickets');
 const app = fastify({ logger: false, bodyLimit: 50_000_000 });
 addSameWorkRoutes(app, tickets);
+addSettingsRoutes(app, client);
 await app.register(async (scope) => addOneRoundTripRoutes(scope, tickets), { prefix: '/one-round-trip' });
 
 const address = await app.listen({ host: '127.0.0.1', port: 0 });

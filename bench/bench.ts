@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
-import { startBare } from './bare-process.ts';
+import { type BareProcess, startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { tagCount } from './dataset.ts';
 import { measureEvents } from './events.ts';
@@ -14,6 +14,7 @@ import { printOperations } from './operation-table.ts';
 import { operationNames } from './operations.ts';
 import { growthFigures, loadSet, measureReads } from './read-growth.ts';
 import { openRoundTripCounter } from './round-trips.ts';
+import { measureSettings, settingsNames } from './settings.ts';
 import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
 
@@ -23,7 +24,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${operationNames.join(', ')}, events, attacks
+  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, attacks
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
@@ -66,7 +67,7 @@ function readOptions(): BenchOptions | undefined {
     options: {
       tickets: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: '4' },
-      only: { type: 'string', default: [...operationNames, 'events', 'attacks'].join(',') },
+      only: { type: 'string', default: [...operationNames, ...settingsNames, 'events', 'attacks'].join(',') },
       profile: { type: 'boolean', default: false },
       servers: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -94,6 +95,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     await prepare(bench);
     const hasOperations = operationNames.some((name) => options.only.includes(name));
     const { operations, figures } = hasOperations ? await measureApi(bench) : { operations: [], figures: [] };
+    if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
     const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
     if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
@@ -116,13 +118,8 @@ async function prepare(bench: Bench): Promise<void> {
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */
 async function measureApi(bench: Bench): Promise<Results> {
-  const { tickets, seconds, only, profiles } = bench.options;
-  const environment = Object.fromEntries(
-    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableOf(name, 'ROLES'), 'api']),
-  );
-  const system = await start(bench, { profiles, environment });
-  const bare = await startBare(system.mongodbUri, system.processes.engine ?? 0);
-  bench.stops.push(bare.stop);
+  const { tickets, seconds, only } = bench.options;
+  const { system, bare } = await startApiAndBare(bench);
   const plan = { seconds, progress };
   const smallSet = await loadSet(system, smallCount, plan);
   const small = { count: smallCount, latencies: await measureReads(system, smallSet, plan) };
@@ -141,6 +138,25 @@ async function measureApi(bench: Bench): Promise<Results> {
   }));
   await stopProcesses(bench);
   return { operations, figures: [...memory, ...growthFigures(small, large)] };
+}
+
+/** Starts the system with the API only, and the bare routes on its engine. */
+async function startApiAndBare(bench: Bench): Promise<{ system: BenchSystem; bare: BareProcess }> {
+  const environment = Object.fromEntries(
+    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableOf(name, 'ROLES'), 'api']),
+  );
+  const system = await start(bench, { profiles: bench.options.profiles, environment });
+  const bare = await startBare(system.mongodbUri, system.processes.engine ?? 0);
+  bench.stops.push(bare.stop);
+  return { system, bare };
+}
+
+async function measureSettingsReads(bench: Bench): Promise<Figure[]> {
+  const { seconds, only } = bench.options;
+  const { system, bare } = await startApiAndBare(bench);
+  const figures = await measureSettings(system, bare, { seconds, only, progress });
+  await stopProcesses(bench);
+  return figures;
 }
 
 async function measureEventFlow(bench: Bench): Promise<Figure[]> {

@@ -35,13 +35,37 @@ async function start(port: number): Promise<ChildProcess> {
   return child;
 }
 
-test('kill -9 of the whole system during writes loses no acknowledged ticket', { timeout: 120_000 }, async () => {
+/** A reader of the feed that survives the system, and continues with the cursor that it had. */
+function feedReader(url: string, headers: Record<string, string>) {
+  const seen: string[] = [];
+  let cursor = '';
+  /** Reads a page. Returns whether there were events; undefined if the system does not respond. */
+  const readPage = async (): Promise<boolean | undefined> => {
+    const response = await fetch(`${url}/event?limit=20${cursor && `&after=${cursor}`}`, { headers }).catch(
+      () => undefined,
+    );
+    if (response?.status === 503) return undefined;
+    const page = await response?.json().catch(() => undefined);
+    if (!response || page === undefined) return undefined;
+    expect([response.status, page]).toEqual([200, expect.objectContaining({ next: expect.any(String) })]);
+    const { events, next } = page as { events: { ticketId: number; version: number }[]; next: string };
+    seen.push(...events.map(({ ticketId, version }) => `${ticketId}/${version}`));
+    cursor = next;
+    return events.length > 0;
+  };
+  return { seen, readPage };
+}
+
+test('kill -9 of the whole system during writes loses no acknowledged ticket, and no event of the feed', {
+  timeout: 240_000,
+}, async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const claims = { sub: '900', kind: 'serviceWorker', roleId: 2 };
+  const claims = { sub: '900', kind: 'serviceWorker', roleId: 2, permissions: ['manageWebhooks'] };
   const token = await signToken(developmentKeys(data).issuerKeyFile, claims, 3600);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const acknowledged: number[] = [];
+  const reader = feedReader(url, headers);
   for (let round = 0; round < 3; round++) {
     const child = await start(port);
     const before = acknowledged.length;
@@ -57,12 +81,15 @@ test('kill -9 of the whole system during writes loses no acknowledged ticket', {
         }
       }
     });
+    const reading = (async () => {
+      while (!isKilled) await reader.readPage();
+    })();
     await expect
       .poll(() => acknowledged.length - before, { timeout: 20_000, interval: 5 })
       .toBeGreaterThan(60 + round * 37);
     child.kill('SIGKILL');
     isKilled = true;
-    await Promise.all(writers);
+    await Promise.all([...writers, reading]);
   }
   const child = await start(port);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);
@@ -74,6 +101,17 @@ test('kill -9 of the whole system during writes loses no acknowledged ticket', {
     await response.arrayBuffer();
   }
   expect(lost).toEqual([]);
+  const created = acknowledged.map((id) => `${id}/1`);
+  await expect
+    .poll(async () => ((await reader.readPage()) ? 1 : created.filter((name) => !reader.seen.includes(name)).length), {
+      timeout: 60_000,
+      interval: 5,
+    })
+    .toBe(0);
+  const fromTheBeginning = feedReader(url, headers);
+  while (await fromTheBeginning.readPage());
+  expect(new Set(reader.seen)).toEqual(new Set(fromTheBeginning.seen));
+  expect(fromTheBeginning.seen).toHaveLength(new Set(fromTheBeginning.seen).size);
   child.kill('SIGTERM');
   await new Promise((resolve) => child.once('exit', resolve));
 });

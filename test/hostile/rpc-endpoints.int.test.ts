@@ -26,7 +26,8 @@ const clients = new Map<string, HostileClient>();
 let admin: string;
 
 beforeAll(async () => {
-  system = await startSystem({ limits: { bodyMs, goAwayMs: 300, anonymousCalls: 5 } });
+  // Streams that have no end are refused, so that every call of these tests ends.
+  system = await startSystem({ limits: { bodyMs, goAwayMs: 300, anonymousCalls: 5, followersOfCaller: 0 } });
   for (const entry of rpcServices) {
     const client = hostileClient(system.portsOf(entry.name));
     clients.set(entry.name, client);

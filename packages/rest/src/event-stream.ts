@@ -16,6 +16,8 @@ export type WriteEvent = (message: Message) => string;
 /**
  * Compiles how the messages of a method are written as server-sent events. A message without data only sets the id with
  * which a client continues.
+ *
+ * Source: docs/reference/api.md, Feed of changes.
  */
 export function eventWriter(method: DescMethod, rule: RestRule): WriteEvent {
   const { id = '', data = '', type = '' } = rule.eventStream ?? {};

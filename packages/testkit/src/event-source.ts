@@ -21,6 +21,8 @@ export interface EventSourceClient {
   comments(): number;
   /** The body of a response that is no stream. */
   body(): Promise<string>;
+  /** Reads no more bytes. */
+  pause(): void;
   /** Leaves, as a client whose process is killed. */
   close(): void;
 }
@@ -48,6 +50,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
     },
     comments: () => commentCount,
     body: () => text(response),
+    pause: () => void response.socket.pause(),
     close: () => void outgoing.destroy(),
   };
 }

@@ -74,7 +74,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
           call.responseBegan();
           reply.send(
             isEventStream(reply.getHeader('content-type'))
-              ? endedBy(options.closing, response.stream)
+              ? endedBy(options.closing, response.stream, reply)
               : response.stream,
           );
         },
@@ -109,12 +109,20 @@ function isEventStream(header: unknown): boolean {
   return typeof header === 'string' && header.toLowerCase().includes('text/event-stream');
 }
 
-/** The same bytes, which end early when the signal aborts: the client has a whole response and connects elsewhere. */
-function endedBy(closing: AbortSignal, source: Readable): Readable {
+/** How long a client has to read the rest of a stream that has ended. */
+const unreadMs = 2_000;
+
+/**
+ * The same bytes, which end early when the signal aborts: the client has a whole response and connects elsewhere. A client
+ * that does not read loses its connection.
+ */
+function endedBy(closing: AbortSignal, source: Readable, reply: FastifyReply): Readable {
   const bytes = new PassThrough();
   const end = () => {
     source.unpipe(bytes);
     bytes.end();
+    const timer = setTimeout(() => reply.raw.destroy(), unreadMs);
+    onClosed(reply, () => clearTimeout(timer));
   };
   source.once('error', (error) => bytes.destroy(error));
   source.pipe(bytes);

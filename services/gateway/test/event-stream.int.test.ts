@@ -74,6 +74,36 @@ it('counts a stream as one request in flight', async () => {
   for (const { client } of streams) client.close();
 });
 
+it('ends the connection of a client that does not read when it stops', async () => {
+  const other = await startHarness({ DRAIN_MS: '0' });
+  const { client, response } = await openStream(other);
+  await client.next();
+  client.pause();
+  // More than all buffers between the service and the client hold.
+  const fill = () => {
+    while (!response.destroyed && response.write('x'.repeat(1024 * 1024)));
+    response.once('drain', fill);
+  };
+  fill();
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const sent = response.socket?.bytesWritten ?? 0;
+        const isBlocked = sent === before;
+        before = sent;
+        return isBlocked;
+      },
+      { interval: 300 },
+    )
+    .toBe(true);
+  const startedAt = performance.now();
+  await other.gateway.stop();
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  await other.stub.close();
+  other.identity.remove();
+});
+
 it('ends its streams when it stops, so that they look complete to the client', async () => {
   const other = await startHarness({ DRAIN_MS: '200' });
   const { client, request } = await openStream(other);

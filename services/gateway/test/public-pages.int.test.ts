@@ -50,6 +50,15 @@ describe('the OpenAPI document', () => {
   });
 });
 
+it('serves the AsyncAPI document without a credential, to GET and HEAD', async () => {
+  const response = await get('/asyncapi.json');
+  expect(response).toMatchObject({ status: 200, json: { asyncapi: '3.0.0', info: { title: 'Ticketing events' } } });
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  const head = await harness.callBare('HEAD', '/asyncapi.json');
+  expect(head).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+  expect((await harness.callBare('POST', '/asyncapi.json')).headers.allow).toBe('GET, HEAD');
+});
+
 describe('the reference page', () => {
   it('loads everything from the gateway', async () => {
     for (const path of ['/docs', '/docs/']) {

@@ -193,7 +193,14 @@ test('a process that stops ends its streams, and the client continues at another
   const url = `http://127.0.0.1:${instance.ports.http}`;
   const client = await follow({ url });
   const last = await client.nextData();
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${instance.ports.grpc}` });
+  const token = await settings.identity.issuerToken({ permissions: ['manageWebhooks'] });
+  const headers = { authorization: `Bearer ${token}` };
+  const messages = createClient(EventService, transport).followEvents({}, { headers })[Symbol.asyncIterator]();
+  await messages.next();
+  await messages.next();
   const stopped = instance.stop();
+  expect(await messages.next()).toMatchObject({ done: true });
   expect(await client.next()).toBeUndefined();
   await stopped;
   await append(ticketChanged(1, 2));

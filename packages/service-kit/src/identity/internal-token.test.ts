@@ -91,10 +91,30 @@ describe('a token is refused', () => {
     ['whose time of issue is a text', () => sign('gateway', { iat: 'now' })],
     ['that was issued in the future', () => sign('gateway', { iat: Math.floor(Date.now() / 1000) + 60 })],
     ['whose caller claims to be a service', () => sign('gateway', { caller: serviceCaller('tickets') })],
+    ['whose caller expires at a text', () => sign('gateway', { caller: { ...user, expiresAt: 'never' } })],
     ['without a key id', () => sign('gateway', {}, { kid: undefined })],
     ['that is not a JWT', async () => 'x.y.z'],
   ])('%s', async (_, makeToken) => {
     await expect(verify(await makeToken())).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+});
+
+describe('the expiry of a caller', () => {
+  it.each([
+    ['that is not in its token, as another version sends it', undefined],
+    ['that is null', null],
+  ])('%s, is that of the internal token', async (_, expiresAt) => {
+    const now = Math.floor(Date.now() / 1000);
+    const token = await new SignJWT({
+      caller: { ...user, expiresAt },
+      iss: 'gateway',
+      aud: 'tickets',
+      iat: now,
+      exp: now + 30,
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'gateway', typ: 'internal+jwt' })
+      .sign(keyOf.gateway as KeyObject);
+    expect((await verify(token)).caller.expiresAt).toBe(now + 30);
   });
 });
 

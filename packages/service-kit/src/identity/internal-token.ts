@@ -85,8 +85,8 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
  */
 function forwardedCaller(value: unknown, tokenExpiresAt: number): Caller {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
-  const { profileId, expiresAt: given, ...claims } = value as Record<string, unknown>;
-  const expiresAt = given ?? tokenExpiresAt;
-  if (typeof expiresAt !== 'number') throw invalidToken('has malformed claims');
-  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' }, expiresAt);
+  const { profileId, expiresAt, ...claims } = value as Record<string, unknown>;
+  const until = expiresAt ?? tokenExpiresAt;
+  if (typeof until !== 'number') throw invalidToken('has malformed claims');
+  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' }, until);
 }

@@ -1,4 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
+import { isEventStream } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
@@ -53,7 +54,10 @@ export function limitHandlers(
   return implementations.map(({ service, handlers, streams }) => ({
     service,
     handlers: new Map([...handlers].map(([method, handler]) => [method, limited(handler)])),
-    streams: new Map([...streams].map(([method, stream]) => [method, limitedStream(stream)])),
+    streams: new Map(
+      // Streams without an end have a limit of their own.
+      [...streams].map(([method, stream]) => [method, isEventStream(method) ? stream : limitedStream(stream)]),
+    ),
   }));
 }
 

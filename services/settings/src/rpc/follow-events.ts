@@ -11,6 +11,8 @@ import type { StoredEvent } from '../store/event-store.ts';
 /** After how many events that a filter does not match a follower gets a new cursor. */
 const silentEvents = 1_000;
 const day = 24 * 3_600_000;
+/** How long a client has to read the rest of a stream that has ended. */
+const unreadMs = 2_000;
 
 /**
  * Returns the events after a cursor and then each new one, until the caller leaves, its token expires or the process
@@ -27,6 +29,7 @@ export async function* followEvents(
   const expiry = expiryOf(call, context);
   try {
     const ended = AbortSignal.any([call.gone, context.closing, expiry.signal]);
+    endUnreadResponse(call, ended);
     const { after } = await startOfFollower(context, call, request);
     yield response(after);
     yield* eventsAfter(after, context, filterOf(request), ended);
@@ -62,6 +65,20 @@ async function* eventsAfter(
   } finally {
     stopFollowing();
   }
+}
+
+/**
+ * Ends the response soon after the stream has to end, if its client does not read: then nobody asks this handler for its
+ * next message, and the process could not stop.
+ */
+function endUnreadResponse(call: Call, ended: AbortSignal): void {
+  const end = () => {
+    if (call.gone.aborted) return;
+    const timer = setTimeout(() => call.endResponse(), unreadMs);
+    call.gone.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  };
+  if (ended.aborted) end();
+  else ended.addEventListener('abort', end, { once: true });
 }
 
 function startOfFollower({ events }: Context, call: Call, { after }: FollowEventsRequest) {
