@@ -7,7 +7,7 @@ export const guidePath = join(import.meta.dirname, '../../docs/webhooks.md');
 /** A block of code in docs/webhooks.md. */
 interface Snippet {
   language: string;
-  /** What follows the language: a file name, or `no-run`. */
+  /** What follows the language; empty if nothing does. */
   name: string;
   code: string;
 }
