@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
@@ -110,6 +111,18 @@ describe('npm run webhook:listen', () => {
     expect(await deliver(url, ofSize(65_536))).toBe(204);
     expect(await deliver(url, ofSize(65_537))).toBe(413);
     expect((await lines(2))[1]).toContain('a body of more than 64 KiB → 413');
+  });
+
+  it('survives a sender that leaves before its body is complete', async () => {
+    const { url, lines } = await listen();
+    const { port } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 10\r\n\r\nhalf`);
+    // The receiver has begun to read.
+    await once(socket, 'data');
+    socket.destroy();
+    expect(await deliver(url, event)).toBe(204);
+    expect(await lines(1)).toHaveLength(1);
   });
 
   it('prints nothing of a sender that could control the terminal', async () => {

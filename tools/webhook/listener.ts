@@ -20,18 +20,14 @@ const maxBodyBytes = 64 * 1024;
  *
  * Errors: an Error for a secret that is not one.
  */
-export function webhookListener(
-  { secret, status, failRate }: ListenerOptions,
-  print: (line: string) => void,
-  random: () => number = Math.random,
-): Server {
+export function webhookListener({ secret, status, failRate }: ListenerOptions, print: (line: string) => void): Server {
   const webhook = new Webhook(secret);
   const server = createServer(async (request, response) => {
     const body = await readBody(request).catch(() => 'ended' as const);
     // The sender has closed the connection before the body was complete.
     if (body === 'ended') return;
     const problem = problemOf(webhook, request, body);
-    const sent = problem?.status ?? (random() < failRate ? 500 : status);
+    const sent = problem?.status ?? (Math.random() < failRate ? 500 : status);
     print(lineOf(request, body, problem?.detail ?? 'verified', sent));
     respond(response, sent);
   });
