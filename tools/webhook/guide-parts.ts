@@ -1,0 +1,111 @@
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import {
+  ActorSchema,
+  ChangeCauseSchema,
+  FieldChangeSchema,
+  type TicketChanged,
+  TicketChangedSchema,
+  TicketChangeTypeSchema,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { commentsOf } from '@ticketing/rest/comments.ts';
+import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+import { fieldChanges } from '../../services/tickets/src/domain/ticket-event.ts';
+import { initialTicket, ticketFieldNames } from '../../services/tickets/src/domain/ticket-fields.ts';
+import { exampleEvents } from './example-events.ts';
+
+/**
+ * Writes the parts of docs/webhooks.md that follow from the contract, and the examples, into its text: each part between
+ * two comments that name it.
+ *
+ * Errors: an Error for a part that has no place in the text.
+ */
+export function withGuideParts(guide: string): string {
+  return Object.entries(guideParts()).reduce((text, [name, part]) => {
+    const place = new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- end: ${name} -->)`);
+    if (!place.test(text)) throw new Error(`docs/webhooks.md has no place for the part "${name}".`);
+    return text.replace(place, (_all, begin: string, end: string) => `${begin}\n${part}\n\n${end}`);
+  }, guide);
+}
+
+function guideParts(): Record<string, string> {
+  return {
+    types: table(['Type', 'What happened to the ticket'], valueRows(TicketChangeTypeSchema)),
+    data: fieldTable(TicketChangedSchema),
+    changes: fieldTable(FieldChangeSchema),
+    'changed fields': changedFieldTable(),
+    actor: fieldTable(ActorSchema),
+    causes: table(['Cause', 'Meaning'], valueRows(ChangeCauseSchema)),
+    examples: exampleEvents().map(example).join('\n\n'),
+  };
+}
+
+const encodeEvent = messageEncoder(TicketChangedSchema);
+
+/** The body of a delivery, indented to be read. */
+function example(event: TicketChanged): string {
+  const data = encodeEvent(event);
+  const body = { type: data.type, timestamp: data.occurredAt, data };
+  // A change of a field takes one line.
+  const json = JSON.stringify(body, undefined, 2).replace(/\{\s+"field"[\s\S]*?\}/g, (text) =>
+    text.replace(/\s+/g, ' ').replace(/\[ | \]/g, (bracket) => bracket.trim()),
+  );
+  return `\`${data.type}\`:\n\n\`\`\`json\n${json}\n\`\`\``;
+}
+
+function fieldTable({ fields }: DescMessage): string {
+  const rows = fields.map((field) => [`\`${field.jsonName}\``, typeOf(field), commentsOf(field).text]);
+  return table(['Field', 'Type', 'Meaning'], rows);
+}
+
+function valueRows(desc: DescEnum): string[][] {
+  const spellings = spellingsOf(desc);
+  return desc.values
+    .filter(({ number }) => spellings.has(number))
+    .map((value) => [`\`${spellings.get(value.number)}\``, commentsOf(value).text]);
+}
+
+function changedFieldTable(): string {
+  const changes = fieldChanges(ticketFieldNames, initialTicket, initialTicket);
+  const names = (hasValues: boolean) =>
+    changes
+      .filter((change) => 'newValue' in change === hasValues)
+      .map(({ field }) => `\`${field}\``)
+      .join(', ');
+  return table(
+    ['Fields of the ticket', 'In the event'],
+    [
+      [names(true), 'name, old and new value'],
+      [names(false), 'name only'],
+    ],
+  );
+}
+
+function typeOf(field: DescField): string {
+  if (field.fieldKind === 'list') return 'list of objects, see below';
+  const type = field.message ? messageType(field.message) : field.enum ? 'string, see the list' : scalarType(field);
+  return field.presence === FeatureSet_FieldPresence.EXPLICIT ? `${type}, or null` : type;
+}
+
+function messageType({ typeName }: DescMessage): string {
+  if (typeName === 'google.protobuf.Timestamp') return 'string, RFC 3339';
+  return typeName === 'google.protobuf.Value' ? 'string, number or list' : 'object, see below';
+}
+
+function scalarType({ scalar }: DescField): string {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return 'string';
+    case ScalarType.BOOL:
+      return 'boolean';
+    default:
+      return 'integer';
+  }
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const [first, ...others] = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return [first, `|${'---|'.repeat(head.length)}`, ...others].join('\n');
+}
