@@ -47,6 +47,21 @@ describe('an endpoint that responds with 410', () => {
     expect(receiver.received.length).toBeLessThanOrEqual(4);
   });
 
+  it('is not disabled any more when it is paused, and continues from there', async () => {
+    response = { status: 410 };
+    const { id } = await harness.createWebhook({ url: receiver.url });
+    await harness.publish({ ticketId: 1 });
+    await expect.poll(async () => (await read(id)).status).toBe('disabled');
+    const paused = await harness.request('PATCH', `/webhook/${id}`, { status: 'paused' });
+    expect(paused.json.webhook).toMatchObject({ status: 'paused', disabledReason: null });
+    response = { status: 204 };
+    await harness.publish({ ticketId: 2 });
+    await expect.poll(async () => (await harness.deliveries(id)).length).toBe(2);
+    await harness.request('PATCH', `/webhook/${id}`, { status: 'active' });
+    const statuses = async () => (await harness.deliveries(id)).map(({ status }) => status);
+    await expect.poll(statuses).toEqual(['exhausted', 'delivered']);
+  });
+
   it('gets nothing while it is disabled, and what comes after it was enabled', async () => {
     response = { status: 410 };
     const { id } = await harness.createWebhook({ url: receiver.url });

@@ -46,7 +46,8 @@ function changeOf(request: UpdateWebhookRequest): WebhookChange {
     description: { description: request.description ?? null },
     event_types: { eventTypes: request.eventTypes },
     subchannel_ids: { subchannelIds: request.subchannelIds },
-    status: { status: request.status },
+    // It may have been disabled since it was read.
+    status: { status: request.status, disabledReason: null },
   };
   return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
 }
@@ -57,7 +58,8 @@ async function restartOf(
   before: WebhookState,
   { url = before.url, status = before.status }: WebhookChange,
 ): Promise<WebhookChange | undefined> {
-  if (url === before.url && (status === before.status || status === WebhookStatus.PAUSED)) return undefined;
-  if (before.status !== WebhookStatus.DISABLED || status === before.status) return { health: healthy };
-  return { health: healthy, disabledReason: null, afterPosition: (await events.bounds())?.last ?? 0 };
+  const isContinued = status !== before.status && before.status !== WebhookStatus.ACTIVE;
+  if (!isContinued) return url === before.url ? undefined : { health: healthy };
+  if (before.status === WebhookStatus.PAUSED) return { health: healthy };
+  return { health: healthy, afterPosition: (await events.bounds())?.last ?? 0 };
 }

@@ -54,13 +54,17 @@ const { SCHEDULED, DELIVERED, EXHAUSTED } = WebhookDeliveryStatus;
 export function deliveryQueue(connection: Connection): DeliveryQueue {
   const collection = deliveryCollection(connection);
 
-  /** The earliest delivery of each ticket that is not due yet. */
-  async function firstWaiting(webhookId: number, tickets: readonly number[], now: number) {
-    const filter = { webhookId, ticketId: { $in: [...tickets] }, isPending: true, dueAt: { $gt: now } };
-    const projection = { _id: 0, ticketId: 1, position: 1, dueAt: 1 };
-    const found = collection.find(filter, { projection }).hint(byTicket);
+  /** The earliest pending delivery of each ticket that is before one of the found deliveries, and not among them. */
+  async function firstWaiting(webhookId: number, found: readonly DeliveryDocument[]) {
+    const tickets = [...new Set(found.flatMap(({ ticketId }) => ticketId ?? []))];
     const first = new Map<number | null, Waiting>();
-    for await (const { ticketId, ...waiting } of found) {
+    const last = found.at(-1);
+    if (!last || tickets.length === 0) return first;
+    const isFound = new Set(found.map(({ position }) => position));
+    const filter = { webhookId, ticketId: { $in: tickets }, isPending: true, position: { $lt: last.position } };
+    const projection = { _id: 0, ticketId: 1, position: 1, dueAt: 1 };
+    for await (const { ticketId, ...waiting } of collection.find(filter, { projection }).hint(byTicket)) {
+      if (isFound.has(waiting.position)) continue;
       if (waiting.position < (first.get(ticketId)?.position ?? Number.POSITIVE_INFINITY)) first.set(ticketId, waiting);
     }
     return first;
@@ -93,15 +97,15 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
         const filter: mongo.Filter<DeliveryDocument> = { webhookId, isPending: true, dueAt: { $lte: now } };
         if (exceptTickets.length > 0) filter.ticketId = { $nin: [...exceptTickets] };
         const found = await collection.find(filter).sort({ position: 1 }).hint(byPosition).limit(limit).toArray();
-        const tickets = new Set(found.flatMap(({ ticketId }) => ticketId ?? []));
-        const waiting =
-          tickets.size > 0 ? await firstWaiting(webhookId, [...tickets], now) : new Map<number, Waiting>();
+        const waiting = await firstWaiting(webhookId, found);
         const isBlocked = ({ ticketId, position }: DeliveryDocument) =>
           ticketId !== null && position > (waiting.get(ticketId)?.position ?? Number.POSITIVE_INFINITY);
         const blocked = new Set(found.filter(isBlocked).map(({ ticketId }) => ticketId));
         await postpone(webhookId, now, new Map([...waiting].filter(([ticketId]) => blocked.has(ticketId))));
         const deliveries = found.filter((one) => !isBlocked(one)).map(deliveryOf);
-        return { deliveries, mayHaveMore: found.length === limit };
+        // One for which others wait can have become due since the first read.
+        const hasBecomeDue = [...blocked].some((ticketId) => (waiting.get(ticketId)?.dueAt ?? 0) <= now);
+        return { deliveries, mayHaveMore: found.length === limit || hasBecomeDue };
       }),
     record: (results) =>
       storeCall(async () => {
