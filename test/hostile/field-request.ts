@@ -10,8 +10,9 @@ import {
 } from '@bufbuild/protobuf';
 import { ConnectError, type Transport } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
-import { restRuleOf, rulesOf, spellingsOf } from '@ticketing/rest/options.ts';
+import { jsonFormOf, restRuleOf, rulesOf, spellingsOf } from '@ticketing/rest/options.ts';
 import { type Binding, bindingOf } from '@ticketing/rest/request-reader.ts';
+import { withoutShownOnce } from '@ticketing/rest/shown-once.ts';
 
 /** A request as an object with the names of the fields in JSON. */
 export type FieldRequest = JsonObject;
@@ -132,6 +133,8 @@ function smallestValue(field: DescField, api: Api, choice: number) {
   if (field.message?.typeName === 'google.protobuf.Timestamp') return '2026-01-01T00:00:00Z';
   if (field.message) return smallestRequest(field.message, api, choice);
   if (rules.minimum !== undefined || rules.maximum !== undefined) return Number(rules.minimum ?? 1);
+  // Such a text has no format in its contract: the service itself says what is wrong with it.
+  if (field.name === 'url') return 'https://example.org';
   if (rules.format) return { email: 'a@example.org', uri: 'https://example.org' }[rules.format] ?? anyId;
   return rules.in[0] ?? String.fromCharCode(97 + choice).repeat(rules.minLength ?? 1);
 }
@@ -142,6 +145,23 @@ export function idFor(field: DescField): string | number {
 }
 
 const anyId = '00000000-0000-4000-8000-000000000000';
+
+/** The body of a response when it is sent again: what is shown only once is not in it. */
+export function replayedBody(method: DescMethod, body: unknown): unknown {
+  if (Array.isArray(body)) return body.map((message: Message) => withoutShownOnce(method.output, message));
+  if (typeof body !== 'string') return body;
+  const hidden = shownOnceIn(method.output);
+  return JSON.stringify(JSON.parse(body, (key, value) => (hidden.includes(key) ? null : value)));
+}
+
+function shownOnceIn(message: DescMessage, seen = new Set<DescMessage>()): string[] {
+  if (seen.has(message)) return [];
+  seen.add(message);
+  return message.fields.flatMap((field) => {
+    if (jsonFormOf(field).shownOnce) return field.jsonName;
+    return field.message ? shownOnceIn(field.message, seen) : [];
+  });
+}
 
 function bindingOfMethod(method: DescMethod): Binding {
   const rule = restRuleOf(method);

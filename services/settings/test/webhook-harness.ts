@@ -13,7 +13,6 @@ import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import {
   type HarnessOptions,
@@ -83,7 +82,8 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
   const deliveries: WebhookHarness['deliveries'] = async (webhookId, query = '') => {
     const response = await request('GET', `/webhook/${webhookId}/delivery?limit=1000${query}`);
     expect(response.status, response.text).toBe(200);
-    return response.json.deliveries.toReversed();
+    // Deliveries of one moment are listed in any order; the ids of the test's events are in the order of the events.
+    return response.json.deliveries.toSorted(byEventId);
   };
   return {
     ...harness,
@@ -130,10 +130,16 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
   };
 }
 
+let lastEvent = 0;
+
+function byEventId(left: { eventId: string }, right: { eventId: string }): number {
+  return left.eventId < right.eventId ? -1 : 1;
+}
+
 function changeMessage({ ticketId, ...fields }: EventFields) {
   const time = Math.floor(Date.now() / 1000);
   const event = create(TicketChangedSchema, {
-    eventId: timeOrderedId('evt'),
+    eventId: `evt_${String(++lastEvent).padStart(6, '0')}`,
     type: TicketChangeType.TICKET_UPDATED,
     version: 1,
     cause: ChangeCause.REQUEST,

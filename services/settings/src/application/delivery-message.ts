@@ -35,6 +35,5 @@ const timestampAt = (ms: number) => timestampOf(Math.floor(ms / 1000));
 
 /** About how many bytes the JSON of a delivery has. */
 export function deliverySize({ attempts }: Delivery): number {
-  // A character of a response can take six bytes in JSON.
-  return attempts.reduce((sum, { responseStart }) => sum + 300 + 6 * (responseStart?.length ?? 0), 500);
+  return attempts.reduce((sum, { responseStart }) => sum + 300 + Buffer.byteLength(JSON.stringify(responseStart)), 500);
 }

@@ -14,16 +14,20 @@ const maxAgeMs = 250;
 /** Caches the endpoints. */
 export function endpointCache({ all }: Pick<WebhookStore, 'all'>): EndpointCache {
   let cached: { endpoints: ReadonlyMap<number, WebhookState>; readAt: number } | undefined;
+  let invalidations = 0;
   const refresh = sharedRead(async () => {
     const readAt = performance.now();
-    cached = { endpoints: new Map((await all()).map((webhook) => [webhook.id, webhook])), readAt };
-    return cached.endpoints;
+    const before = invalidations;
+    const endpoints = new Map((await all()).map((webhook) => [webhook.id, webhook]));
+    if (invalidations === before) cached = { endpoints, readAt };
+    return endpoints;
   });
   return {
     async read() {
       return cached && performance.now() - cached.readAt < maxAgeMs ? cached.endpoints : refresh();
     },
     invalidate() {
+      invalidations += 1;
       cached = undefined;
     },
   };

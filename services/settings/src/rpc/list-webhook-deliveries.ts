@@ -9,9 +9,12 @@ import { isLargePage, maxPageBytes, requirePageSize } from '@ticketing/store/pag
 import type { Context } from '../application/context.ts';
 import { deliveryMessage, deliverySize } from '../application/delivery-message.ts';
 import { findWebhook } from '../application/find-webhook.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import type { DeliveryPage, DeliveryStore } from '../store/delivery-store.ts';
 
 /** About what a delivery takes whose attempts have long responses. */
 const expectedBytes = 16 * 1024;
+const batchSize = 100;
 
 /**
  * Lists the deliveries to a webhook endpoint, the newest first.
@@ -29,7 +32,7 @@ export async function listWebhookDeliveries(
   const boundTo = { webhook: id, status: status ?? null };
   const afterId = cursor === undefined ? undefined : String(cursors.read(cursor, boundTo).value);
   await pages.take(callerKey(call.caller), Math.min(limit * expectedBytes, maxPageBytes), call);
-  const found = await deliveries.list(id, { status, afterId, limit: limit + 1 });
+  const found = await readUpTo(deliveries, id, { status, afterId, limit: limit + 1 });
   const page = found.slice(0, limit);
   const sizes = page.map(deliverySize);
   requirePageSize(sizes);
@@ -42,4 +45,17 @@ export async function listWebhookDeliveries(
     ...(last ? { nextCursor: cursors.write({ ...position, value: last.id }, boundTo) } : {}),
   };
   return isLargePage(sizes) ? markAsLarge(response) : response;
+}
+
+/** Reads a page in batches, and no further when it has become too large. */
+async function readUpTo(deliveries: DeliveryStore, id: number, page: DeliveryPage): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  for (let bytes = 0; found.length < page.limit && bytes <= maxPageBytes; ) {
+    const limit = Math.min(batchSize, page.limit - found.length);
+    const batch = await deliveries.list(id, { ...page, afterId: found.at(-1)?.id ?? page.afterId, limit });
+    found.push(...batch);
+    bytes += batch.reduce((sum, delivery) => sum + deliverySize(delivery), 0);
+    if (batch.length < limit) break;
+  }
+  return found;
 }
