@@ -119,7 +119,7 @@ describe('npm start', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
     const demo = await outcome(run('demo.ts', ['--port', new URL(url).port]));
     expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('→ 200 OK') });
-  });
+  }, 60_000);
 
   it('does not run in production', async () => {
     for (const script of ['start.ts', 'token.ts']) {

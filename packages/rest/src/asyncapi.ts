@@ -160,7 +160,7 @@ function addWebhooks(document: AsyncApiDocument, notifications: DescribedNotific
     channel: {
       // There is no address: it is known at run time only.
       description:
-        'Requests to the URL of a webhook endpoint (Standard Webhooks 1.0.0). Only a 2xx response is a success; others are repeated for three days.',
+        'Requests to the URL of a webhook endpoint (Standard Webhooks 1.0.0). Only a 2xx response is a success; others are repeated for 24 hours.',
     },
     operation: {
       summary: 'Sends changes of tickets to the webhook endpoints',

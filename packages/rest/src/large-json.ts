@@ -13,7 +13,7 @@ export interface LargeJson {
   check(caller: string, body: Uint8Array): Promise<{ body: Uint8Array; violations: readonly Violation[] }>;
   /** Writes a value as `JSON.stringify` does. Never fails because of the thread: the change was made already. */
   write(caller: string, value: unknown): string | Promise<Buffer>;
-  /** Ends the thread, after which everything is done at once. */
+  /** Ends the thread. Large bodies are refused afterwards; values are written at once. */
   close(): Promise<void>;
 }
 

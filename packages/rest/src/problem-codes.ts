@@ -28,7 +28,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   410: [],
   412: ['stale_version'],
   413: ['body_too_large'],
-  415: ['unsupported_media_type'],
+  415: ['unsupported_media_type', 'unsupported_encoding'],
   422: ['idempotency_key_reused'],
   429: ['rate_limited', 'too_many_at_once', 'idempotency_budget_exceeded'],
   500: ['internal'],
@@ -36,6 +36,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   503: [
     ...['store_unavailable', 'bus_unavailable', 'issuer_unavailable', 'dependency_unavailable', 'upstream_unavailable'],
     ...['too_much_at_once', 'bodies_in_flight', 'sandbox_busy', 'sandbox_crashed', 'sandbox_closed', 'not_ready'],
+    ...['json_crashed', 'json_closed'],
   ],
   504: ['deadline_exceeded', 'request_timeout', 'timeout'],
 };

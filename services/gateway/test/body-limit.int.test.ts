@@ -106,7 +106,8 @@ describe('the bodies of one caller together', () => {
     const briefly = () => AbortSignal.timeout(300);
     const left = 8 * mebibyte;
     // While fewer than three are being received, it is accepted, and waits for its body.
-    await expect.poll(async () => (await upload(left + 1, briefly())).status).toBe(429);
+    const attempt = async () => (await upload(left + 1, AbortSignal.timeout(1_500))).status;
+    await expect.poll(attempt, { timeout: 15_000 }).toBe(429);
     const refused = await upload(left + 1, AbortSignal.timeout(5_000));
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', connection: 'close' } });
     expect(JSON.parse(refused.text)).toMatchObject({ code: 'too_many_at_once' });

@@ -120,7 +120,7 @@ describe('a failed delivery', () => {
     const gaps: number[] = [];
     for (let attempts = 1; attempts < 10; attempts += 1) {
       const { nextAttemptAt, attempts: made } = await harness.delivery(id, { status: 'retrying', attempts });
-      gaps.push((Date.parse(nextAttemptAt) - Date.parse(made.at(-1).at)) / 1000);
+      gaps.push((Date.parse(`${nextAttemptAt}Z`) - Date.parse(`${made.at(-1).at}Z`)) / 1000);
       await harness.moveClock({ time: nextAttemptAt });
       await harness.moveClock({ byMs: 1000 });
     }
@@ -162,7 +162,7 @@ describe('a failed delivery', () => {
     const { id } = await harness.createWebhook({ url: receiver.url });
     await harness.publish({ ticketId: 1 });
     const { nextAttemptAt } = await harness.delivery(id, { status: 'retrying' });
-    const waitMs = Date.parse(nextAttemptAt) - Date.now();
+    const waitMs = Date.parse(`${nextAttemptAt}Z`) - Date.now();
     expect(waitMs).toBeGreaterThan(3_590_000);
     expect(waitMs).toBeLessThan(3_602_000);
   });

@@ -17,7 +17,7 @@ import type { WorkerContext } from '../src/dispatcher/endpoint-worker.ts';
 import { deliveryFixture } from '../src/domain/delivery-fixture.ts';
 import { secretBox } from '../src/domain/sealed-text.ts';
 import { healthy } from '../src/domain/webhook-health.ts';
-import { newWebhookSecret, webhookPlace } from '../src/domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../src/domain/webhook-signature.ts';
 import { buildDeliveryIndexes } from '../src/store/delivery-model.ts';
 import { deliveryQueue } from '../src/store/delivery-queue.ts';
 import { deliveryStore } from '../src/store/delivery-store.ts';
@@ -48,7 +48,7 @@ async function setUpEndpoints(versions: number, webhookIds: readonly number[] = 
   await store.collection('webhooks').deleteMany({});
   const received: { url: string; ticketId: number; version: number; id: string }[] = [];
   for (const id of webhookIds) {
-    const sealed = box.seal(newWebhookSecret(systemRuntime), webhookPlace(id));
+    const sealed = box.seal(newWebhookSecret(systemRuntime), webhookBinding(id));
     await webhooks.add({
       ...{ id, url: `https://example.com/${id}`, description: null, eventTypes: [], subchannelIds: [], createdAt: 0 },
       ...{ status: WebhookStatus.ACTIVE, disabledReason: null, afterPosition: 0, health: healthy, epoch: 1 },

@@ -39,7 +39,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
     async () => {
       const now = await document();
       expect(now?.secrets.aiApiKey.keyId).not.toBe(before?.secrets.aiApiKey.keyId);
-      expect(now?.subchannels[0].secrets['/password'].keyId).not.toBe(before?.secrets.aiApiKey.keyId);
+      expect(JSON.parse(now?.subchannels[0].secrets)['/password'].keyId).not.toBe(before?.secrets.aiApiKey.keyId);
       expect(await webhookKeys()).not.toBe(before?.secrets.aiApiKey.keyId);
     },
     { timeout: 10_000 },

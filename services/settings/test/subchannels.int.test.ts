@@ -42,7 +42,7 @@ test('a secret value that is written back as null is kept, and removed with its 
   const { json } = await post({ channel: 'email', name: 'A', data: { user: 'u', password: 'p', token: 't' } });
   const secretsOf = async () => {
     const found = await settings.database.collection('configuration').findOne();
-    return Object.keys(found?.subchannels[0].secrets);
+    return Object.keys(JSON.parse(found?.subchannels[0].secrets));
   };
   expect(json.data).toEqual({ user: 'u', password: null, token: null });
   const changed = await patch(json.id, { data: { ...json.data, user: 'v' } });
@@ -50,8 +50,31 @@ test('a secret value that is written back as null is kept, and removed with its 
   expect(await secretsOf()).toEqual(['/password', '/token']);
   await patch(json.id, { data: { user: 'v', password: null } });
   expect(await secretsOf()).toEqual(['/password']);
-  await patch(json.id, { data: null });
+  await patch(json.id, { data: {} });
   expect(await secretsOf()).toEqual([]);
+});
+
+test('a secret in a list must be given again, because the items may have moved', async () => {
+  const data = { accounts: [{ host: 'a', password: 'p' }] };
+  const { json } = await post({ channel: 'email', name: 'A', data });
+  const again = await patch(json.id, { data: json.data });
+  expect(violationsOf(again)).toEqual(['#/data/accounts/0/password secret_required']);
+  expect((await patch(json.id, { data })).status).toBe(200);
+});
+
+test('takes any JSON as data, and 50 secret values of it', async () => {
+  const data = { 'a\u0000b': 1, x: { _bsontype: 'ObjectId' }, $set: { 'a.b': null } };
+  expect((await post({ channel: 'email', name: 'A', data })).json.data).toEqual(data);
+  const secrets = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 1]));
+  expect((await post({ channel: 'email', name: 'B', data: secrets(50) })).status).toBe(201);
+  expect(violationsOf(await post({ channel: 'email', name: 'C', data: secrets(51) }))).toEqual([
+    '#/data too_many_secrets',
+  ]);
+});
+
+test('refuses a name of spaces', async () => {
+  expect(violationsOf(await post({ channel: 'email', name: '  ' }))).toEqual(['#/name too_short']);
 });
 
 test('a channel has one default at most', async () => {

@@ -9,10 +9,10 @@ const url = 'https://example.com/hook';
 beforeAll(async () => {
   harness = await startWebhookHarness({ variables: { ROLES: 'api' } });
   const subchannel = { id: 4, channel: 1, name: 'Support', isDefault: false, interface: '', enabled: true };
-  const subchannels = [{ ...subchannel, emailTemplateId: null, data: {}, secrets: {} }];
+  const subchannels = [{ ...subchannel, emailTemplateId: null, data: '{}', secrets: '{}' }];
   await harness.database
     .collection<{ _id: number }>('configuration')
-    .insertOne({ _id: 1, version: 1, values: {}, secrets: {}, subchannels } as never);
+    .insertOne({ _id: 1, version: 1, values: '{}', secrets: {}, subchannels } as never);
 });
 
 afterAll(() => harness.stop());

@@ -7,10 +7,15 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 let tickets: TicketsHarness;
 const known = new Map<number, KnownSubchannel>();
 let isKnown = true;
+/** Whether only a fresh read knows the subchannels. */
+let isStale = false;
 
 beforeAll(async () => {
   tickets = await startHarness({
-    settings: async () => ({ ...defaultSettings, subchannels: isKnown ? new Map(known) : undefined }),
+    settings: async (fresh) => {
+      const subchannels = isStale && !fresh ? new Map() : new Map(known);
+      return { ...defaultSettings, subchannels: isKnown ? subchannels : undefined };
+    },
   });
 });
 beforeEach(() => {
@@ -71,6 +76,21 @@ test('a deleted subchannel reads as unset, and is dropped with the next change',
   const stored = await tickets.documentOf(json.id);
   expect(stored).toMatchObject({ subchannelId: null, version: 2 });
   expect(stored.outbox[1].changes).toEqual([expect.objectContaining({ field: 'priority' })]);
+  expect(await read(json.id)).toMatchObject({ interface: 'internal' });
+});
+
+test('a ticket follows the interface of its subchannel', async () => {
+  const { json } = await post({ subchannelId: 1 });
+  known.set(1, { enabled: false, interface: 'smtp' });
+  expect(await read(json.id)).toMatchObject({ subchannelId: 1, interface: 'smtp' });
+});
+
+test('a subchannel that another replica knows already is not dropped', async () => {
+  const { json } = await post({ subchannelId: 1 });
+  isStale = true;
+  await patch(json.id, { priority: 'high' });
+  isStale = false;
+  expect(await tickets.documentOf(json.id)).toMatchObject({ subchannelId: 1, version: 2 });
 });
 
 test('a change that changes nothing does not drop a deleted subchannel', async () => {

@@ -47,8 +47,11 @@ export interface Kit<Own, Settings> {
   tokens: InternalTokens;
   tls: ServiceTls;
   health: Health;
-  /** Reads the settings that the service uses, at most half a second old. Errors: store_unavailable. */
-  settings(): Promise<Settings>;
+  /**
+   * Reads the settings that the service uses, at most half a second old, or as new as any replica has read before.
+   * Errors: store_unavailable.
+   */
+  settings(fresh?: boolean): Promise<Settings>;
   /** The copy of the installation's configuration; undefined for a service whose entry does not read settings. */
   configuration: ConfigurationCopy | undefined;
   /** The limits of its servers. */
@@ -84,7 +87,7 @@ export interface ClientOptions {
 export interface KitOverrides<Settings> {
   runtime?: Runtime;
   limits?: Partial<ServerLimits>;
-  settings?: () => Promise<Settings>;
+  settings?: (fresh?: boolean) => Promise<Settings>;
 }
 
 /** The inputs from which a kit is made. */
@@ -97,7 +100,7 @@ export interface KitOptions<Own, Settings> {
   /** Picks the settings of the service from the configuration of the installation. */
   readSettings(configuration: Configuration): Settings;
   /** Replaces the settings in a test. */
-  settings: (() => Promise<Settings>) | undefined;
+  settings: ((fresh?: boolean) => Promise<Settings>) | undefined;
   wakeRelay(): void;
   /** Aborts when the background work has to end. */
   stopping: AbortSignal;
@@ -146,17 +149,14 @@ export async function openKit<Own, Settings>(
   const { readSettings, ...shared } = options;
   const configuration =
     entry.readsSettings && database
-      ? openConfigurationCopy(
-          database.connection,
-          openClient('settings', ConfigurationService, { timeoutMs: 5_000 }),
-          options.runtime,
-        )
+      ? openConfigurationCopy(database.connection, openClient('settings', ConfigurationService, { timeoutMs: 5_000 }))
       : undefined;
   return {
     ...shared,
     configuration,
     settings:
-      options.settings ?? (async () => readSettings(configuration ? await configuration.read() : defaultConfiguration)),
+      options.settings ??
+      (async (fresh) => readSettings(configuration ? await configuration.read(fresh) : defaultConfiguration)),
     metrics: createMetrics(entry.name),
     pages: openPageBudget(),
     issuer,

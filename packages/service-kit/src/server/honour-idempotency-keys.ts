@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
@@ -50,13 +50,19 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
   return async (call, request) => {
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
-    const fingerprint = digest(method.toString(), toBinary(method.input, request));
+    const key = readKey(header);
+    // The key of the client, which is not stored, so that nobody can try out secrets of a request against the fingerprint.
+    const fingerprint = createHmac('sha256', key)
+      .update(method.toString())
+      .update('\0')
+      .update(toBinary(method.input, request))
+      .digest('base64url');
     const name = callerKey(call.caller);
     const sender = {
       name: digest('caller', name),
       maxBytes: isHuman(call.caller) ? maxBytes.person : maxBytes.machine,
     };
-    const found = await store.claim(digest(name, readKey(header)), fingerprint, sender);
+    const found = await store.claim(digest(name, key), fingerprint, sender);
     if (found.state !== 'claimed') {
       if (found.fingerprint !== fingerprint) throw reused();
       if (found.state === 'erased') throw notFound(found.kind);
@@ -111,7 +117,7 @@ function readKey(header: string): string {
   throw new DomainError('invalid_argument', 'invalid_idempotency_key', detail);
 }
 
-function digest(name: string, content: string | Uint8Array): string {
+function digest(name: string, content: string): string {
   return createHash('sha256').update(name).update('\0').update(content).digest('base64url');
 }
 

@@ -1,11 +1,13 @@
+import type { DescMethod } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
+import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { expect, test } from 'vitest';
 import { limitRpcDeadlines } from './limit-rpc-deadlines.ts';
 
 /** The deadline that reaches Connect. */
-function passedOn(name: string, value: string): string | null {
+function passedOn(name: string, value: string, method: DescMethod = EventService.method.listEvents): string | null {
   const seen: Headers[] = [];
-  const handlers = [(request: { header: Headers }) => seen.push(request.header)];
+  const handlers = [Object.assign((request: { header: Headers }) => seen.push(request.header), { method })];
   limitRpcDeadlines({ handlers } as unknown as ConnectRouter);
   handlers[0]?.({ header: new Headers({ [name]: value }) });
   return seen[0]?.get(name) ?? null;
@@ -33,4 +35,8 @@ test.each([
   ['99999999999', '99999999999'],
 ])('the Connect deadline %s becomes %s', (given, expected) => {
   expect(passedOn('connect-timeout-ms', given)).toBe(expected);
+});
+
+test('a stream without an end keeps the deadline that its client asks for', () => {
+  expect(passedOn('grpc-timeout', '99999999H', EventService.method.followEvents)).toBe('99999999H');
 });

@@ -1,12 +1,15 @@
 import type { ConnectRouter } from '@connectrpc/connect';
+import { isEventStream } from '@ticketing/rest/options.ts';
 import { callDeadlineMs } from './call.ts';
 
 /**
  * Shortens the deadlines that clients ask for to that of the server, for all methods of a router. Connect itself could
- * only refuse a call with a longer one. A deadline that cannot be parsed is left for Connect to refuse.
+ * only refuse a call with a longer one. A deadline that cannot be parsed is left for Connect to refuse. Streams without
+ * an end keep theirs.
  */
 export function limitRpcDeadlines({ handlers }: ConnectRouter): void {
   for (const [index, handler] of handlers.entries()) {
+    if (isEventStream(handler.method)) continue;
     const limited: typeof handler = Object.assign(
       (request: Parameters<typeof handler>[0]) => handler({ ...request, header: shortened(request.header) }),
       handler,

@@ -5,7 +5,6 @@ import {
   ConfigurationSchema,
   type ConfigurationService,
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { sharedRead } from '@ticketing/runtime/shared-read.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openStoredCopy } from '@ticketing/store/stored-copy.ts';
@@ -15,9 +14,9 @@ import { settingsOf } from './known-settings.ts';
 export interface ConfigurationCopy {
   /**
    * The copy, at most half a second old; `defaultConfiguration` itself before the first copy was made. Errors:
-   * store_unavailable, if it was never read.
+   * store_unavailable, if it was never read. A `fresh` read is as new as what any replica has read before it.
    */
-  read(): Promise<Configuration>;
+  read(fresh?: boolean): Promise<Configuration>;
   /** Reads the configuration from the settings service and stores it, unless the copy is newer. */
   refresh(): Promise<void>;
 }
@@ -31,25 +30,26 @@ export const defaultConfiguration: Configuration = create(ConfigurationSchema, {
 export function openConfigurationCopy(
   connection: Database['connection'],
   settingsService: () => Client<typeof ConfigurationService>,
-  { now }: Pick<Runtime, 'now'>,
 ): ConfigurationCopy {
   const copy = openStoredCopy(connection, 'configuration');
   let newest: Configuration | undefined;
+  // By a clock that never goes back.
   let readAt = Number.NEGATIVE_INFINITY;
   let hasRead = false;
 
   const readAgain = sharedRead(async () => {
     const content = await copy.newerThan(newest?.version ?? -1);
     if (content) newest = fromBinary(ConfigurationSchema, content);
-    readAt = now();
+    readAt = performance.now();
     hasRead = true;
     return newest ?? defaultConfiguration;
   });
 
   return {
-    async read() {
+    async read(fresh = false) {
+      if (fresh) return readAgain();
       const known = newest ?? defaultConfiguration;
-      if (now() - readAt < maxAgeMs) return known;
+      if (performance.now() - readAt < maxAgeMs) return known;
       return hasRead ? readAgain().catch(() => known) : readAgain();
     },
     async refresh() {

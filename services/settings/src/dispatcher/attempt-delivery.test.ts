@@ -11,7 +11,7 @@ import { deliveryFixture } from '../domain/delivery-fixture.ts';
 import { secretBox } from '../domain/sealed-text.ts';
 import type { WebhookState } from '../domain/webhook.ts';
 import { healthy } from '../domain/webhook-health.ts';
-import { newWebhookSecret, webhookPlace } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 
 const box = secretBox([systemRuntime.randomBytes(32)], systemRuntime);
@@ -19,7 +19,7 @@ const secret = newWebhookSecret(systemRuntime);
 const webhook: WebhookState = {
   ...{ id: 1, url: 'https://example.com/hook', description: null, eventTypes: [], subchannelIds: [], createdAt: 0 },
   ...{ status: WebhookStatus.ACTIVE, disabledReason: null, afterPosition: 0, health: healthy, epoch: 1 },
-  secrets: [{ sealed: box.seal(secret, webhookPlace(1)), endsAt: null, requestId: null }],
+  secrets: [{ sealed: box.seal(secret, webhookBinding(1)), endsAt: null, requestId: null }],
 };
 const event = create(TicketChangedSchema, { eventId: 'evt_5', ticketId: 1, actor: { kind: 'Jürgen 🎫' } });
 const delivery = deliveryFixture({ position: 5, event: toBinary(TicketChangedSchema, event) });

@@ -8,7 +8,7 @@ import { parseRetryAfter } from '../domain/retry-schedule.ts';
 import type { SecretBox } from '../domain/sealed-text.ts';
 import { liveSecrets, type WebhookState } from '../domain/webhook.ts';
 import { eventBody, testBody } from '../domain/webhook-body.ts';
-import { signatureHeaders, webhookPlace } from '../domain/webhook-signature.ts';
+import { signatureHeaders, webhookBinding } from '../domain/webhook-signature.ts';
 
 /** What an attempt needs. */
 export interface AttemptContext {
@@ -43,7 +43,7 @@ export async function attemptDelivery(
 ): Promise<AttemptOutcome | undefined> {
   const at = runtime.now();
   const secrets = liveSecrets(webhook.secrets, at).map(({ sealed }) =>
-    secretBox.open(sealed, webhookPlace(webhook.id)),
+    secretBox.open(sealed, webhookBinding(webhook.id)),
   );
   const body = bodyOf(delivery);
   const headers = {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
+import { escapePointer } from '@ticketing/rest/scan-json.ts';
 
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const maxIntervals = 10;
@@ -14,7 +15,7 @@ export function businessHoursProblems(value: JsonValue): ValueProblem[] {
   if (!isObject(value)) return [{ at: '', detail: 'must be an object' }];
   const unknown = Object.keys(value).filter((key) => !['timeZone', 'days', 'holidays'].includes(key));
   return [
-    ...unknown.map((key) => ({ at: `/${key}`, detail: 'is not a part of business hours' })),
+    ...unknown.map((key) => ({ at: `/${escapePointer(key)}`, detail: 'is not a part of business hours' })),
     ...(isTimeZone(value.timeZone) ? [] : [{ at: '/timeZone', detail: 'must be a time zone such as Europe/Berlin' }]),
     ...dayProblems(value.days),
     ...holidayProblems(value.holidays ?? []),
@@ -45,7 +46,7 @@ function isTimeZone(value: JsonValue | undefined): boolean {
 function dayProblems(value: JsonValue | undefined): ValueProblem[] {
   if (!isObject(value)) return [{ at: '/days', detail: 'must be an object with days' }];
   const problems = Object.entries(value).flatMap(([day, intervals]) => {
-    const at = `/days/${day}`;
+    const at = `/days/${escapePointer(day)}`;
     if (!days.includes(day)) return [{ at, detail: `must be one of: ${days.join(', ')}` }];
     return areIntervals(intervals) ? [] : [{ at, detail: 'must be intervals in order, such as [["08:00", "17:00"]]' }];
   });

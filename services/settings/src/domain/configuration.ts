@@ -22,7 +22,7 @@ export interface SubchannelState {
   interface: string;
   enabled: boolean;
   emailTemplateId: number | null;
-  /** Without its secret values, in whose places there is null. */
+  /** Without its secret values, which are null. */
   data: JsonObject;
   /** The secret values of `data`, by JSON Pointer. */
   secrets: Readonly<Record<string, SealedText>>;
@@ -39,8 +39,8 @@ export interface ConfigurationChange {
 /** The configuration of a new installation. */
 export const emptyConfiguration: ConfigurationState = { version: 0, values: {}, secrets: {}, subchannels: [] };
 
-/** The place for which the secret of a setting is encrypted. */
-export const settingPlace = (name: string): string => `setting ${name}`;
+/** What the secret of a setting is bound to. */
+export const settingBinding = (name: string): string => `setting ${name}`;
 
-/** The place for which a secret value of a subchannel is encrypted; `at` is its JSON Pointer in `data`. */
-export const subchannelPlace = (id: number, at: string): string => `subchannel ${id} ${at}`;
+/** What a secret value of a subchannel is bound to; `at` is its JSON Pointer in `data`. */
+export const subchannelBinding = (id: number, at: string): string => `subchannel ${id} ${at}`;

@@ -1,23 +1,28 @@
-import { type ConfigurationChange, type ConfigurationState, settingPlace, subchannelPlace } from './configuration.ts';
+import {
+  type ConfigurationChange,
+  type ConfigurationState,
+  settingBinding,
+  subchannelBinding,
+} from './configuration.ts';
 import type { SealedText, SecretBox } from './sealed-text.ts';
 
 /** Encrypts all secrets with the current key; undefined if they are already. */
 export function encryptAgain(state: ConfigurationState, secretBox: SecretBox): ConfigurationChange | undefined {
   const all = [state.secrets, ...state.subchannels.map(({ secrets }) => secrets)].flatMap(Object.values<SealedText>);
   if (!all.some(secretBox.isOld)) return undefined;
-  const renew = (secrets: Readonly<Record<string, SealedText>>, placeOf: (name: string) => string) =>
+  const renew = (secrets: Readonly<Record<string, SealedText>>, bindingOf: (name: string) => string) =>
     Object.fromEntries(
       Object.entries(secrets).map(([name, sealed]) => {
-        const place = placeOf(name);
-        return [name, secretBox.isOld(sealed) ? secretBox.seal(secretBox.open(sealed, place), place) : sealed];
+        const binding = bindingOf(name);
+        return [name, secretBox.isOld(sealed) ? secretBox.seal(secretBox.open(sealed, binding), binding) : sealed];
       }),
     );
   const subchannels = state.subchannels.map((one) => ({
     ...one,
-    secrets: renew(one.secrets, (at) => subchannelPlace(one.id, at)),
+    secrets: renew(one.secrets, (at) => subchannelBinding(one.id, at)),
   }));
   return {
-    state: { ...state, secrets: renew(state.secrets, settingPlace), subchannels },
+    state: { ...state, secrets: renew(state.secrets, settingBinding), subchannels },
     names: [],
     subchannelIds: [],
   };

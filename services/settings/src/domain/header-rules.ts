@@ -1,4 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
+import { escapePointer } from '@ticketing/rest/scan-json.ts';
 import { isObject, type ValueProblem } from './business-hours.ts';
 
 const maxHeaders = 50;
@@ -17,7 +18,7 @@ export function headerRuleProblems(value: JsonValue): ValueProblem[] {
   const headers = Object.entries(value);
   if (headers.length > maxHeaders) return [{ at: '', detail: `may have ${maxHeaders} headers` }];
   return headers.flatMap(([name, rule]) => {
-    const at = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const at = `/${escapePointer(name)}`;
     if (!headerName.test(name)) return [{ at, detail: 'is not the name of a header' }];
     return rule === true || areTexts(rule) ? [] : [{ at, detail: `must be true or 1 to ${maxValues} texts` }];
   });

@@ -12,10 +12,10 @@ export interface SealedText {
 
 /** Encrypts and decrypts secrets. */
 export interface SecretBox {
-  /** Encrypts a text with the current key, for a place where alone it can be decrypted. */
-  seal(text: string, place: string): SealedText;
-  /** Errors: an Error if the key is unknown, or the text was changed or belongs to another place. */
-  open(sealed: SealedText, place: string): string;
+  /** Encrypts a text with the current key. `boundTo` names what it belongs to: with another name it is not decrypted. */
+  seal(text: string, boundTo: string): SealedText;
+  /** Errors: an Error if the key is unknown, or the text was changed or is bound to another name. */
+  open(sealed: SealedText, boundTo: string): string;
   /** Whether a text is encrypted with another key than the current one. */
   isOld(sealed: SealedText): boolean;
 }
@@ -30,9 +30,9 @@ export function secretBox(keys: readonly Buffer[], { randomBytes }: Pick<Runtime
   if (!current) throw new Error('There is no key for secrets.');
   const [currentId, currentKey] = current;
   return {
-    seal(text, place) {
+    seal(text, boundTo) {
       const iv = randomBytes(ivBytes);
-      const encryption = createCipheriv(cipher, currentKey, iv).setAAD(Buffer.from(place));
+      const encryption = createCipheriv(cipher, currentKey, iv).setAAD(Buffer.from(boundTo));
       const data = Buffer.concat([encryption.update(text, 'utf8'), encryption.final()]);
       return {
         keyId: currentId,
@@ -41,11 +41,11 @@ export function secretBox(keys: readonly Buffer[], { randomBytes }: Pick<Runtime
         data: data.toString('base64'),
       };
     },
-    open({ keyId, iv, tag, data }, place) {
+    open({ keyId, iv, tag, data }, boundTo) {
       const key = byId.get(keyId);
       if (!key) throw new Error(`A secret was encrypted with the key ${keyId}, which is not configured.`);
       const decryption = createDecipheriv(cipher, key, Buffer.from(iv, 'base64'), { authTagLength: 16 });
-      decryption.setAAD(Buffer.from(place)).setAuthTag(Buffer.from(tag, 'base64'));
+      decryption.setAAD(Buffer.from(boundTo)).setAuthTag(Buffer.from(tag, 'base64'));
       return Buffer.concat([decryption.update(Buffer.from(data, 'base64')), decryption.final()]).toString('utf8');
     },
     isOld: ({ keyId }) => keyId !== currentId,

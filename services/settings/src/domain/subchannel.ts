@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import {
   type ConfigurationChange,
   type ConfigurationState,
   type SubchannelState,
-  subchannelPlace,
+  subchannelBinding,
 } from './configuration.ts';
 import type { SealedText, SecretBox } from './sealed-text.ts';
 
@@ -13,6 +13,8 @@ import type { SealedText, SecretBox } from './sealed-text.ts';
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
 
 const maxSubchannels = 200;
+/** Encrypting makes a short value much longer, and all subchannels are in one document. */
+const maxSecrets = 50;
 
 /** Adds a subchannel. Errors: too_many_subchannels, duplicate_subchannel. */
 export function addSubchannel(
@@ -59,6 +61,10 @@ export function requireSubchannel({ subchannels }: ConfigurationState, id: numbe
 /** Adds or replaces a subchannel. If it is the default of its channel, no other one stays the default. */
 function withSubchannel(state: ConfigurationState, changed: SubchannelState): ConfigurationChange {
   const others = state.subchannels.filter(({ id }) => id !== changed.id);
+  if (changed.name === '') throw refused('#/name', 'too_short', 'must have a character that is not a space');
+  if (Object.keys(changed.secrets).length > maxSecrets) {
+    throw refused('#/data', 'too_many_secrets', `may have ${maxSecrets} secret values`);
+  }
   const name = changed.name.toLowerCase();
   if (others.some((one) => one.channel === changed.channel && one.name.toLowerCase() === name)) {
     const detail = 'The channel has a subchannel of this name.';
@@ -73,8 +79,10 @@ function withSubchannel(state: ConfigurationState, changed: SubchannelState): Co
 const secretKey = /pass|secret|token|key|credential/i;
 
 /**
- * Takes the secret values out of `data` and encrypts them; null takes their places. A secret that is given as null keeps
- * the value that is stored in the same place.
+ * Takes the secret values out of `data` and encrypts them; null replaces them. A secret that is given as null keeps the
+ * value that is stored under its path.
+ *
+ * Errors: secret_required for a null in a list, whose items may have moved since they were read.
  */
 function sealData(
   id: number,
@@ -83,23 +91,28 @@ function sealData(
   secretBox: SecretBox,
 ): Pick<SubchannelState, 'data' | 'secrets'> {
   const secrets: Record<string, SealedText> = {};
-  const sealValue = (value: JsonValue, at: string): null => {
-    const place = subchannelPlace(id, at);
+  const sealValue = (value: JsonValue, at: string, isInList: boolean): null => {
+    if (value === null && isInList) throw refused(`#/data${at}`, 'secret_required', 'must be given in a list');
+    const binding = subchannelBinding(id, at);
     const known = before[at];
     const text = JSON.stringify(value);
-    const isKept = known && (value === null || secretBox.open(known, place) === text);
+    const isKept = known && (value === null || secretBox.open(known, binding) === text);
     if (isKept) secrets[at] = known;
-    else if (value !== null) secrets[at] = secretBox.seal(text, place);
+    else if (value !== null) secrets[at] = secretBox.seal(text, binding);
     return null;
   };
-  const strip = (value: JsonValue, at: string): JsonValue => {
-    if (Array.isArray(value)) return value.map((item, index) => strip(item, `${at}/${index}`));
+  const strip = (value: JsonValue, at: string, isInList: boolean): JsonValue => {
+    if (Array.isArray(value)) return value.map((item, index) => strip(item, `${at}/${index}`, true));
     if (typeof value !== 'object' || value === null) return value;
     const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
       const memberAt = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      return [key, secretKey.test(key) ? sealValue(member, memberAt) : strip(member, memberAt)];
+      return [key, secretKey.test(key) ? sealValue(member, memberAt, isInList) : strip(member, memberAt, isInList)];
     });
     return Object.fromEntries(members);
   };
-  return { data: strip(data, '') as JsonObject, secrets };
+  return { data: strip(data, '', false) as JsonObject, secrets };
+}
+
+function refused(pointer: string, code: string, detail: string): DomainError {
+  return invalidInput([{ pointer, code, detail }]);
 }

@@ -1,8 +1,8 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Webhook } from 'standardwebhooks';
 
-/** The place for which the secrets of a webhook endpoint are encrypted. */
-export const webhookPlace = (id: number): string => `webhook ${id}`;
+/** What the secrets of a webhook endpoint are bound to. */
+export const webhookBinding = (id: number): string => `webhook ${id}`;
 
 /** Makes a secret with which deliveries are signed. */
 export function newWebhookSecret({ randomBytes }: Pick<Runtime, 'randomBytes'>): string {

@@ -4,9 +4,9 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { unknownTemplate } from '../application/change-settings.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
+import { unknownTemplate } from '../application/save-settings.ts';
 import { subchannelMessage } from '../application/subchannel-message.ts';
 import { addSubchannel, requireSubchannel } from '../domain/subchannel.ts';
 

@@ -11,7 +11,7 @@ import { requireValidWebhook } from '../application/valid-webhook.ts';
 import { webhookMessage } from '../application/webhook-message.ts';
 import { maxWebhooks } from '../domain/webhook.ts';
 import { healthy } from '../domain/webhook-health.ts';
-import { newWebhookSecret, webhookPlace } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
 
 /**
  * Creates a webhook endpoint. It gets the events that are received from now on.
@@ -28,7 +28,7 @@ export async function createWebhook(
   await requireValidWebhook(context, request);
   const next = () => webhookIds.next();
   const id = idempotency ? await idempotency.reserve('webhook', next) : await next();
-  const sealed = secretBox.seal(newWebhookSecret(runtime), webhookPlace(id));
+  const sealed = secretBox.seal(newWebhookSecret(runtime), webhookBinding(id));
   const isAdded = await webhooks.add({
     id,
     url: request.url ?? '',
@@ -49,7 +49,7 @@ export async function createWebhook(
   }
   // Read anew: a process that has died may have created it for the same request.
   const webhook = await findWebhook(context, id);
-  const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookPlace(id));
+  const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookBinding(id));
   return {
     $typeName: 'ticketing.settings.v1.CreateWebhookResponse',
     webhook: {

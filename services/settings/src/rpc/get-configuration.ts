@@ -1,17 +1,17 @@
 import type { GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { Context } from '../application/context.ts';
 
 /** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
-export async function getConfiguration(context: Context): Promise<GetConfigurationResponse> {
+export async function getConfiguration(context: Context, call: Call): Promise<GetConfigurationResponse> {
   const { version, values, subchannels } = await context.configuration.read();
   return {
     $typeName: 'ticketing.settings.v1.GetConfigurationResponse',
     configuration: {
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
-      // A value may be left of a setting that no longer exists.
-      settings: settingsOf(Object.fromEntries(Object.entries(values).filter(([name]) => knownSettings.has(name)))),
+      settings: settingsOf(usable(values, call)),
       subchannels: subchannels.map(({ id, enabled, interface: name }) => ({
         $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
         id,
@@ -20,4 +20,18 @@ export async function getConfiguration(context: Context): Promise<GetConfigurati
       })),
     },
   };
+}
+
+/** The values that this version accepts. One may be left of a setting that was removed, or that took other values. */
+function usable(values: SettingValues, { log }: Call): SettingValues {
+  const accepted = Object.entries(values).filter(([name, value]) => {
+    try {
+      settingsOf({ [name]: value });
+      return true;
+    } catch (error) {
+      log.warn({ err: error, setting: name }, 'a stored setting is not accepted; its default applies');
+      return false;
+    }
+  });
+  return Object.fromEntries(accepted);
 }

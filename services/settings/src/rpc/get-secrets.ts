@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { settingPlace } from '../domain/configuration.ts';
+import { settingBinding } from '../domain/configuration.ts';
 
 /** Returns secret settings by name to another service. Those that are not set are left out. */
 export async function getSecrets(
@@ -15,7 +15,7 @@ export async function getSecrets(
   const { secrets } = await context.configuration.read();
   const found = names.flatMap((name) => {
     const sealed = secrets[name];
-    return sealed ? [[name, context.secretBox.open(sealed, settingPlace(name))]] : [];
+    return sealed ? [[name, context.secretBox.open(sealed, settingBinding(name))]] : [];
   });
   return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
 }

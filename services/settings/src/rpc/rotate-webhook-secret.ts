@@ -7,7 +7,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { findWebhook } from '../application/find-webhook.ts';
 import { maxLiveSecrets, rotated, type WebhookSecret } from '../domain/webhook.ts';
-import { newWebhookSecret, webhookPlace } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
 
 /**
  * Gives a webhook endpoint a new secret. The secrets before it sign for 24 hours more.
@@ -22,7 +22,7 @@ export async function rotateWebhookSecret(
   const requestId = idempotency?.id ?? null;
   const { sealed } = await rotate(context, id, requestId);
   context.dispatcher?.wakeForEndpoints();
-  const secret = context.secretBox.open(sealed, webhookPlace(id));
+  const secret = context.secretBox.open(sealed, webhookBinding(id));
   return { $typeName: 'ticketing.settings.v1.RotateWebhookSecretResponse', success: true, secret };
 }
 
@@ -33,7 +33,7 @@ async function rotate(context: Context, id: number, requestId: string | null): P
     const webhook = await findWebhook(context, id);
     const made = requestId === null ? undefined : webhook.secrets.find((one) => one.requestId === requestId);
     if (made) return made;
-    const sealed = secretBox.seal(newWebhookSecret(runtime), webhookPlace(id));
+    const sealed = secretBox.seal(newWebhookSecret(runtime), webhookBinding(id));
     const next: WebhookSecret = { sealed, endsAt: null, requestId };
     const secrets = rotated(webhook.secrets, next, runtime.now());
     if (secrets.length > maxLiveSecrets) {

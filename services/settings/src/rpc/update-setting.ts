@@ -3,16 +3,16 @@ import type {
   UpdateSettingResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { setValues } from '../application/change-settings.ts';
 import type { Context } from '../application/context.ts';
+import { saveSettings } from '../application/save-settings.ts';
 
-/** Changes a setting. Errors: as of `setValues`. Source: docs/reference/api.md, Settings. */
+/** Changes a setting. Errors: as of `saveSettings`. Source: docs/reference/api.md, Settings. */
 export async function updateSetting(
   context: Context,
   call: Call,
   { name, value }: UpdateSettingRequest,
 ): Promise<UpdateSettingResponse> {
-  const [setting] = await setValues(context, call, [{ name, value, pointer: '#/value' }]);
+  const [setting] = await saveSettings(context, call, [{ name, value, pointer: '#/value' }]);
   if (!setting) throw new Error('the setting was not changed');
   return { $typeName: 'ticketing.settings.v1.UpdateSettingResponse', success: true, setting };
 }

@@ -3,10 +3,10 @@ import type {
   UpdateSettingsResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { setValues } from '../application/change-settings.ts';
 import type { Context } from '../application/context.ts';
+import { saveSettings } from '../application/save-settings.ts';
 
-/** Changes several settings, all or none. Errors: as of `setValues`. Source: docs/reference/api.md, Settings. */
+/** Changes several settings, all or none. Errors: as of `saveSettings`. Source: docs/reference/api.md, Settings. */
 export async function updateSettings(
   context: Context,
   call: Call,
@@ -17,6 +17,6 @@ export async function updateSettings(
     value,
     pointer: `#/settings/${index}/value`,
   }));
-  const settings = await setValues(context, call, given);
+  const settings = await saveSettings(context, call, given);
   return { $typeName: 'ticketing.settings.v1.UpdateSettingsResponse', success: true, settings };
 }

@@ -3,9 +3,9 @@ import type {
   UpdateSubchannelResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { unknownTemplate } from '../application/change-settings.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
+import { unknownTemplate } from '../application/save-settings.ts';
 import { subchannelMessage } from '../application/subchannel-message.ts';
 import { changeSubchannel, requireSubchannel, type SubchannelInput } from '../domain/subchannel.ts';
 
@@ -33,7 +33,7 @@ function inputOf(request: UpdateSubchannelRequest): Partial<SubchannelInput> {
     interface: { interface: request.interface },
     enabled: { enabled: request.enabled },
     email_template_id: { emailTemplateId: null },
-    data: { data: request.data ?? {} },
+    data: { data: request.data },
   };
   return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
 }

@@ -3,7 +3,12 @@ import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@tick
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
-import { type ConfigurationChange, type ConfigurationState, emptyConfiguration } from '../domain/configuration.ts';
+import {
+  type ConfigurationChange,
+  type ConfigurationState,
+  emptyConfiguration,
+  type SubchannelState,
+} from '../domain/configuration.ts';
 
 /** The event that the configuration has changed, in its outbox. Units: Unix seconds. */
 export interface ConfigurationEvent {
@@ -34,7 +39,18 @@ export interface ConfigurationStore {
 /** What the event of a change has besides the change itself. */
 export type EventHeader = Pick<ConfigurationEvent, 'eventId' | 'occurredAt' | 'traceparent'>;
 
-type ConfigurationDocument = ConfigurationState & OutboxFields<ConfigurationEvent> & { _id: number };
+/** What a client may give any shape is stored as JSON text: documents cannot have every key. */
+interface StoredConfiguration extends Pick<ConfigurationState, 'version' | 'secrets'> {
+  values: string;
+  subchannels: readonly StoredSubchannel[];
+}
+
+interface StoredSubchannel extends Omit<SubchannelState, 'data' | 'secrets'> {
+  data: string;
+  secrets: string;
+}
+
+type ConfigurationDocument = StoredConfiguration & OutboxFields<ConfigurationEvent> & { _id: number };
 
 /** The name of the collection with the one document of the configuration. */
 export const configurationCollection = 'configuration';
@@ -57,18 +73,21 @@ export function configurationStore(connection: Connection, onEvent: () => void):
 
   async function read(): Promise<ConfigurationState> {
     const found = await documents.findOne({ _id }, { projection: { outbox: 0, outboxSince: 0, unsent: 0 } });
-    return found ?? emptyConfiguration;
+    return found ? loaded(found) : emptyConfiguration;
   }
 
   /** Returns false if another process has changed the configuration first. */
   async function write(state: ConfigurationState, event: ConfigurationEvent): Promise<boolean> {
     if (state.version > 1) {
       const filter = { _id, version: state.version - 1 };
-      const { matchedCount } = await documents.updateOne(filter, { $set: state, ...outboxPush(event) } as never);
+      const { matchedCount } = await documents.updateOne(filter, {
+        $set: stored(state),
+        ...outboxPush(event),
+      } as never);
       return matchedCount === 1;
     }
     try {
-      await documents.insertOne({ _id, ...state, ...firstInOutbox(event) });
+      await documents.insertOne({ _id, ...stored(state), ...firstInOutbox(event) });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -98,5 +117,31 @@ export function configurationStore(connection: Connection, onEvent: () => void):
     read: () => storeCall(read),
     // One after the other in this process; another process is detected by the version.
     change: (decide, header) => queue.run(_id, () => change(decide, header)),
+  };
+}
+
+function stored({ version, values, secrets, subchannels }: ConfigurationState): StoredConfiguration {
+  return {
+    version,
+    values: JSON.stringify(values),
+    secrets,
+    subchannels: subchannels.map((one) => ({
+      ...one,
+      data: JSON.stringify(one.data),
+      secrets: JSON.stringify(one.secrets),
+    })),
+  };
+}
+
+function loaded({ version, values, secrets, subchannels }: StoredConfiguration): ConfigurationState {
+  return {
+    version,
+    values: JSON.parse(values),
+    secrets,
+    subchannels: subchannels.map((one) => ({
+      ...one,
+      data: JSON.parse(one.data),
+      secrets: JSON.parse(one.secrets),
+    })),
   };
 }

@@ -10,7 +10,7 @@ import mongoose, { type Connection, type mongo } from 'mongoose';
 
 /** An event in the feed of changes. */
 export interface StoredEvent {
-  /** Its place in the feed: consecutive numbers from 1, in the order in which the events became visible. */
+  /** Its position in the feed: consecutive numbers from 1, in the order in which the events became visible. */
   position: number;
   receivedAt: Date;
   event: TicketChanged;
@@ -32,22 +32,22 @@ export interface FeedBounds {
 /** The events of the last 30 days. Errors of every operation: store_unavailable. */
 export interface EventStore {
   /**
-   * Appends events in their order, and returns them with their places. An event that is stored already keeps its place.
-   * Whoever sees a place sees all earlier ones too, whatever else is appended or killed at the same time.
+   * Appends events in their order, and returns them with their positions. An event that is stored already keeps its position.
+   * Whoever sees a position sees all earlier ones too, whatever else is appended or killed at the same time.
    */
   append(events: readonly TicketChanged[]): Promise<StoredEvent[]>;
-  /** The first matching events after one place and up to another, in their order. */
+  /** The first matching events after one position and up to another, in their order. */
   between(after: number, upTo: number, filter: EventFilter, limit: number): Promise<StoredEvent[]>;
   /**
-   * The first and the last place that readers may read; undefined if there was never an event. All of them outlive a
-   * crash of the database, so a place that a reader has seen never gets another event.
+   * The first and the last position that readers may read; undefined if there was never an event. All of them outlive a
+   * crash of the database, so a position that a reader has seen never gets another event.
    */
   bounds(): Promise<FeedBounds | undefined>;
-  /** Whether an event is stored at a place, even if readers may not read it yet. */
+  /** Whether an event is stored at a position, even if readers may not read it yet. */
   has(position: number): Promise<boolean>;
-  /** The first place of an event that was received at or after a time; undefined if there is none. */
+  /** The first position of an event that was received at or after a time; undefined if there is none. */
   firstSince(time: Date): Promise<number | undefined>;
-  /** Removes events that were received before a time. The last event stays, because the next place follows from it. */
+  /** Removes events that were received before a time. The last event stays, because the next position follows from it. */
   removeOlderThan(time: Date): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ interface EventDocument {
   event: mongo.Binary;
 }
 
-/** The one document that says which places readers may read. */
+/** The one document that says which positions readers may read. */
 interface FeedDocument {
   _id: typeof feedId;
   first?: number;
@@ -94,7 +94,7 @@ export function eventStore(
   onAppended: () => void = () => undefined,
 ): EventStore {
   const events = collectionOf(connection);
-  const readable = readablePlaces(connection);
+  const readable = readablePositions(connection);
   const queue = keyedQueue<'append'>();
 
   async function newest(): Promise<Pick<EventDocument, '_id' | 'receivedAt'> | undefined> {
@@ -173,8 +173,8 @@ export function eventStore(
   };
 }
 
-/** The document that says which places readers may read. */
-function readablePlaces(connection: Connection) {
+/** The document that says which positions readers may read. */
+function readablePositions(connection: Connection) {
   const feeds = connection.collection('feed') as unknown as mongo.Collection<FeedDocument>;
   const update = (change: mongo.UpdateFilter<FeedDocument>) =>
     retryUpsert(() => feeds.updateOne({ _id: feedId }, change, { upsert: true }));
@@ -188,7 +188,7 @@ function readablePlaces(connection: Connection) {
     read,
     beginAt: (first: number) => update({ $max: { first } }),
     /**
-     * Lets readers read up to a place. A write that was acknowledged is in the journal with all that came before it; if
+     * Lets readers read up to a position. A write that was acknowledged is in the journal with all that came before it; if
      * the events were inserted by another process, whose write was perhaps not acknowledged, one more write is needed.
      */
     async extendTo(last: number, { isFlushed }: { isFlushed: boolean }): Promise<void> {

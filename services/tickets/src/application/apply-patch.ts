@@ -1,5 +1,4 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { withInterface } from '../domain/subchannels.ts';
 import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
@@ -21,7 +20,7 @@ export interface PatchRequest {
  *
  * Errors: ticket_not_found, concurrent_change; what `requireVersion` throws.
  */
-export async function applyPatch(
+export function applyPatch(
   context: Context,
   id: number,
   patch: TicketPatch,
@@ -30,11 +29,9 @@ export async function applyPatch(
 ): Promise<StoredTicket> {
   const { caller, traceparent, now, includeInWorklog } = request;
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
-  const { subchannels } = await context.settings();
-  const complete = { ...patch, input: withInterface(patch.input, subchannels) };
   const decide = (stored: StoredTicket) => {
     request.requireVersion?.(stored.ticket.version);
-    return decidePatch(stored, complete, {
+    return decidePatch(stored, patch, {
       author,
       now,
       includeInWorklog,

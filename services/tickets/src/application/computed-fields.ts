@@ -5,7 +5,7 @@ import type { Profile } from '@ticketing/store/profile-store.ts';
 import { activeWithinSeconds } from '../domain/active-customer.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
-import { type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
+import { interfaceOf, type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 import { workingIds } from '../domain/worked-on.ts';
@@ -40,6 +40,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
       ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
     body,
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
+    interface: interfaceOf(ticket, context.subchannels),
     customer: undefined,
     attachments: [],
     template: undefined,

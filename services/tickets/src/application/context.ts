@@ -27,7 +27,7 @@ export interface Context extends TicketStores {
   ticketIds: IdSequence;
   tagIds: IdSequence;
   textWork: TextWork;
-  settings(): Promise<TicketSettings>;
+  settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;

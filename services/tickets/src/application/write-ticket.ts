@@ -54,8 +54,11 @@ const droppedField: TicketFieldName = 'subchannelId';
 async function withoutDeletedSubchannel(context: Context, stored: StoredTicket): Promise<StoredTicket> {
   const { ticket } = stored;
   if (ticket.subchannelId === null) return stored;
-  const subchannelId = shownSubchannelId(ticket, (await context.settings()).subchannels);
-  return subchannelId === ticket.subchannelId ? stored : { ...stored, ticket: { ...ticket, subchannelId } };
+  const isShown = async (fresh: boolean) =>
+    shownSubchannelId(ticket, (await context.settings(fresh)).subchannels) === ticket.subchannelId;
+  // Another replica may know a newer subchannel: what is dropped is gone.
+  if ((await isShown(false)) || (await isShown(true))) return stored;
+  return { ...stored, ticket: { ...ticket, subchannelId: null } };
 }
 
 /**

@@ -21,7 +21,6 @@ describe('a new ticket', () => {
       direction: Direction.IN,
       status: TicketStatus.OPEN,
       priority: Priority.LOW,
-      interface: 'internal',
       to: [],
       cc: [],
       bcc: [],

@@ -21,16 +21,13 @@ export function subchannelViolations(input: TicketInput, subchannels: Subchannel
   return [{ pointer: `${pointer}/subchannelId`, code, detail }];
 }
 
-/** Adds the interface of the subchannel to an input that sets the subchannel. */
-export function withInterface(input: TicketInput, subchannels: Subchannels): TicketInput {
-  const { subchannelId } = input;
-  if (subchannelId === undefined) return input;
-  const known = subchannelId === null ? undefined : subchannels?.get(subchannelId);
-  return { ...input, interface: known?.interface ?? 'internal' };
-}
-
 /** The subchannel of a ticket as it is shown: null if it was deleted. */
 export function shownSubchannelId({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels) {
   if (subchannelId === null || !subchannels || subchannels.has(subchannelId)) return subchannelId;
   return null;
+}
+
+/** The interface of a ticket: that of its subchannel. */
+export function interfaceOf({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
+  return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
 }

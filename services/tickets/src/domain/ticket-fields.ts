@@ -13,7 +13,7 @@ import {
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { enumRank, enumText, type Field, id, ids, integer, json, plain, text, textId, texts, time } from './field.ts';
+import { enumRank, enumText, type Field, id, ids, integer, json, text, textId, texts, time } from './field.ts';
 
 /**
  * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
@@ -29,7 +29,6 @@ export const ticketFields = {
   bcc: texts(),
   subchannelId: id(),
   externalTicketId: textId(),
-  interface: plain<string>(String, 'internal', true),
   sentiment: text(),
   language: text(),
   languageCode: text(),

@@ -13,7 +13,6 @@ import { findSubchannelViolations } from '../application/require-subchannels.ts'
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { upsertTicket } from '../application/upsert-ticket.ts';
 import { addressViolations } from '../domain/addresses.ts';
-import { withInterface } from '../domain/subchannels.ts';
 import { unknownTags } from '../domain/tag.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
@@ -40,8 +39,7 @@ export async function createTicket(
     ...(await findSubchannelViolations(context, [{ input: given, pointer: '#' }])),
   ];
   if (violations.length > 0) throw invalidInput(violations);
-  const { subchannels } = await context.settings();
-  const input = await withBodyFields(context, call, withInterface(given, subchannels));
+  const input = await withBodyFields(context, call, given);
   const stored =
     request.externalTicketId === undefined
       ? await insertTicket(context, call, input)

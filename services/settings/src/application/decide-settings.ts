@@ -4,7 +4,7 @@ import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import { businessHoursProblems, type ValueProblem } from '../domain/business-hours.ts';
-import { type ConfigurationChange, type ConfigurationState, settingPlace } from '../domain/configuration.ts';
+import { type ConfigurationChange, type ConfigurationState, settingBinding } from '../domain/configuration.ts';
 import { headerRuleProblems } from '../domain/header-rules.ts';
 import type { SecretBox } from '../domain/sealed-text.ts';
 
@@ -12,10 +12,11 @@ import type { SecretBox } from '../domain/sealed-text.ts';
 export interface NewValue {
   name: string;
   value: JsonValue;
-  /** The place of the value in the request. */
+  /** The JSON Pointer of the value in the request. */
   pointer: string;
 }
 
+const maxViolations = 100;
 const problemsOf: Record<string, (value: JsonValue) => ValueProblem[]> = {
   businessHours: businessHoursProblems,
   programmaticHeaderRules: headerRuleProblems,
@@ -48,11 +49,13 @@ function violationsOf({ name, value, pointer }: NewValue): Violation[] {
     return error.violations.map((one) => ({ ...one, pointer: pointer + one.pointer.slice(start) }));
   }
   const problems = problemsOf[name]?.(value) ?? [];
-  return problems.map(({ at, detail }) => ({ pointer: pointer + at, code: 'invalid_value', detail }));
+  return problems
+    .slice(0, maxViolations)
+    .map(({ at, detail }) => ({ pointer: pointer + at, code: 'invalid_value', detail }));
 }
 
 /** Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. */
-export function changeSettings(
+export function decideSettings(
   state: ConfigurationState,
   changes: readonly NewValue[],
   secretBox: SecretBox,
@@ -62,11 +65,11 @@ export function changeSettings(
   const names = changes.flatMap(({ name, value }) => {
     const isSecret = knownSettings.get(name)?.form.type === SettingType.SECRET;
     const sealed = secrets[name];
-    const before = isSecret ? sealed && secretBox.open(sealed, settingPlace(name)) : values[name];
+    const before = isSecret ? sealed && secretBox.open(sealed, settingBinding(name)) : values[name];
     if (isDeepStrictEqual(before ?? null, value)) return [];
     delete values[name];
     delete secrets[name];
-    if (isSecret && typeof value === 'string') secrets[name] = secretBox.seal(value, settingPlace(name));
+    if (isSecret && typeof value === 'string') secrets[name] = secretBox.seal(value, settingBinding(name));
     else if (value !== null) values[name] = value;
     return [name];
   });

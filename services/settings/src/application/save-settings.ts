@@ -6,11 +6,11 @@ import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { Context } from './context.ts';
+import { decideSettings, type NewValue, requireValidValues } from './decide-settings.ts';
 import { eventHeaderOf } from './event-header.ts';
-import { changeSettings, type NewValue, requireValidValues } from './setting-change.ts';
 import { settingMessage } from './setting-message.ts';
 
-/** The new value of a setting in a request, and its place there. */
+/** The new value of a setting in a request, and its pointer. */
 export interface GivenValue {
   name: string;
   value: Value | undefined;
@@ -23,7 +23,7 @@ export interface GivenValue {
  * Errors: setting_not_found, duplicate_setting, unknown_tag, unknown_template, those of invalid values and URLs; if a value names
  * a tag, those of the tickets service.
  */
-export async function setValues(context: Context, call: Call, given: readonly GivenValue[]): Promise<Setting[]> {
+export async function saveSettings(context: Context, call: Call, given: readonly GivenValue[]): Promise<Setting[]> {
   const changes = given.map(({ name, value, pointer }) => ({
     name,
     value: value ? toJson(ValueSchema, value) : null,
@@ -32,7 +32,7 @@ export async function setValues(context: Context, call: Call, given: readonly Gi
   requireValidValues(changes);
   for (const change of changes) await requireReferences(context, call, change);
   const state = await context.configuration.change(
-    (current) => changeSettings(current, changes, context.secretBox),
+    (current) => decideSettings(current, changes, context.secretBox),
     eventHeaderOf(context, call),
   );
   return changes.flatMap(({ name }) => {
