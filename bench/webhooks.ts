@@ -115,7 +115,7 @@ async function receiveChanges(
   const expected: { key: string; changedAt: number }[] = [];
   const from = changesMade;
   changesMade += rate * seconds;
-  const plan = { rate, seconds, tickets: ticketCount, from, bodyOf: otherSubject };
+  const plan = { rate, seconds, tickets: ticketCount, from, bodyOf: otherContract };
   const { failed } = await changeSteadily(system, plan, (ticketId, version) => {
     const changedAt = monotonicMs();
     for (const endpoint of endpoints) expected.push({ key: receivedKey({ endpoint, ticketId, version }), changedAt });
@@ -164,7 +164,7 @@ async function makeBacklog({ system, client, receivers }: Setting): Promise<void
   receivers.forget();
   const nextRequest = () => {
     const index = changesMade++;
-    return { method: 'PATCH' as const, path: `/ticket/${idOf(index % ticketCount)}`, body: otherSubject(index) };
+    return { method: 'PATCH' as const, path: `/ticket/${idOf(index % ticketCount)}`, body: otherContract(index) };
   };
   await send(system, nextRequest, { requests: backlogChanges, connections: 8 });
   await waitForRows(system, tickets);
@@ -191,6 +191,6 @@ const min = (left: number, right: number) => Math.min(left, right);
 const max = (left: number, right: number) => Math.max(left, right);
 
 /** Always another one, so that each change leads to an event. */
-function otherSubject(index: number): object {
-  return { subject: `Change ${index} of the bench` };
+function otherContract(index: number): object {
+  return { contractId: `bench-${index}` };
 }
