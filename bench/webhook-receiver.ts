@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { monotonicMs, type Received, type ReceiverOrder } from './webhook-receivers.ts';
@@ -9,9 +9,14 @@ const responseMs = 5;
 const reportEveryMs = 20;
 let received: Received[] = [];
 let hanging: number | undefined;
+/** The responses that were kept back. */
+let keptBack: ServerResponse[] = [];
 
 process.on('message', (order: ReceiverOrder) => {
   hanging = order.hanging;
+  for (const response of keptBack) response.writeHead(204).end();
+  keptBack = [];
+  process.send?.({ received: [], isCarriedOut: true });
 });
 process.once('disconnect', () => process.exit(0));
 
@@ -29,7 +34,10 @@ async function listen(endpoint: number): Promise<number> {
     const at = monotonicMs();
     let text = '';
     for await (const chunk of request) text += chunk;
-    if (hanging === endpoint) return;
+    if (hanging === endpoint) {
+      keptBack.push(response);
+      return;
+    }
     const { data } = JSON.parse(text) as { data: { ticketId: number; version: number } };
     received.push({ endpoint, ticketId: data.ticketId, version: data.version, at });
     await setTimeout(responseMs);

@@ -13,7 +13,7 @@ export interface Received {
   at: number;
 }
 
-/** Which receiver does not respond from now on. */
+/** Which receiver does not respond from now on. The others send the responses that they have kept back. */
 export interface ReceiverOrder {
   hanging: number | undefined;
 }
@@ -25,8 +25,8 @@ export interface WebhookReceivers {
   /** What was received since the last call of `forget`, by `receivedKey`; of a webhook that was sent again, the first. */
   received: ReadonlyMap<string, Received>;
   forget(): void;
-  /** Makes one receiver read requests and never respond. */
-  hang(endpoint: number | undefined): void;
+  /** Makes one receiver, or none, read requests and not respond. */
+  hang(endpoint: number | undefined): Promise<void>;
   /** Resolves when a condition is true. Errors: it is not within 5 minutes. */
   until(condition: () => boolean, what: string): Promise<void>;
   stop(): void;
@@ -53,7 +53,9 @@ export async function startReceivers(count: number): Promise<WebhookReceivers> {
   exited.catch(() => undefined);
   const [{ ports }] = (await Promise.race([once(child, 'message'), exited])) as [{ ports: number[] }];
   const received = new Map<string, Received>();
-  child.on('message', (message: { received: Received[] }) => {
+  let carriedOut = Promise.withResolvers<void>();
+  child.on('message', (message: { received: Received[]; isCarriedOut?: true }) => {
+    if (message.isCarriedOut) carriedOut.resolve();
     for (const one of message.received) {
       const key = receivedKey(one);
       if (!received.has(key)) received.set(key, one);
@@ -63,7 +65,11 @@ export async function startReceivers(count: number): Promise<WebhookReceivers> {
     urls: ports.map((port) => `http://127.0.0.1:${port}/`),
     received,
     forget: () => received.clear(),
-    hang: (hanging) => void child.send({ hanging } satisfies ReceiverOrder),
+    async hang(hanging) {
+      carriedOut = Promise.withResolvers();
+      child.send({ hanging } satisfies ReceiverOrder);
+      await Promise.race([carriedOut.promise, exited]);
+    },
     async until(condition, what) {
       for (const deadline = performance.now() + maxWaitMs; !condition(); ) {
         if (performance.now() > deadline) throw new Error(`Not within ${maxWaitMs / 1000} s: ${what}.`);
