@@ -28,7 +28,7 @@ export interface WebhookReceivers {
   /** Makes one receiver, or none, read requests and not respond. */
   hang(endpoint: number | undefined): Promise<void>;
   /** Resolves when a condition is true. Errors: it is not within 5 minutes. */
-  until(condition: () => boolean, what: string): Promise<void>;
+  until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>;
   stop(): void;
 }
 
@@ -71,7 +71,7 @@ export async function startReceivers(count: number): Promise<WebhookReceivers> {
       await Promise.race([carriedOut.promise, exited]);
     },
     async until(condition, what) {
-      for (const deadline = performance.now() + maxWaitMs; !condition(); ) {
+      for (const deadline = performance.now() + maxWaitMs; !(await condition()); ) {
         if (performance.now() > deadline) throw new Error(`Not within ${maxWaitMs / 1000} s: ${what}.`);
         await Promise.race([setTimeout(20), exited]);
       }

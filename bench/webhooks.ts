@@ -20,6 +20,8 @@ interface Setting extends WebhookPlan {
   receivers: WebhookReceivers;
   endpoints: WebhookEndpoints;
   client: mongoose.mongo.MongoClient;
+  /** Takes numbers for changes, of which no two are the same. Returns the first. */
+  takeNumbers(count: number): number;
 }
 
 const ticketCount = 1_000;
@@ -31,7 +33,6 @@ const changesPerSecondForMany = 10;
 const warmUpSeconds = 5;
 /** Shorter than it takes to fail so often that the endpoint is paused. */
 const hangingRounds = 2;
-let changesMade = 0;
 
 /** Measures how soon and how fast webhooks are delivered, and what an endpoint that hangs costs the others. */
 export async function measureWebhooks(system: BenchSystem, plan: WebhookPlan): Promise<Figure[]> {
@@ -40,7 +41,18 @@ export async function measureWebhooks(system: BenchSystem, plan: WebhookPlan): P
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   const receivers = await startReceivers(endpointCount);
   const endpoints = openEndpoints(system);
-  const setting: Setting = { ...plan, system, receivers, endpoints, client: connection.getClient() };
+  let changes = 0;
+  const setting: Setting = {
+    ...plan,
+    system,
+    receivers,
+    endpoints,
+    client: connection.getClient(),
+    takeNumbers(count) {
+      changes += count;
+      return changes - count;
+    },
+  };
   try {
     const memory: Record<string, number> = {};
     const watched = async <Result>(name: string, measure: (setting: Setting) => Promise<Result>) => {
@@ -99,6 +111,8 @@ async function measureHanging(setting: Setting): Promise<Figure> {
     progress('one of them hangs');
     await receivers.hang(0);
     during.push(...(await latenciesOf(setting, others, rate)));
+    const hasResponded = [...receivers.received.values()].some(({ endpoint }) => endpoint === 0);
+    if (hasResponded) throw new Error('The endpoint that should hang has responded.');
   }
   await receivers.hang(undefined);
   const details = { duringMs: quantile(during, 0.99), withoutMs: quantile(without, 0.99) };
@@ -117,15 +131,13 @@ async function latenciesOf(setting: Setting, endpoints: readonly number[], rate:
 }
 
 async function receiveChanges(
-  { system, receivers }: Setting,
+  { system, receivers, takeNumbers }: Setting,
   endpoints: readonly number[],
   { rate, seconds }: { rate: number; seconds: number },
 ): Promise<number[]> {
   receivers.forget();
   const expected: { key: string; changedAt: number }[] = [];
-  const from = changesMade;
-  changesMade += rate * seconds;
-  const plan = { rate, seconds, tickets: ticketCount, from, bodyOf: otherContract };
+  const plan = { rate, seconds, tickets: ticketCount, from: takeNumbers(rate * seconds), bodyOf: otherContract };
   const { failed } = await changeSteadily(system, plan, (ticketId, version) => {
     const changedAt = monotonicMs();
     for (const endpoint of endpoints) expected.push({ key: receivedKey({ endpoint, ticketId, version }), changedAt });
@@ -144,11 +156,8 @@ async function measureBacklogOfDeliveries(setting: Setting): Promise<Figure> {
   await makeBacklog(setting);
   const deliveries = client.db('ticketing_settings').collection('webhookDeliveries');
   const webhookId = { $in: endpoints.ids() };
-  let stored = 0;
-  const counting = async () => {
-    while (stored < count) stored = await deliveries.countDocuments({ webhookId });
-  };
-  await Promise.race([counting(), receivers.until(() => stored >= count, 'all deliveries are stored')]);
+  const areStored = async () => (await deliveries.countDocuments({ webhookId })) >= count;
+  await receivers.until(areStored, 'all deliveries are stored');
   return measureRate(setting, 'deliveries', () => endpoints.activate());
 }
 
@@ -168,12 +177,12 @@ async function measureBacklogOfEvents(setting: Setting): Promise<Figure> {
 }
 
 /** Changes each ticket once, and waits until the other services have nothing to do. */
-async function makeBacklog({ system, client, receivers }: Setting): Promise<void> {
+async function makeBacklog({ system, client, receivers, takeNumbers }: Setting): Promise<void> {
   const tickets = client.db('ticketing_tickets');
   await waitForEmptyOutboxes(tickets.collection<{ _id: number }>('tickets'));
   receivers.forget();
   const nextRequest = () => {
-    const index = changesMade++;
+    const index = takeNumbers(1);
     return { method: 'PATCH' as const, path: `/ticket/${idOf(index % ticketCount)}`, body: otherContract(index) };
   };
   await send(system, nextRequest, { requests: backlogChanges, connections: 8 });
