@@ -55,7 +55,7 @@ export async function measureWebhooks(system: BenchSystem, plan: WebhookPlan): P
   };
   try {
     const memory: Record<string, number> = {};
-    const watched = async <Result>(name: string, measure: (setting: Setting) => Promise<Result>) => {
+    const watched = async (name: string, measure: (setting: Setting) => Promise<Figure>) => {
       const watch = watchMemory(system.service('settings').pid);
       const result = await measure(setting).finally(() => {
         memory[name] = watch.stop().peak / 1e6;
