@@ -5,7 +5,7 @@ import { type AttackTarget, attacks } from './attack-list.ts';
 import type { AttackOrder } from './attacker.ts';
 import { attackerProcess } from './attacker-process.ts';
 import { type Latency, measureLatency, type NextRequest } from './load.ts';
-import { readResidentBytes } from './process-figures.ts';
+import { watchMemory } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import { alignColumns, printNumber } from './table.ts';
 
@@ -127,28 +127,6 @@ async function slowest(send: () => Promise<Response>, count: number): Promise<nu
     return performance.now() - startedAt;
   });
   return Math.max(...(await Promise.all(latencies)));
-}
-
-function watchMemory(pid: number) {
-  const resident = () => {
-    try {
-      return readResidentBytes(pid);
-    } catch {
-      // The service has died.
-      return Number.NaN;
-    }
-  };
-  const before = resident();
-  let peak = before;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, resident());
-  }, 50);
-  return {
-    stop() {
-      clearInterval(timer);
-      return { before, peak };
-    },
-  };
 }
 
 /** Writes the results as a table for a terminal. */

@@ -17,6 +17,7 @@ import { openRoundTripCounter } from './round-trips.ts';
 import { measureSettings, settingsNames } from './settings.ts';
 import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 const usage = `Measures the system, and what its operations cost compared with bare routes on the same data and engine:
 
@@ -24,7 +25,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, attacks
+  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attacks
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
@@ -67,7 +68,10 @@ function readOptions(): BenchOptions | undefined {
     options: {
       tickets: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: '4' },
-      only: { type: 'string', default: [...operationNames, ...settingsNames, 'events', 'attacks'].join(',') },
+      only: {
+        type: 'string',
+        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attacks'].join(','),
+      },
       profile: { type: 'boolean', default: false },
       servers: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -97,6 +101,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     const { operations, figures } = hasOperations ? await measureApi(bench) : { operations: [], figures: [] };
     if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
+    if (options.only.includes('webhooks')) figures.push(...(await measureWebhookFlow(bench)));
     const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
     if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
     process.stdout.write(`\n${printTable(figures)}\n`);
@@ -165,6 +170,14 @@ async function measureEventFlow(bench: Bench): Promise<Figure[]> {
   const figures = await measureEvents(system, { seconds, rows: tickets, progress });
   await stopProcesses(bench);
   return [...figures, ...(await measureOutage(bench))];
+}
+
+async function measureWebhookFlow(bench: Bench): Promise<Figure[]> {
+  const { seconds, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const figures = await measureWebhooks(system, { seconds, progress });
+  await stopProcesses(bench);
+  return figures;
 }
 
 async function measureUnderAttack(bench: Bench): Promise<AttackResult[]> {

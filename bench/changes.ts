@@ -16,6 +16,10 @@ export interface SteadyPlan {
   tickets: number;
   /** The number of the first change, so that a later load changes other tickets. */
   from?: number;
+  /** Changes per second. */
+  rate?: number;
+  /** The body of the change with a number; by default it changes the status. */
+  bodyOf?(index: number): object;
 }
 
 /** The result of changes. */
@@ -31,17 +35,17 @@ export interface Changed {
  */
 export async function changeSteadily(
   system: BenchSystem,
-  { seconds, tickets, from = 0 }: SteadyPlan,
+  { seconds, tickets, from = 0, rate = changesPerSecond, bodyOf = otherStatus }: SteadyPlan,
   onChanged: (id: number, version: number) => void,
 ): Promise<Changed> {
   const changed: Changed = { latencies: [], failed: 0 };
   const responses: Promise<void>[] = [];
   const startedAt = performance.now();
-  for (let index = 0; index < changesPerSecond * seconds; index++) {
-    const dueAt = startedAt + (index * 1000) / changesPerSecond;
+  for (let index = 0; index < rate * seconds; index++) {
+    const dueAt = startedAt + (index * 1000) / rate;
     await setTimeout(Math.max(0, dueAt - performance.now()));
     const id = idOf((from + index) % tickets);
-    const response = change(system, id, statuses[index % 2] ?? 'open').then(
+    const response = change(system, id, bodyOf(from + index)).then(
       (version) => {
         changed.latencies.push(performance.now() - dueAt);
         onChanged(id, version);
@@ -103,11 +107,15 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function change({ url, headers }: BenchSystem, id: number, status: string): Promise<number> {
+function otherStatus(index: number): object {
+  return { status: statuses[index % 2] };
+}
+
+async function change({ url, headers }: BenchSystem, id: number, body: object): Promise<number> {
   const response = await fetch(`${url}/ticket/${id}`, {
     method: 'PATCH',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ status }),
+    body: JSON.stringify(body),
   });
   const { ticket } = (await response.json()) as { ticket: { version: number } };
   return ticket.version;

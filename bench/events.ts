@@ -124,7 +124,8 @@ async function measureRelay(system: BenchSystem, tickets: Documents): Promise<nu
   }
 }
 
-async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
+/** Waits until all events have been sent. */
+export async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
   // Counting the whole backlog would cost as much as sending a part of it, so the query looks for one ticket only.
   while (await tickets.findOne({ outboxSince: { $exists: true } }, { projection: { _id: 1 } })) await setTimeout(20);
 }

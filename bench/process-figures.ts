@@ -16,6 +16,29 @@ export function readResidentBytes(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
+/** Watches the resident memory of a process until it is stopped. Units: bytes. */
+export function watchMemory(pid: number) {
+  const resident = () => {
+    try {
+      return readResidentBytes(pid);
+    } catch {
+      // The service has died.
+      return Number.NaN;
+    }
+  };
+  const before = resident();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, resident());
+  }, 50);
+  return {
+    stop() {
+      clearInterval(timer);
+      return { before, peak };
+    },
+  };
+}
+
 /** A running process. */
 export interface RunningProcess {
   pid: number;
