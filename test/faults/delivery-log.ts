@@ -39,7 +39,9 @@ export function addDelivery(
   isDeleted: (ticketId: number) => boolean,
 ): void {
   const { id, ticketId, status } = delivery;
-  const shown = objectsIn(delivery, 'attempts').filter(({ responseStart, address }) => responseStart !== null || address !== null);
+  const shown = objectsIn(delivery, 'attempts').filter(
+    ({ responseStart, address }) => responseStart !== null || address !== null,
+  );
   verdict.responsesShown += shown.length;
   if (status !== 'delivered') verdict.wrong.push(`${endpoint}: delivery ${id} is ${status}`);
   if (shown.length > 0 && isDeleted(Number(ticketId))) {

@@ -56,8 +56,10 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
   const { log, marks } = system;
   const caller = openCaller(system.url, token, signal);
   const startedAt = Math.floor(Date.now() / 1000);
-  const subchannelId = await createSubchannel(caller);
+  const subchannel = await caller.request('POST', '/settings/subchannel', { channel: 'chat', name: 'faults' });
+  const subchannelId = Number(subchannel.id);
   const endpoints = await startEndpoints({ caller, dataDir, variables: marks, log }, subchannelId);
+  await untilTicketsTake(caller, subchannelId);
   const readers = ['pages', 'stream'].map((kind) => startReader(options, kind));
   const operator = openOperator(caller);
   const behave = startMisbehaviour({ endpoints, operator, random, log });
@@ -78,13 +80,14 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
       const deleted = new Set(messages.filter(({ isDeletion }) => isDeletion).map(({ subject }) => subject));
       await untilRead(readers, new Set(published.map(({ id }) => id)).size);
       const { responsesShown, wrong } = await readDeliveryLog(caller, endpoints, (id) => deleted.has(`ticket ${id}`));
-      for (const endpoint of endpoints) wrong.push(...(await unrecovered(endpoint)));
       const subscribers = [
         ...endpoints.map(({ name, takes, file }) => ({ name: `webhook, ${name}`, takes, ...received(file) })),
         ...readers.map(({ name, file }) => ({ name, takes: () => true, ...received(file) })),
-      ];
+      ].map((one) => judgeSubscriber(published, one));
+      // Afterwards, because it would send what was lost.
+      for (const endpoint of endpoints) wrong.push(...(await unrecovered(endpoint)));
       return {
-        subscribers: subscribers.map((one) => judgeSubscriber(published, one)),
+        subscribers,
         responsesShown,
         wrong,
         redelivered: operator.redelivered(),
@@ -100,14 +103,13 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
   };
 }
 
-/** Creates a subchannel, and waits until tickets can have it. */
-async function createSubchannel(caller: Caller): Promise<number> {
-  const { id } = await caller.request('POST', '/settings/subchannel', { channel: 'chat', name: 'faults' });
+/** Waits until tickets can have a subchannel. */
+async function untilTicketsTake(caller: Caller, subchannelId: number): Promise<void> {
   const deadline = Date.now() + subchannelDeadlineMs;
   for (;;) {
     try {
-      await caller.request('POST', '/ticket', { channel: 'chat', subchannelId: id });
-      return Number(id);
+      await caller.request('POST', '/ticket', { channel: 'chat', subchannelId });
+      return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
     }
