@@ -11,14 +11,17 @@ import { type FaultOptions, readFaultOptions } from '../test/faults/options.ts';
 import { seededRandom } from '../test/faults/random.ts';
 import { observe } from '../test/faults/read-back.ts';
 import { measureRecoveries, type Recoveries } from '../test/faults/recovery.ts';
-import { lines, recoveryTable, statusLine, table } from '../test/faults/report.ts';
+import { lines, recoveryTable, statusLine, subscriberTable, table } from '../test/faults/report.ts';
 import { openServers } from '../test/faults/servers.ts';
+import { subscriberFindings } from '../test/faults/subscriber.ts';
+import { type Subscribers, startSubscribers } from '../test/faults/subscribers.ts';
 import { type System, startSystem } from '../test/faults/system.ts';
 import { findings, judge } from '../test/faults/verdict.ts';
 import { waitUntilIdle } from '../test/faults/wait-until-idle.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const print = (text: string) => void process.stdout.write(text);
+const printLine = (line: string) => print(`${line}\n`);
 const progressMs = 3_000;
 const maxPrinted = 10;
 const maxLogLines = 12;
@@ -83,21 +86,44 @@ async function injectAndJudge(
   signal: AbortSignal,
 ): Promise<boolean> {
   const token = await signToken(developmentKeys(dataDir).issuerKeyFile, caller, 86_400);
+  const random = seededRandom(options.seed);
+  const subscribers = await startSubscribers({ system, token, dataDir, random, signal });
+  try {
+    return await judgeAfterFaults({ options, system, token, subscribers, signal });
+  } finally {
+    await subscribers.stop();
+  }
+}
+
+interface Run {
+  options: FaultOptions;
+  system: System;
+  token: string;
+  subscribers: Subscribers;
+  signal: AbortSignal;
+}
+
+async function judgeAfterFaults({ options, system, token, subscribers, signal }: Run): Promise<boolean> {
+  const { url } = system;
+  const { seed } = options;
+  const { subchannelId } = subscribers;
   const ledger = new Ledger();
   const recoveries = measureRecoveries();
-  const count: FaultCount = { kills: 0, freezes: 0, last: 'none' };
-  const { url } = system;
-  const load = startLoad({ url, token, seed: options.seed, ledger, onAcknowledged: recoveries.acknowledged });
+  const count: FaultCount = { kills: 0, killsOf: new Map(), freezes: 0, last: 'none' };
+  const load = startLoad({ url, token, seed, ledger, subchannelId, onAcknowledged: recoveries.acknowledged });
   await disturbUnderLoad(options, system, { load, ledger, recoveries, count, signal });
-  const environment = system.environment();
-  await waitUntilIdle(environment, (line) => print(`${line}\n`));
-  const verdict = judge(ledger, await observe(url, token, environment));
+  await subscribers.behave();
+  await waitUntilIdle(system.environment(), printLine);
+  await subscribers.deliverRest(printLine);
+  const observed = await observe(url, token, system.environment());
+  const verdict = judge(ledger, observed);
+  const received = await subscribers.judge(observed.messages);
   print(
     `\n${recoveryTable(recoveries)}\nresponses by status  ${statusLine(load.statusCounts)}\n${lines(load.unexpected)}`,
   );
   print(lines(mostFrequentLogLines(system)));
-  print(`\n${table(count, ledger.acknowledged, verdict)}`);
-  const wrong = findings(verdict);
+  print(`\n${table(count, ledger, verdict)}\n${subscriberTable(received)}`);
+  const wrong = [...findings(verdict), ...received.subscribers.flatMap(subscriberFindings), ...received.wrong];
   if (wrong.length > 0) print(`\n${lines(wrong.slice(0, maxPrinted))}`);
   return wrong.length === 0;
 }

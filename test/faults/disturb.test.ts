@@ -5,14 +5,16 @@ import type { SystemProcess } from './processes.ts';
 import { seededRandom } from './random.ts';
 
 const disturbed = ['starter', 'store', ...services.map(({ name }) => name)];
-const running: SystemProcess[] = [...disturbed, 'other'].map((role, pid) => ({ pid, role }));
+const running: SystemProcess[] = [...disturbed, 'other'].map((role, pid) => ({ pid, role, isClient: false }));
+const client: SystemProcess = { pid: 1_000, role: 'receiver of all', isClient: true };
+const second: SystemProcess = { pid: 1_001, role: 'second settings', isClient: false };
 
 /**
  * Runs faults, without pauses between them, on a stub of a system and its servers. Returns the faults in their order.
  */
-async function faultsOf(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean) {
+async function faultsOf(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean, focus?: string) {
   const faults: string[] = [];
-  const count = { kills: 0, freezes: 0, last: '' };
+  const count = { kills: 0, killsOf: new Map<string, number>(), freezes: 0, last: '' };
   let acknowledged = 0;
   const record = (what: string) => async () => void faults.push(what);
   await disturb({
@@ -31,6 +33,7 @@ async function faultsOf(seed: number, kills: number, processes: SystemProcess[],
       : undefined,
     random: seededRandom(seed),
     kills,
+    focus,
     secondsBetween: 0,
     count,
     recoveries: { begin: () => undefined },
@@ -53,6 +56,20 @@ test('kills the given number of times, every process but unknown ones, and the s
   expect(again.faults.filter((fault) => fault.startsWith('SIGKILL'))).toEqual(
     faults.filter((fault) => fault.startsWith('SIGKILL')),
   );
+});
+
+test('kills clients too, as a quarter of the processes', async () => {
+  const { count } = await faultsOf(1, 200, [...running, client], false);
+  expect(count.killsOf.get(client.role)).toBeGreaterThan(20);
+  expect(count.killsOf.get(client.role)).toBeLessThan(80);
+});
+
+test('kills a service in the focus the given number of times, its second process included', async () => {
+  const { faults, count } = await faultsOf(1, 60, [...running, client, second], false, 'settings');
+  expect(count.killsOf.get('settings')).toBe(60);
+  expect(count.kills).toBeGreaterThan(80);
+  expect(count.kills).toBeLessThan(200);
+  expect(faults).toContain('SIGKILL second settings');
 });
 
 test('thaws (SIGCONT) every process that it has frozen (SIGSTOP)', async () => {

@@ -8,6 +8,8 @@ import type { System } from './system.ts';
 /** How many faults have happened, and a description of the last one. */
 export interface FaultCount {
   kills: number;
+  /** The kills by what was killed; a second process of a service counts as the first. */
+  killsOf: Map<string, number>;
   freezes: number;
   last: string;
 }
@@ -17,6 +19,8 @@ interface DisturbOptions {
   servers: Servers | undefined;
   random: Random;
   kills: number;
+  /** If given, half of the faults hit this service, and only its kills are counted towards `kills`. */
+  focus?: string | undefined;
   /** The average pause between two faults. */
   secondsBetween: number;
   count: FaultCount;
@@ -30,6 +34,10 @@ interface DisturbOptions {
 
 /** The probability that a kill hits the starter, and with it the whole system. */
 const starterProbability = 0.1;
+/** The probability that a fault hits a client of the system, if there is one. */
+const clientProbability = 0.25;
+/** The probability that a fault hits the service that is in the focus. */
+const focusProbability = 0.5;
 /** The probability that a fault is a freeze instead of a kill. */
 const freezeProbability = 0.15;
 /** The probability that a fault does not wait until changes are acknowledged again, so that it hits starting processes. */
@@ -46,7 +54,8 @@ const pollMs = 50;
 export async function disturb(options: DisturbOptions): Promise<void> {
   const { system, servers, random, count, signal } = options;
   const frozen = new Map<number, Promise<void>>();
-  while (count.kills < options.kills && !signal.aborted) {
+  const done = () => (options.focus === undefined ? count.kills : (count.killsOf.get(options.focus) ?? 0));
+  while (done() < options.kills && !signal.aborted) {
     if (random.next() >= noWaitProbability) await untilChangesAcknowledged(options);
     await sleep(random.next() * 2000 * options.secondsBetween);
     if (random.next() < freezeProbability) freeze(options, frozen);
@@ -74,7 +83,9 @@ function kill(options: DisturbOptions): void {
   } else if (!system.signal(target, 'SIGKILL')) return;
   const name = typeof target === 'string' ? target : target.role;
   count.kills += 1;
-  recoveries.begin(`kill of ${name}`);
+  const service = serviceOf(name);
+  count.killsOf.set(service, (count.killsOf.get(service) ?? 0) + 1);
+  if (typeof target === 'string' || !target.isClient) recoveries.begin(`kill of ${name}`);
   noteFault(options, `${name} killed`);
 }
 
@@ -97,20 +108,34 @@ function freeze(options: DisturbOptions, frozen: Map<number, Promise<void>>): vo
   }
   const name = typeof target === 'string' ? target : target.role;
   count.freezes += 1;
-  recoveries.begin(`freeze of ${name}`);
+  if (typeof target === 'string' || !target.isClient) recoveries.begin(`freeze of ${name}`);
   noteFault(options, `${name} frozen for ${(ms / 1000).toFixed(1)} s`);
 }
 
-/** Chooses the starter, or any other process or undisturbed server with the same probability. */
+/**
+ * Chooses the starter, or, by their probabilities, a client, a process of the focus, or any other process or undisturbed
+ * server.
+ */
 function choose(
-  { system, random, servers }: DisturbOptions,
+  { system, random, servers, focus }: DisturbOptions,
   isStarter: boolean,
 ): SystemProcess | ServerName | undefined {
   const running = system.processes().sort((left, right) => left.role.localeCompare(right.role));
   const starter = running.find(({ role }) => role === 'starter');
   if (isStarter) return starter;
+  const chance = random.next();
+  const focused = running.filter(({ role }) => serviceOf(role) === focus);
+  if (focused.length > 0 && chance < focusProbability) return random.pick(focused);
+  const clients = running.filter(({ isClient }) => isClient);
+  if (clients.length > 0 && chance > 1 - clientProbability) return random.pick(clients);
   const undisturbed = servers ? serverNames.filter((name) => !servers.isDisturbed(name)) : [];
-  return random.pick([...running.filter(({ role }) => !['starter', 'other'].includes(role)), ...undisturbed]);
+  const others = running.filter(({ role, isClient }) => !isClient && !['starter', 'other'].includes(role));
+  return random.pick([...others, ...undisturbed]);
+}
+
+/** The service of a role: the second process of a service has that of the first. */
+function serviceOf(role: string): string {
+  return role.replace(/^second /, '');
 }
 
 function noteFault({ count, system }: DisturbOptions, what: string): void {

@@ -17,7 +17,7 @@ export interface TicketState {
 export interface SentBulk {
   agentId: number;
   ticketIds: readonly number[];
-  /** Refused: the response said that nothing was changed. Unknown: no response arrived, or one that does not say. */
+  /** Refused: nothing may be changed, as the response said, or because of a refresh flag. Unknown: no response arrived, or one that does not say. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
 }
 
@@ -38,6 +38,8 @@ export class Ledger {
   readonly tagNames = new Map<number, SentNames>();
   /** Versions that were acknowledged for two different changes. */
   readonly acknowledgedTwice: string[] = [];
+  /** How many requests with a refresh flag were acknowledged. */
+  refreshes = 0;
   /** How many changes were acknowledged. */
   acknowledged = 0;
 

@@ -19,6 +19,8 @@ interface LoadOptions {
   token: string;
   seed: number;
   ledger: Ledger;
+  /** A subchannel that some tickets get. */
+  subchannelId: number;
   /** Called when a change is acknowledged; `sentAt` is a time of `performance.now()`. */
   onAcknowledged(sentAt: number): void;
 }
@@ -95,7 +97,8 @@ class Writer {
     const chance = this.#random.next();
     if (chance < 0.2 || this.#shared.tickets.length < hotTickets) await this.#createTicket();
     else if (chance < 0.8) await this.#changeTicket();
-    else if (chance < 0.93) await this.#changeSeveral();
+    else if (chance < 0.91) await this.#changeSeveral();
+    else if (chance < 0.93) await this.#refreshSeveral();
     else if (chance < 0.96) await this.#deleteTicket();
     else if (chance < 0.98) await this.#createTag();
     else await this.#renameTag();
@@ -105,7 +108,8 @@ class Writer {
   async #createTicket(): Promise<void> {
     const tagIds = this.#random.next() < 0.1 ? this.#someTags() : [];
     const channel = this.#random.pick(['chat', 'phone', 'letter']);
-    const ticket = { channel, subject: this.#name, priority: this.#priority(), tags: tagIds };
+    const subchannel = this.#random.next() < 0.4 ? { subchannelId: this.#shared.subchannelId } : {};
+    const ticket = { channel, subject: this.#name, priority: this.#priority(), tags: tagIds, ...subchannel };
     const response = await this.#send('POST', '/ticket', ticket);
     const state = stateOf(response?.body);
     if (!isSuccess(response) || !state) return;
@@ -122,9 +126,8 @@ class Writer {
   }
 
   async #changeSeveral(): Promise<void> {
-    const ticketIds = [...new Set(Array.from({ length: 2 + this.#random.below(4) }, () => this.#someTicket()))];
-    this.#shared.agents.last += 1;
-    const agentId = this.#shared.agents.last;
+    const ticketIds = this.#someTickets();
+    const agentId = this.#nextAgent();
     const hasVersions = this.#random.next() < 0.5;
     const changes = ticketIds.map((id) => {
       const version = hasVersions ? this.#shared.ledger.newest.get(id)?.version : undefined;
@@ -133,6 +136,20 @@ class Writer {
     const response = await this.#send('PATCH', '/ticket', changes);
     const outcome = isSuccess(response) ? 'acknowledged' : isRefusal(response) ? 'refused' : 'unknown';
     this.#shared.ledger.bulkSent({ agentId, ticketIds, outcome });
+  }
+
+  /** Asks for analyses of tickets: whatever else the elements have, such a request changes nothing. */
+  async #refreshSeveral(): Promise<void> {
+    const ticketIds = this.#someTickets();
+    const agentId = this.#nextAgent();
+    const flag = this.#random.pick([{ refreshMode: 'full' }, { refreshMode: 'tags' }, { refresh: true }]);
+    const response = await this.#send(
+      'PATCH',
+      '/ticket',
+      ticketIds.map((id) => ({ id, agentId, ...flag })),
+    );
+    this.#shared.ledger.bulkSent({ agentId, ticketIds, outcome: 'refused' });
+    if (isSuccess(response)) this.#shared.ledger.refreshes += 1;
   }
 
   async #deleteTicket(): Promise<void> {
@@ -182,6 +199,15 @@ class Writer {
     const { tickets } = this.#shared;
     const candidates = this.#random.next() < 0.5 ? tickets.slice(-hotTickets) : tickets;
     return this.#random.pick(candidates) ?? 1;
+  }
+
+  #someTickets(): number[] {
+    return [...new Set(Array.from({ length: 2 + this.#random.below(4) }, () => this.#someTicket()))];
+  }
+
+  #nextAgent(): number {
+    this.#shared.agents.last += 1;
+    return this.#shared.agents.last;
   }
 
   #someTags(): number[] {

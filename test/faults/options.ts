@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { services } from '@ticketing/system/services.ts';
 import { UsageError } from '../../tools/dev/run-script.ts';
 
 /** The options of `npm run faults`. */
 export interface FaultOptions {
   kills: number;
+  /** The service whose processes are killed so many times; undefined if all kills count. */
+  focus: string | undefined;
   /** The average pause between two faults. */
   secondsBetween: number;
   seed: number;
@@ -22,6 +25,7 @@ const usage = `Kills processes of a system under load, and checks that nothing t
   npm run faults -- --kills 100
 
   --kills NUMBER            how many processes are killed (100); others are frozen for 1 to 8 seconds
+  --focus SERVICE           half of the faults hit this service, and only its kills count; for example settings
   --seconds-between NUMBER  the average pause between two faults (1)
   --seed NUMBER             chooses the faults; the same seed chooses the same ones (default: random)
   --replicas                runs a second process of each service with background work; it is killed and frozen too
@@ -29,11 +33,16 @@ const usage = `Kills processes of a system under load, and checks that nothing t
   --servers COMMAND         also kills, stops and freezes the servers that MONGODB_URI and KAFKA_BROKERS name, by
                             COMMAND kill|start|stop|freeze|thaw broker|database
 
-Needs Linux. The exit code is 1 if a change is lost, events are out of order, a bulk is applied in part, or rows differ.
+Receivers of webhooks and readers of the feed run beside the system. They are killed and frozen too, and some receivers
+fail, hang and vanish for a while.
+
+Needs Linux. The exit code is 1 if a change is lost, events are out of order, a bulk is applied in part, rows differ, or a
+receiver or reader has not got exactly the changes that it must get.
 `;
 
 const flags = {
   kills: { type: 'string', default: '100' },
+  focus: { type: 'string' },
   'seconds-between': { type: 'string', default: '1' },
   seed: { type: 'string' },
   replicas: { type: 'boolean', default: false },
@@ -52,6 +61,7 @@ export function readFaultOptions(args: string[], defaultSeed: number): FaultOpti
   }
   return {
     kills: numberOf('kills', values.kills, /^\d{1,6}$/),
+    focus: serviceOf(values.focus),
     secondsBetween: numberOf('seconds-between', values['seconds-between'], /^\d{1,4}(\.\d+)?$/),
     seed: values.seed === undefined ? defaultSeed : numberOf('seed', values.seed, /^\d{1,9}$/),
     servers: values.servers,
@@ -66,6 +76,11 @@ function parse(args: string[]) {
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)} (--help lists the options)`);
   }
+}
+
+function serviceOf(name: string | undefined): string | undefined {
+  if (name === undefined || services.some((entry) => entry.name === name)) return name;
+  throw new UsageError(`--focus takes the name of a service, not "${name}".`);
 }
 
 function numberOf(name: string, text: string, pattern: RegExp): number {

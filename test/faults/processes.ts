@@ -4,8 +4,13 @@ import { services } from '@ticketing/system/services.ts';
 /** A running process of the system. */
 export interface SystemProcess {
   pid: number;
-  /** The name of its service, `starter` (npm start), `store`, or `other`; with `second ` before it for a replica. */
+  /**
+   * The name of its service, `starter` (npm start), `store`, or `other`; with `second ` before it for a replica. For a client,
+   * its name.
+   */
   role: string;
+  /** Whether it is a client of the system: a receiver of webhooks, or a reader of the feed. */
+  isClient: boolean;
 }
 
 /**
@@ -16,6 +21,9 @@ export const markName = 'TICKETING_TEST_FAULTS_RUN';
 
 /** A variable in the environment of the second process of a service. */
 export const replicaName = 'TICKETING_TEST_FAULTS_REPLICA';
+
+/** A variable in the environment of a client of the system: its name. */
+export const clientName = 'TICKETING_TEST_FAULTS_CLIENT';
 
 /** The role of each program of the system, by a part of its command line. */
 const programs: readonly (readonly [part: string, role: string])[] = [
@@ -56,7 +64,8 @@ function marked(pid: number, mark: string): SystemProcess[] {
     const command = read('cmdline').join(' ');
     const role = programs.find(([part]) => command.includes(part))?.[1] ?? 'other';
     const isReplica = environment.includes(`${replicaName}=true`);
-    return [{ pid, role: isReplica ? `second ${role}` : role }];
+    const client = environment.find((one) => one.startsWith(`${clientName}=`))?.slice(clientName.length + 1);
+    return [{ pid, role: client ?? (isReplica ? `second ${role}` : role), isClient: client !== undefined }];
   } catch {
     // It has ended, or belongs to another user.
     return [];

@@ -7,6 +7,7 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { IncomingMessage } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { messageEncoder } from '@ticketing/rest/encode.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
@@ -14,6 +15,7 @@ import { services } from '@ticketing/system/services.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
 import { stateOf } from './load.ts';
+import { ticketEventOf } from './subscriber.ts';
 import type { Observed, ReadMessage, ShownRow, ShownTicket } from './verdict.ts';
 
 const pageOfTickets = 500;
@@ -38,6 +40,8 @@ export async function observe(url: URL, token: string, environment: Environment)
     transport.close();
   }
 }
+
+const encodeChange = messageEncoder(TicketChangedSchema);
 
 type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 
@@ -73,9 +77,10 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
 function messageOf({ topic, value }: IncomingMessage): ReadMessage {
   if (topic === tagChangedTopic.name) {
     const { tagId, version, deleted } = fromBinary(TagChangedSchema, value);
-    return { subject: `tag ${tagId}`, version, isDeletion: deleted, agentId: undefined };
+    return { subject: `tag ${tagId}`, version, isDeletion: deleted, agentId: undefined, event: undefined };
   }
-  const { ticketId, version, type, changes } = fromBinary(TicketChangedSchema, value);
+  const change = fromBinary(TicketChangedSchema, value);
+  const { ticketId, version, type, changes } = change;
   const given = changes.find(({ field }) => field === 'agentId')?.newValue;
   const agentId = given && toJson(ValueSchema, given);
   return {
@@ -83,6 +88,7 @@ function messageOf({ topic, value }: IncomingMessage): ReadMessage {
     version,
     isDeletion: type === TicketChangeType.TICKET_DELETED,
     agentId: typeof agentId === 'number' ? agentId : undefined,
+    event: ticketEventOf(encodeChange(change)),
   };
 }
 

@@ -1,14 +1,18 @@
 import type { FaultCount } from './disturb.ts';
+import type { Ledger } from './ledger.ts';
 import type { Recoveries } from './recovery.ts';
+import type { SubscribersVerdict } from './subscribers.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The table that is printed at the end of a run. */
-export function table(count: FaultCount, acknowledged: number, verdict: Verdict): string {
+export function table(count: FaultCount, { acknowledged, refreshes }: Ledger, verdict: Verdict): string {
   const mustBeEmpty = (found: readonly string[]) => `${found.length}${found.length > 0 ? '  must be 0' : ''}`;
+  const kills = [...count.killsOf].sort(([left], [right]) => left.localeCompare(right));
   const rows: [string, string | number][] = [
-    ['kills', count.kills],
+    ['kills', `${count.kills}  (${kills.map(([name, times]) => `${name} ${times}`).join(', ')})`],
     ['freezes', count.freezes],
     ['acknowledged', acknowledged],
+    ['analyses requested', refreshes],
     ['published', verdict.published],
     ['delivered', verdict.delivered],
     ['duplicates', verdict.duplicates],
@@ -21,6 +25,21 @@ export function table(count: FaultCount, acknowledged: number, verdict: Verdict)
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return lines(rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`));
+}
+
+/** The table of the receivers of webhooks and readers of the feed, and what the log of deliveries shows. */
+export function subscriberTable({ subscribers, responsesShown, redelivered, wrong }: SubscribersVerdict): string {
+  const head = ['', 'expected', 'received', 'duplicates', 'out of order', 'lost', 'unexpected'];
+  const rows = subscribers.map(({ name, expected, received, duplicates, outOfOrder, lost, unexpected }) =>
+    [name, expected, received, duplicates, outOfOrder.length, lost.length, unexpected.length].map(String),
+  );
+  const width = Math.max(...rows.map(([name = '']) => name.length));
+  const line = ([name = '', ...counts]: readonly string[]) =>
+    [name.padEnd(width), ...counts.map((count, column) => count.padStart(head[column + 1]?.length ?? 0))].join('  ');
+  return lines([
+    ...[head, ...rows].map(line),
+    `${redelivered} deliveries were sent again by an operator, ${responsesShown} attempts show a response, ${wrong.length} deliveries are wrong`,
+  ]);
 }
 
 /**

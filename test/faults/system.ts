@@ -16,9 +16,11 @@ import { superviseReplicas } from './replicas.ts';
 export interface System {
   url: URL;
   log: SystemLog;
+  /** The variables by which its processes are found. */
+  marks: Environment;
   /** Rejects if the system failed to start several times in a row. */
   failed: Promise<never>;
-  /** Its running processes. */
+  /** Its running processes, and those of its clients. */
   processes(): SystemProcess[];
   /** Signals a process. Returns false if it has ended. */
   signal(found: SystemProcess, signal: NodeJS.Signals): boolean;
@@ -50,7 +52,8 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
   const mark = randomUUID();
   const log = openLog(join(dataDir, 'faults.log'));
   const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
-  const replicas = hasReplicas ? await superviseReplicas({ [markName]: mark }, readEnvironment, log) : undefined;
+  const marks = { [markName]: mark };
+  const replicas = hasReplicas ? await superviseReplicas(marks, readEnvironment, log) : undefined;
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   let port = '0';
@@ -63,7 +66,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C in a terminal must reach only this process, which stops the system in order.
       detached: true,
-      env: { ...process.env, ...systemVariables(mark), [markName]: mark },
+      env: { ...process.env, ...systemVariables(mark), ...marks },
     });
     log.listen(child);
     return child;
@@ -92,7 +95,8 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
   async function waitForLeftovers(): Promise<void> {
     const startedAt = Date.now();
     const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
-    let left = processesOf(mark);
+    const ownProcesses = () => processesOf(mark).filter(({ isClient }) => !isClient);
+    let left = ownProcesses();
     while (left.length > 0) {
       if (Date.now() > startedAt + leftoverMs) {
         log.note(`still running ${seconds()} after the starter had ended: ${rolesOf(left)}`);
@@ -100,7 +104,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
         return;
       }
       await sleep(pollMs);
-      const now = processesOf(mark);
+      const now = ownProcesses();
       if (now.length < left.length) log.note(`running ${seconds()} after the starter had ended: ${rolesOf(now)}`);
       left = now;
     }
@@ -117,6 +121,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
   return {
     url: new URL(firstUrl),
     log,
+    marks,
     failed: failure.promise,
     processes: () => processesOf(mark),
     signal: (found, signal) => signalProcess(found, mark, signal),

@@ -10,6 +10,7 @@ const message = (id: number, version: number, more: Partial<ReadMessage> = {}): 
   version,
   isDeletion: false,
   agentId: undefined,
+  event: undefined,
   ...more,
 });
 

@@ -1,4 +1,5 @@
 import type { Ledger, SentBulk, Subject, TicketState } from './ledger.ts';
+import type { TicketEvent } from './subscriber.ts';
 
 /** An event that was read from the bus. */
 export interface ReadMessage {
@@ -7,6 +8,8 @@ export interface ReadMessage {
   isDeletion: boolean;
   /** The agent to whom the change has assigned the ticket. */
   agentId: number | undefined;
+  /** The change of a ticket, as subscribers receive it; undefined for that of a tag. */
+  event: TicketEvent | undefined;
 }
 
 /** A ticket, as the API shows it. */

@@ -6,6 +6,7 @@ import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webho
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
+import { countDueDeliveries } from './application/due-deliveries.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
 import { openDispatcher } from './application/open-dispatcher.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
@@ -50,6 +51,7 @@ export const service = composeService({
       handlesDeletions: true,
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      pending: [{ description: 'deliveries are due and not made yet', count: () => countDueDeliveries(context) }],
       loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit) }],
     };
   },

@@ -8,14 +8,16 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-const program = (start: string) => `
+const program = (start: string, setUp: string) => `
   import { runService } from ${JSON.stringify(join(import.meta.dirname, 'run-service.ts'))};
   const log = { info: ({ reason }) => console.log(reason), error: (_, text) => console.log(text) };
-  await runService({ setUp: async () => console.log("set up"), start: async () => { ${start} } });
+  await runService({ setUp: async () => { ${setUp} }, start: async () => { ${start} } });
 `;
 
-function run(start: string) {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program(start)], {
+function run(start: string, { setUp = '', args = [] }: { setUp?: string; args?: string[] } = {}) {
+  // The arguments of a program follow its file, which is a module without a name here.
+  const code = `process.argv.splice(1, 0, 'program');${program(start, setUp)}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code, '--', ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   children.push(child);
@@ -56,6 +58,20 @@ test('the service stops when its parent process has ended', async () => {
   expect((await once(child, 'exit'))[0]).toBe(0);
   expect(printed.out).toContain('the parent process has exited');
   expect(printed.out).toContain('stopped');
+});
+
+test('a set-up ends when it is done', async () => {
+  const { child, printed } = run('', { setUp: `console.log('set up');`, args: ['set-up'] });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(printed.out).toBe('set up\n');
+});
+
+test('a set-up that waits, for example for its database, ends when its parent process has ended', async () => {
+  const setUp = `console.log('waiting'); await new Promise((resolve) => setTimeout(resolve, 60_000));`;
+  const { child, line } = run('', { setUp, args: ['set-up'] });
+  await line('waiting');
+  child.disconnect();
+  expect(await once(child, 'exit')).toEqual([1, null]);
 });
 
 test('a start that fails prints the reason and exits with code 1', async () => {

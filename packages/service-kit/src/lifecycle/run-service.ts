@@ -11,12 +11,20 @@ const stopTimeoutMs = 45_000;
  */
 export async function runService(service: Pick<Service<never>, 'setUp' | 'start'>): Promise<void> {
   try {
-    if (process.argv[2] === 'set-up') await service.setUp();
+    if (process.argv[2] === 'set-up') await setUpWithParent(service);
     else await keepRunning(await service.start());
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   }
+}
+
+/** Sets a service up, unless the parent process ends meanwhile: a set-up without its database could wait for long. */
+async function setUpWithParent(service: Pick<Service<never>, 'setUp'>): Promise<void> {
+  const exit = () => process.exit(1);
+  process.once('disconnect', exit);
+  await service.setUp();
+  process.off('disconnect', exit);
 }
 
 async function keepRunning(running: RunningService): Promise<void> {

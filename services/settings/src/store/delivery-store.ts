@@ -4,6 +4,7 @@ import type { Connection, mongo } from 'mongoose';
 import type { Delivery } from '../domain/delivery.ts';
 import {
   attemptedAgain,
+  byDueTime,
   type DeliveryDocument,
   deliveryCollection,
   deliveryOf,
@@ -49,6 +50,8 @@ export interface DeliveryStore {
   removeOlderThan(time: number): Promise<void>;
   /** When the oldest delivery that is still attempted was created, in Unix ms. */
   oldestPending(): Promise<number | undefined>;
+  /** How many deliveries to some endpoints are still attempted, and due. Units: Unix ms. */
+  countDue(webhookIds: readonly number[], now: number): Promise<number>;
 }
 
 const maxBatch = 1000;
@@ -143,6 +146,11 @@ export function deliveryStore(connection: Connection): DeliveryStore {
           .limit(1)
           .toArray();
         return oldest?.createdAt;
+      }),
+    countDue: (webhookIds, now) =>
+      storeCall(() => {
+        const filter = { webhookId: { $in: [...webhookIds] }, isPending: true, dueAt: { $lte: now } };
+        return deliveries.countDocuments(filter, { hint: byDueTime });
       }),
   };
 }

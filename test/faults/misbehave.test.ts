@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { Endpoint } from './endpoints.ts';
+import { startMisbehaviour } from './misbehave.ts';
+import { seededRandom } from './random.ts';
+
+function endpointOf(name: string, misbehaves: boolean) {
+  const sent: string[] = [];
+  const receiver = { send: (behaviour: string) => sent.push(behaviour) };
+  return { endpoint: { name, misbehaves, receiver } as unknown as Endpoint, sent };
+}
+
+test('receivers misbehave for a while, then the operator looks after them; in the end they behave', async () => {
+  const failing = endpointOf('failing', true);
+  const steady = endpointOf('steady', false);
+  const lookedAfter: string[] = [];
+  const stop = startMisbehaviour({
+    endpoints: [failing.endpoint, steady.endpoint],
+    operator: { redeliverSome: async ({ name }) => void lookedAfter.push(name) },
+    random: { ...seededRandom(1), next: () => 0.001 },
+    log: { note: () => undefined },
+  });
+  await expect.poll(() => lookedAfter.length, { timeout: 10_000 }).toBeGreaterThan(5);
+  await stop();
+  expect(new Set(lookedAfter)).toEqual(new Set(['failing']));
+  expect(new Set(failing.sent.filter((_, index) => index % 2 === 1))).toEqual(new Set(['accept']));
+  expect(new Set(failing.sent).size).toBeGreaterThan(2);
+  expect(failing.sent.at(-1)).toBe('accept');
+  expect(steady.sent).toEqual([]);
+});
+
+test('a receiver that misbehaves when the end comes behaves at once', async () => {
+  const { endpoint, sent } = endpointOf('failing', true);
+  const draws = [0, 1];
+  const stop = startMisbehaviour({
+    endpoints: [endpoint],
+    operator: { redeliverSome: () => Promise.reject(new Error('must not be called')) },
+    random: { ...seededRandom(1), next: () => draws.shift() ?? 1 },
+    log: { note: () => undefined },
+  });
+  await expect.poll(() => sent.length).toBe(1);
+  await stop();
+  expect(sent).toHaveLength(2);
+  expect(sent[1]).toBe('accept');
+});
