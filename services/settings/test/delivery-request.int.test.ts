@@ -175,6 +175,29 @@ describe('when a ticket is deleted', () => {
     expect(other).toContainEqual(['Ada Lovelace is unknown', '127.0.0.1']);
   });
 
+  it('a stored response that shows one of its deliveries is erased', async () => {
+    response = { status: 500, body: 'Ada Lovelace is unknown' };
+    const { id } = await harness.createWebhook({ url: receiver.url });
+    await harness.publish({ ticketId: 73 });
+    const delivery = await harness.delivery(id, { status: 'retrying' });
+    const redeliver = () =>
+      harness.request(
+        'POST',
+        `/webhook/${id}/delivery/${delivery.id}/redeliver`,
+        {},
+        {
+          headers: { 'idempotency-key': `redeliver-${id}` },
+        },
+      );
+    const first = await redeliver();
+    expect([first.status, first.text.includes('Ada Lovelace')]).toEqual([202, true]);
+    expect((await redeliver()).json).toEqual(first.json);
+    await harness.publish({ ticketId: 73, version: 2, type: TicketChangeType.TICKET_DELETED });
+    await expect.poll(() => harness.confirmed).toContain(73);
+    const repeated = await redeliver();
+    expect([repeated.status, repeated.json.code]).toEqual([404, 'ticket_not_found']);
+  });
+
   it('deliveries that are recovered later store nothing either', async () => {
     await harness.publish({ ticketId: 72 }, { ticketId: 72, version: 2, type: TicketChangeType.TICKET_DELETED });
     await expect.poll(() => harness.confirmed).toContain(72);

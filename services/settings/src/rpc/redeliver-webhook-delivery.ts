@@ -15,7 +15,7 @@ import { findEnabledWebhook } from '../application/find-webhook.ts';
  */
 export async function redeliverWebhookDelivery(
   context: Context,
-  _call: Call,
+  { idempotency }: Call,
   { id, deliveryId }: RedeliverWebhookDeliveryRequest,
 ): Promise<RedeliverWebhookDeliveryResponse> {
   await findEnabledWebhook(context, id);
@@ -23,6 +23,8 @@ export async function redeliverWebhookDelivery(
   await deliveries.attemptAgain(id, [deliveryId]);
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
+  // The response contains what the receiver has responded.
+  if (delivery.ticketId !== null) idempotency?.addSubject({ kind: 'Ticket', id: delivery.ticketId });
   await webhooks.endPause(id);
   context.dispatcher?.wakeForEndpoints();
   return {

@@ -657,7 +657,7 @@ export type WebhookDelivery = Message<"ticketing.settings.v1.WebhookDelivery"> &
   status: WebhookDeliveryStatus;
 
   /**
-   * When the event was received.
+   * When the delivery was added: soon after the event was received, or when it was recovered.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
@@ -1118,7 +1118,8 @@ export const WebhookService: GenService<{
    * as often as a new one. A delivery that waits for its next attempt does not wait
    * longer.
    *
-   * Errors: `webhook_not_found`; `delivery_not_found`; `webhook_disabled`.
+   * Errors: `webhook_not_found`; `delivery_not_found`; `webhook_disabled`; `ticket_not_found` if a request is
+   * repeated with its `Idempotency-Key` after the ticket was deleted.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RedeliverWebhookDelivery
    */
