@@ -95,7 +95,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
     for (const { id, status } of needing) {
       if (!withDue.has(id) || !isOwned(id)) continue;
       // Added in the moment in which the endpoint was disabled.
-      if (status === WebhookStatus.DISABLED) await queue.exhaust(id);
+      if (status === WebhookStatus.DISABLED) await queue.exhaust(id, runtime.now());
       else workerOf(id).wake();
     }
     return withDue.size > 0 ? 'done' : 'nothing';

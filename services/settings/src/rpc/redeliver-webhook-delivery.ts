@@ -20,7 +20,7 @@ export async function redeliverWebhookDelivery(
 ): Promise<RedeliverWebhookDeliveryResponse> {
   await findEnabledWebhook(context, id);
   const { deliveries, webhooks } = context;
-  await deliveries.attemptAgain(id, [deliveryId]);
+  await deliveries.attemptAgain(id, [deliveryId], { isRequested: true });
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
   // The response contains what the receiver has responded.

@@ -714,7 +714,8 @@ export type WebhookAttempt = Message<"ticketing.settings.v1.WebhookAttempt"> & {
   status?: number | undefined;
 
   /**
-   * Why it failed without a whole response, for example "timeout"; null otherwise.
+   * Why it failed without a whole response, for example "timeout"; null otherwise. "expired": no attempt was made,
+   * because the delivery waited for 30 days.
    *
    * @generated from field: optional string error_kind = 4;
    */
@@ -1102,7 +1103,7 @@ export const WebhookService: GenService<{
   },
   /**
    * Lists the deliveries to a webhook endpoint of the last 30 days, the newest
-   * first.
+   * first. A page whose deliveries have 16 MiB together ends before the limit.
    *
    * Errors: `webhook_not_found`; `invalid_cursor`.
    *
@@ -1132,7 +1133,8 @@ export const WebhookService: GenService<{
    * Delivers each event that was received in an interval, that the filters of the
    * endpoint take and that was not delivered to it.
    *
-   * Errors: `webhook_not_found`; `webhook_disabled`.
+   * Errors: `webhook_not_found`; `webhook_disabled`; `interval_too_long` if the feed has more than 20,000 events
+   * in the interval: the error names the latest `until` that fits, and the next request continues from there.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RecoverWebhook
    */
