@@ -312,9 +312,11 @@ describe('recovery', () => {
     expect(added).toBe(json.count);
   });
 
-  it('takes an interval of 20,000 events, and refuses one with one more by naming where to end it', async () => {
+  it('takes an interval of 100,000 events, and refuses one with one more by naming where to end it', async () => {
     const { id } = await harness.createWebhook({ url: receiver.url, eventTypes: ['intent.executed'] });
     const events = harness.database.collection<{ _id: number; receivedAt: Date }>('events');
+    await harness.publish({ ticketId: 499 });
+    await expect.poll(() => events.countDocuments({ ticketId: 499 })).toBe(1);
     const [newest] = await events.find().sort({ _id: -1 }).limit(1).toArray();
     if (!newest) throw new Error('there are no events');
     const start = Math.floor(newest.receivedAt.getTime() / 1000) + 10;
@@ -328,11 +330,11 @@ describe('recovery', () => {
     await events.insertMany([
       event(first, 0, INTENT_EXECUTED),
       event(first + 7_000, 50, INTENT_EXECUTED),
-      event(first + 19_999, 100, TICKET_UPDATED),
-      event(first + 20_000, 200, INTENT_EXECUTED),
+      event(first + 99_999, 100, TICKET_UPDATED),
+      event(first + 100_000, 200, INTENT_EXECUTED),
     ] as never);
     const feed = harness.database.collection<{ _id: string }>('feed');
-    await feed.updateOne({ _id: 'feed' }, { $set: { last: first + 20_000 } });
+    await feed.updateOne({ _id: 'feed' }, { $set: { last: first + 100_000 } });
     const recover = (until: number) =>
       harness.request('POST', `/webhook/${id}/recover`, { since: start, until: until });
     const refused = await recover(start + 200);

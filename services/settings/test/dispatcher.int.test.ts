@@ -198,15 +198,23 @@ it('whichever call fails, before or after its effect, nothing is lost or out of 
   });
 }, 240_000);
 
-it('whichever call fails, an endpoint that is gone is disabled, and all its deliveries end', async () => {
-  await whicheverCallFails(async (around) => {
-    const { start, webhooks, pending } = await setUpEndpoints(2, [1], () => 410);
-    const dispatcher = start(firstLeases(), around);
-    await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
-    await expect.poll(pending, { timeout: 15_000 }).toBe(0);
-    await dispatcher.stop();
-  });
-}, 240_000);
+it.each([
+  ['all its deliveries', ticketIds],
+  ['its only delivery', [1]],
+])(
+  'whichever call fails, an endpoint that is gone is disabled, and %s end',
+  async (_which, kept) => {
+    await whicheverCallFails(async (around) => {
+      const { start, webhooks, pending } = await setUpEndpoints(kept.length, [1], () => 410);
+      await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
+      const dispatcher = start(firstLeases(), around);
+      await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
+      await expect.poll(pending, { timeout: 15_000 }).toBe(0);
+      await dispatcher.stop();
+    });
+  },
+  240_000,
+);
 
 it('a dispatcher that is stopped in the middle leaves the rest to the next one', async () => {
   const { start, received, expectAllDelivered } = await setUpEndpoints(20);

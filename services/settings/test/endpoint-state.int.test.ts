@@ -147,8 +147,9 @@ describe('an endpoint that fails', () => {
     const paused = async () =>
       await harness.database.collection('webhooks').countDocuments({ 'health.pausedUntil': { $ne: null } });
     await expect.poll(paused).toBe(1);
-    const last = (await harness.deliveries(id)).at(-1);
-    expect(last).toMatchObject({ ticketId: 40, status: 'scheduled' });
+    const scheduled = (await harness.deliveries(id)).filter(({ status }) => status === 'scheduled');
+    expect(scheduled.length).toBeGreaterThan(1);
+    const last = scheduled.at(-1);
     await expect.poll(() => receiver.load.now).toBe(0);
     const before = receiver.received.length;
     await harness.request('POST', `/webhook/${id}/delivery/${last.id}/redeliver`, {});

@@ -1133,7 +1133,7 @@ export const WebhookService: GenService<{
    * Delivers each event that was received in an interval, that the filters of the
    * endpoint take and that was not delivered to it.
    *
-   * Errors: `webhook_not_found`; `webhook_disabled`; `interval_too_long` if the feed has more than 20,000 events
+   * Errors: `webhook_not_found`; `webhook_disabled`; `interval_too_long` if the feed has more than 100,000 events
    * in the interval: the error names the latest `until` that fits, and the next request continues from there.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RecoverWebhook
