@@ -129,7 +129,8 @@ export function requirePageSize(sizes: readonly number[], openSizes: readonly nu
   throw invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
 }
 
-function countThatFits(sizes: readonly number[], max: number): number {
+/** How many of the first items have at most `max` bytes together. Units: sizes in bytes, in the order of the page. */
+export function countThatFits(sizes: readonly number[], max = maxPageBytes): number {
   let left = max;
   const first = sizes.findIndex((size) => {
     left -= size;

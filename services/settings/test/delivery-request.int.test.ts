@@ -1,6 +1,9 @@
-import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deliveryFixture } from '../src/domain/delivery-fixture.ts';
+import { deliveryStore } from '../src/store/delivery-store.ts';
 import {
   type Receiver,
   type ReceiverResponse,
@@ -9,6 +12,7 @@ import {
   type WebhookHarness,
 } from './webhook-harness.ts';
 
+const { Binary } = mongoose.mongo;
 let harness: WebhookHarness;
 let receiver: Receiver;
 /** What the receiver responds with. */
@@ -62,6 +66,47 @@ describe('the list of deliveries', () => {
       const { status, json } = await harness.request('GET', wrong);
       expect([status, json.code, json.errors[0].pointer]).toEqual([400, 'invalid_cursor', '#/query/cursor']);
     }
+  });
+
+  it('ends a page before its bytes are too many, and the next page continues there', async () => {
+    const { id } = await harness.createWebhook({ url: receiver.url, status: 'paused' });
+    const log = (responseStart: string) =>
+      Array.from({ length: 20 }, () => ({
+        ...{ at: 0, durationMs: 1, status: 500, errorKind: null, address: null },
+        ...{ responseStart, responseJsonBytes: JSON.stringify(responseStart).length },
+      }));
+    const add = async (start: number, count: number, responseStart: string) => {
+      const added = Array.from({ length: count }, (_, index) => {
+        const key = String(start + index).padStart(4, '0');
+        return deliveryFixture({
+          id: `dlv_${key}`,
+          eventId: `evt_${id}_${key}`,
+          webhookId: id,
+          position: 1,
+          attempts: log(responseStart),
+        });
+      });
+      await deliveryStore(harness.database as never).add(added);
+    };
+    const page = async (query: string) => (await harness.request('GET', `/webhook/${id}/delivery?${query}`)).json;
+    await add(0, 101, 'a'.repeat(4096));
+    const whole = await page('');
+    expect([whole.deliveries.length, whole.deliveries[0].id]).toEqual([100, 'dlv_0100']);
+    // A character of this text has six bytes in JSON.
+    await add(101, 40, '\u0001'.repeat(4096));
+    const ids: string[] = [];
+    const lengths: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { deliveries, nextCursor } = await page(`limit=1000${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      expect(Buffer.byteLength(JSON.stringify(deliveries))).toBeLessThan(16 * 1024 * 1024);
+      ids.push(...deliveries.map((delivery: { id: string }) => delivery.id));
+      lengths.push(deliveries.length);
+      cursor = nextCursor;
+    }
+    expect(ids).toEqual(Array.from({ length: 141 }, (_, index) => `dlv_${String(140 - index).padStart(4, '0')}`));
+    // Of 498 kB each.
+    expect(lengths[0]).toBe(Math.floor((16 * 1024 * 1024) / (500 + 20 * (300 + 6 * 4096 + 2))));
+    expect(lengths).toHaveLength(2);
   });
 
   it('shows one as it is documented', async () => {
@@ -163,6 +208,29 @@ describe('a delivery that is requested again', () => {
     await expect.poll(() => statuses(id)).toEqual(['delivered', 'delivered']);
   });
 
+  it('makes no change of its ticket wait if it was delivered before, and waits for none', async () => {
+    response = { status: 500, headers: { 'retry-after': '36000' } };
+    let failing: (version: number) => boolean = () => false;
+    const some = await startReceiver(({ json }) => (failing(json.data.version) ? response : { status: 204 }));
+    const { id } = await harness.createWebhook({ url: some.url });
+    await harness.publish({ ticketId: 1 }, { ticketId: 1, version: 2 });
+    await expect.poll(() => statuses(id)).toEqual(['delivered', 'delivered']);
+    failing = (version) => version === 1 || version === 3;
+    const [first, second] = await harness.deliveries(id);
+    await harness.request('POST', `/webhook/${id}/delivery/${first.id}/redeliver`, {});
+    await expect.poll(() => statuses(id)).toEqual(['retrying', 'delivered']);
+    await harness.publish({ ticketId: 1, version: 3 }, { ticketId: 1, version: 4 });
+    await expect.poll(() => statuses(id)).toEqual(['retrying', 'delivered', 'retrying', 'scheduled']);
+    failing = (version) => version === 3;
+    await harness.request('POST', `/webhook/${id}/delivery/${first.id}/redeliver`, {});
+    await expect.poll(() => statuses(id)).toEqual(['delivered', 'delivered', 'retrying', 'scheduled']);
+    const before = some.received.length;
+    await harness.request('POST', `/webhook/${id}/delivery/${second.id}/redeliver`, {});
+    await expect.poll(() => some.received.length).toBe(before + 1);
+    await expect.poll(() => statuses(id)).toEqual(['delivered', 'delivered', 'retrying', 'scheduled']);
+    await some.stop();
+  });
+
   it('is 404 if it is not one of the endpoint', async () => {
     const { id } = await harness.createWebhook({ url: receiver.url });
     const other = await harness.createWebhook({ url: receiver.url, eventTypes: ['ticket.deleted'] });
@@ -203,6 +271,29 @@ describe('when a ticket is deleted', () => {
     expect(deleted[0].attempts).toHaveLength(2);
     const other = await contents(id);
     expect(other).toContainEqual(['Ada Lovelace is unknown', '127.0.0.1']);
+  });
+
+  it('a stored response that shows one of its deliveries is erased', async () => {
+    response = { status: 500, body: 'Ada Lovelace is unknown' };
+    const { id } = await harness.createWebhook({ url: receiver.url });
+    await harness.publish({ ticketId: 73 });
+    const delivery = await harness.delivery(id, { status: 'retrying' });
+    const redeliver = () =>
+      harness.request(
+        'POST',
+        `/webhook/${id}/delivery/${delivery.id}/redeliver`,
+        {},
+        {
+          headers: { 'idempotency-key': `redeliver-${id}` },
+        },
+      );
+    const first = await redeliver();
+    expect([first.status, first.text.includes('Ada Lovelace')]).toEqual([202, true]);
+    expect((await redeliver()).json).toEqual(first.json);
+    await harness.publish({ ticketId: 73, version: 2, type: TicketChangeType.TICKET_DELETED });
+    await expect.poll(() => harness.confirmed).toContain(73);
+    const repeated = await redeliver();
+    expect([repeated.status, repeated.json.code]).toEqual([404, 'ticket_not_found']);
   });
 
   it('deliveries that are recovered later store nothing either', async () => {
@@ -248,6 +339,42 @@ describe('recovery', () => {
     expect(json.count).toBeGreaterThanOrEqual(501);
     const added = await harness.database.collection('webhookDeliveries').countDocuments({ webhookId: id });
     expect(added).toBe(json.count);
+  });
+
+  it('takes an interval of 100,000 events, and refuses one with one more by naming where to end it', async () => {
+    const { id } = await harness.createWebhook({ url: receiver.url, eventTypes: ['intent.executed'] });
+    const events = harness.database.collection<{ _id: number; receivedAt: Date }>('events');
+    await harness.publish({ ticketId: 499 });
+    await expect.poll(() => events.countDocuments({ ticketId: 499 })).toBe(1);
+    const [newest] = await events.find().sort({ _id: -1 }).limit(1).toArray();
+    if (!newest) throw new Error('there are no events');
+    const start = Math.floor(newest.receivedAt.getTime() / 1000) + 10;
+    const first = newest._id + 1;
+    const event = (position: number, second: number, type: TicketChangeType) => {
+      const fields = { eventId: `evt_long_${position}`, ticketId: 500, type };
+      const bytes = toBinary(TicketChangedSchema, create(TicketChangedSchema, fields));
+      return { ...fields, _id: position, receivedAt: new Date((start + second) * 1000), event: new Binary(bytes) };
+    };
+    const { INTENT_EXECUTED, TICKET_UPDATED } = TicketChangeType;
+    await events.insertMany([
+      event(first, 0, INTENT_EXECUTED),
+      event(first + 7_000, 50, INTENT_EXECUTED),
+      event(first + 99_999, 100, TICKET_UPDATED),
+      event(first + 100_000, 200, INTENT_EXECUTED),
+    ] as never);
+    const feed = harness.database.collection<{ _id: string }>('feed');
+    await feed.updateOne({ _id: 'feed' }, { $set: { last: first + 100_000 } });
+    const recover = (until: number) =>
+      harness.request('POST', `/webhook/${id}/recover`, { since: start, until: until });
+    const refused = await recover(start + 200);
+    expect([refused.status, refused.json.code]).toEqual([400, 'interval_too_long']);
+    expect(refused.json.errors).toMatchObject([{ pointer: '#/until' }]);
+    const named = /until (\S+Z) fits$/.exec(refused.json.errors[0].detail)?.[1] ?? '';
+    expect(Date.parse(named)).toBe((start + 199) * 1000);
+    expect((await recover(start + 199)).json).toEqual({ success: true, count: 2 });
+    const rest = await harness.request('POST', `/webhook/${id}/recover`, { since: start + 200, until: start + 200 });
+    expect(rest.json).toEqual({ success: true, count: 1 });
+    await expect.poll(() => receiver.received.length).toBe(3);
   });
 
   it('delivers what an interval has and was not delivered, once', async () => {

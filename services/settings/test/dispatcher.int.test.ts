@@ -26,6 +26,9 @@ import { buildWebhookIndexes, webhookStore } from '../src/store/webhook-store.ts
 const log = createLogger('test', 'silent');
 const box = secretBox([systemRuntime.randomBytes(32)], systemRuntime);
 const ticketIds = [1, 2];
+const begin = Date.now();
+/** A clock on which a minute takes 10 ms, so that failed deliveries are attempted again soon. */
+const fast = { ...systemRuntime, now: () => begin + (Date.now() - begin) * 6_000 };
 let store: Connection;
 /** Dispatchers with leases in different databases each own all endpoints. */
 let leases: Connection[];
@@ -39,13 +42,30 @@ beforeAll(async () => {
 
 type Around = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+/** The status with which a receiver responds to an attempt of a delivery, counted from 1. */
+type Respond = (attempt: number, received: { webhookId: number; version: number }) => number;
+
+/** Every call of the store by a part of the dispatcher is made by `around`. */
+function allAround<Part extends object>(part: Part, around: Around): Part {
+  const wrapped = Object.entries(part).map(([name, call]) => [
+    name,
+    (...given: unknown[]) => around(async () => call(...given)),
+  ]);
+  return Object.fromEntries(wrapped) as Part;
+}
+
 /** Endpoints with pending deliveries, and receivers that record what they get. */
-async function setUpEndpoints(versions: number, webhookIds: readonly number[] = [1, 2, 3]) {
+async function setUpEndpoints(
+  versions: number,
+  webhookIds: readonly number[] = [1, 2, 3],
+  respond: Respond = () => 204,
+) {
   const webhooks = webhookStore(store, systemRuntime);
   const deliveries = deliveryStore(store);
   const queue = deliveryQueue(store);
   await store.collection('webhookDeliveries').deleteMany({});
   await store.collection('webhooks').deleteMany({});
+  const attempts = new Map<string, number>();
   const received: { url: string; ticketId: number; version: number; id: string }[] = [];
   for (const id of webhookIds) {
     const sealed = box.seal(newWebhookSecret(systemRuntime), webhookBinding(id));
@@ -67,32 +87,39 @@ async function setUpEndpoints(versions: number, webhookIds: readonly number[] = 
   const outbound: Pick<OutboundGuard, 'request'> = {
     async request({ url, body, headers = {} }) {
       const { ticketId, version } = JSON.parse(String(body)).data;
-      received.push({ url, ticketId, version, id: headers['webhook-id'] ?? '' });
-      return { status: 204, headers: {}, body: Buffer.alloc(0), isComplete: true, address: undefined, durationMs: 1 };
+      const id = headers['webhook-id'] ?? '';
+      received.push({ url, ticketId, version, id });
+      const attempt = (attempts.get(url + id) ?? 0) + 1;
+      attempts.set(url + id, attempt);
+      const status = respond(attempt, { webhookId: Number(url.split('/').at(-1)), version });
+      return { status, headers: {}, body: Buffer.alloc(0), isComplete: true, address: undefined, durationMs: 1 };
     },
   };
   /** Starts a dispatcher whose every call of the store and of a receiver is made by `around`. */
   const start = (connection: Connection, around: Around) => {
     const context: Omit<WorkerContext, 'recorder' | 'wakeAt'> = {
-      endpoints: endpointCache({ all: () => around(webhooks.all) }),
-      queue: {
-        ...queue,
-        withDue: (...given) => around(() => queue.withDue(...given)),
-        due: (...given) => around(() => queue.due(...given)),
-        record: (...given) => around(() => queue.record(...given)),
-      },
-      webhooks,
-      outbound: { request: (request) => around(() => outbound.request(request)) },
+      endpoints: endpointCache(allAround(webhooks, around)),
+      queue: allAround(queue, around),
+      webhooks: allAround(webhooks, around),
+      outbound: allAround(outbound, around),
       secretBox: box,
-      runtime: systemRuntime,
+      runtime: fast,
       log,
       count: () => undefined,
     };
-    return startDispatcher({
+    const dispatcher = startDispatcher({
       database: { connection, opened: Promise.resolve() },
       context,
       leaseTimes: { durationMs: 3_000, renewMs: 500, waitMs: 20 },
     });
+    // Timers do not follow the fast clock.
+    const waking = setInterval(dispatcher.wake, 20);
+    return {
+      async stop() {
+        clearInterval(waking);
+        await dispatcher.stop();
+      },
+    };
   };
   const pending = () => store.collection('webhookDeliveries').countDocuments({ isPending: true });
   const firstsOf = (webhookId: number, ticketId: number) => [
@@ -105,6 +132,8 @@ async function setUpEndpoints(versions: number, webhookIds: readonly number[] = 
   return {
     start,
     received,
+    webhooks,
+    pending,
     async expectAllDelivered() {
       await expect.poll(pending, { timeout: 15_000 }).toBe(0);
       const all = Array.from({ length: versions }, (_, index) => index + 1);
@@ -137,27 +166,55 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
   );
 }, 120_000);
 
-it('whichever call fails, before or after its effect, nothing is lost or out of order', async () => {
-  const [connection] = leases;
-  if (!connection) throw new Error('there are no leases');
+/** Runs a check again and again: each time another call of the store or of a receiver fails, before or after its effect. */
+async function whicheverCallFails(check: (around: Around) => Promise<void>): Promise<void> {
   for (let nth = 1, isOver = false; !isOver; nth += 1) {
     for (const when of ['before', 'after'] as const) {
-      const { start, expectAllDelivered } = await setUpEndpoints(2, [1]);
       let calls = 0;
-      const failing: Around = async (work) => {
+      await check(async (work) => {
         const fails = ++calls === nth;
         if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
         const result = await work();
         if (fails) throw new DomainError('unavailable', 'test', 'after');
         return result;
-      };
-      const dispatcher = start(connection, failing);
-      await expectAllDelivered();
+      });
       isOver = calls < nth;
-      await dispatcher.stop();
     }
   }
-}, 120_000);
+}
+
+function firstLeases(): Connection {
+  return leases[0] ?? expect.unreachable('there are no leases');
+}
+
+it('whichever call fails, before or after its effect, nothing is lost or out of order', async () => {
+  await whicheverCallFails(async (around) => {
+    const { start, expectAllDelivered } = await setUpEndpoints(2, [1], (attempt, { version }) =>
+      version === 1 && attempt === 1 ? 500 : 204,
+    );
+    const dispatcher = start(firstLeases(), around);
+    await expectAllDelivered();
+    await dispatcher.stop();
+  });
+}, 240_000);
+
+it.each([
+  ['all its deliveries', ticketIds],
+  ['its only delivery', [1]],
+])(
+  'whichever call fails, an endpoint that is gone is disabled, and %s end',
+  async (_which, kept) => {
+    await whicheverCallFails(async (around) => {
+      const { start, webhooks, pending } = await setUpEndpoints(kept.length, [1], () => 410);
+      await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
+      const dispatcher = start(firstLeases(), around);
+      await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
+      await expect.poll(pending, { timeout: 15_000 }).toBe(0);
+      await dispatcher.stop();
+    });
+  },
+  240_000,
+);
 
 it('a dispatcher that is stopped in the middle leaves the rest to the next one', async () => {
   const { start, received, expectAllDelivered } = await setUpEndpoints(20);
@@ -165,14 +222,12 @@ it('a dispatcher that is stopped in the middle leaves the rest to the next one',
     await setTimeout(5);
     return work();
   };
-  const [connection] = leases;
-  if (!connection) throw new Error('there are no leases');
-  const first = start(connection, slow);
+  const first = start(firstLeases(), slow);
   await expect.poll(() => received.length).toBeGreaterThan(10);
   await first.stop();
   const before = received.length;
   expect(before).toBeLessThan(20 * 3 * ticketIds.length);
-  const second = start(connection, slow);
+  const second = start(firstLeases(), slow);
   await expectAllDelivered();
   await second.stop();
   // What was sent before the stop was recorded.

@@ -139,6 +139,24 @@ describe('an endpoint that fails', () => {
       .toBeGreaterThanOrEqual(2);
   });
 
+  it('is probed at once with a delivery that is requested again', async () => {
+    response = { status: 500 };
+    const { id } = await harness.createWebhook({ url: receiver.url });
+    await harness.publish(...tickets(40));
+    await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(20);
+    const paused = async () =>
+      await harness.database.collection('webhooks').countDocuments({ 'health.pausedUntil': { $ne: null } });
+    await expect.poll(paused).toBe(1);
+    const scheduled = (await harness.deliveries(id)).filter(({ status }) => status === 'scheduled');
+    expect(scheduled.length).toBeGreaterThan(1);
+    const last = scheduled.at(-1);
+    await expect.poll(() => receiver.load.now).toBe(0);
+    const before = receiver.received.length;
+    await harness.request('POST', `/webhook/${id}/delivery/${last.id}/redeliver`, {});
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(before);
+    expect(receiver.received[before]?.headers['webhook-id']).toBe(last.eventId);
+  });
+
   it('is disabled after 5 days without a success, and not before', async () => {
     response = { status: 500 };
     const { id } = await harness.createWebhook({ url: receiver.url });

@@ -49,6 +49,8 @@ export function newDelivery(
     status: WebhookDeliveryStatus.SCHEDULED,
     createdAt: runtime.now(),
     dueAt: 0,
+    isDelivered: false,
+    isRequested: false,
     attemptsMade: 0,
     attempts: [],
     event: toBinary(TicketChangedSchema, event),

@@ -5,7 +5,7 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import { timeOrderedId, timeOrderedIds } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
@@ -77,6 +77,6 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     dispatcher: undefined,
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
-    newDeliveryId: () => timeOrderedId('dlv', runtime),
+    newDeliveryId: timeOrderedIds('dlv', runtime),
   };
 }

@@ -1,9 +1,9 @@
 import type { WebhookAttempt, WebhookDelivery } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
-import type { Attempt, Delivery } from '../domain/delivery.ts';
+import type { Attempt, LoggedDelivery } from '../domain/delivery.ts';
 
 /** The message of a delivery. */
-export function deliveryMessage(delivery: Delivery): WebhookDelivery {
+export function deliveryMessage(delivery: LoggedDelivery): WebhookDelivery {
   const { id, eventId, eventType, ticketId, status, createdAt, dueAt, attempts } = delivery;
   return {
     $typeName: 'ticketing.settings.v1.WebhookDelivery',
@@ -32,8 +32,3 @@ function attemptMessage({ at, durationMs, status, errorKind, responseStart, addr
 }
 
 const timestampAt = (ms: number) => timestampOf(Math.floor(ms / 1000));
-
-/** About how many bytes the JSON of a delivery has. */
-export function deliverySize({ attempts }: Delivery): number {
-  return attempts.reduce((sum, { responseStart }) => sum + 300 + Buffer.byteLength(JSON.stringify(responseStart)), 500);
-}

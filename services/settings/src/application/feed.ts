@@ -34,7 +34,10 @@ export async function readFeed(
   return page;
 }
 
-async function readPart(
+/**
+ * Reads a part of what `readFeed` reads: it looks at a limited number of events, and does not notice removed ones.
+ */
+export async function readPart(
   store: EventStore,
   after: number,
   upTo: number,

@@ -4,7 +4,7 @@ import { encryptSecretsAgain } from './encrypt-secrets-again.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const retentionMs = 30 * day;
-/** An event stays 30 days, and so does a delivery that is made of it on its last day. */
+/** Longer than an event stays, of which a delivery can be made. The deliveries themselves are marked as erased. */
 const erasedMs = 3 * retentionMs;
 
 /** The scheduled tasks of this service. */
@@ -25,12 +25,18 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
   ];
 }
 
-/** Removes deliveries after 30 days, and those that were added in the moment in which their endpoint was deleted. */
-async function removeOldDeliveries({ webhooks, deliveries, erasedTickets, runtime }: Context): Promise<void> {
-  await deliveries.removeOlderThan(runtime.now() - retentionMs);
+/**
+ * Ends deliveries that could not be made for 30 days, removes those that ended 30 days ago, and those that were added in the
+ * moment in which their endpoint was deleted.
+ */
+async function removeOldDeliveries({ webhooks, deliveries, erasedTickets, runtime, log }: Context): Promise<void> {
+  const now = runtime.now();
+  const expired = await deliveries.expire(now - retentionMs, now);
+  if (expired > 0) log.warn({ count: expired }, 'deliveries of webhooks could not be made for 30 days, and have ended');
+  await deliveries.removeOlderThan(now - retentionMs);
   // Read before the endpoints, because an endpoint is older than its deliveries.
   const withDeliveries = await deliveries.webhookIds();
   const existing = new Set((await webhooks.all()).map(({ id }) => id));
   for (const id of withDeliveries) if (!existing.has(id)) await deliveries.removeOf(id);
-  await erasedTickets.removeOlderThan(runtime.now() - erasedMs);
+  await erasedTickets.removeOlderThan(now - erasedMs);
 }

@@ -88,3 +88,16 @@ it('an attempt that was ended from here has no outcome', async () => {
   }, ending.signal);
   expect(outcome).toBeUndefined();
 });
+
+it.each([
+  ['a'.repeat(4097), 'a'.repeat(4096), 4098],
+  [`${'a'.repeat(4095)}é`, 'a'.repeat(4095), 4097],
+  ['\n"', '\n"', 6],
+  [Buffer.alloc(4096, 0xff), '\ufffd'.repeat(1365), 4097],
+])(
+  'keeps the start of a response as at most 4 KiB of text, and how long that is in JSON (%#)',
+  async (body, start, bytes) => {
+    const { outcome } = await attemptAt(responseOf({ status: 500, body: Buffer.from(body) }));
+    expect(outcome?.attempt).toMatchObject({ responseStart: start, responseJsonBytes: bytes });
+  },
+);

@@ -65,7 +65,7 @@ export async function attemptDelivery(
     });
     const { status, durationMs, address = null } = response;
     return {
-      attempt: { at, durationMs, status, errorKind: null, responseStart: startOf(response.body), address },
+      attempt: { at, durationMs, status, errorKind: null, ...startOf(response.body), address },
       isDelivered: status >= 200 && status < 300,
       retryAfter: parseRetryAfter(response.headers['retry-after'], runtime.now()),
     };
@@ -73,7 +73,7 @@ export async function attemptDelivery(
     if (signal.aborted) return undefined;
     if (!(error instanceof OutboundError)) throw error;
     const { kind: errorKind, status = null, address = null, durationMs } = error;
-    const attempt = { at, durationMs, status, errorKind, responseStart: null, address };
+    const attempt = { at, durationMs, status, errorKind, responseStart: null, responseJsonBytes: 0, address };
     return { attempt, isDelivered: false, retryAfter: undefined };
   }
 }
@@ -83,7 +83,14 @@ function bodyOf({ event, webhookId, createdAt }: Delivery): string {
   return eventBody(fromBinary(TicketChangedSchema, event));
 }
 
-/** The start of a response as text. A character that the limit has cut in two is left out. */
-function startOf(body: Buffer): string {
-  return new TextDecoder().decode(body.subarray(0, keptBytes), { stream: true });
+/** The start of a response as text of at most 4 KiB. A character that the limit has cut in two is left out. */
+function startOf(body: Buffer): Pick<Attempt, 'responseStart' | 'responseJsonBytes'> {
+  const text = startOfText(body);
+  // Bytes that are not UTF-8 become characters of three bytes.
+  const responseStart = Buffer.byteLength(text) > keptBytes ? startOfText(Buffer.from(text)) : text;
+  return { responseStart, responseJsonBytes: Buffer.byteLength(JSON.stringify(responseStart)) };
+}
+
+function startOfText(utf8: Buffer): string {
+  return new TextDecoder().decode(utf8.subarray(0, keptBytes), { stream: true });
 }

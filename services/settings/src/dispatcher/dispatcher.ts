@@ -22,7 +22,8 @@ export interface Dispatcher extends WakefulLoop {
 }
 
 const parts = 16;
-const pollMs = { busy: 250, idle: 2_000 };
+/** With the age of the cached endpoints less than a second, in which what another process has changed takes effect. */
+const pollMs = { busy: 250, idle: 500 };
 const graceMs = 3_000;
 const maxRetryMs = 2_000;
 
@@ -73,7 +74,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
   }
 
   /** Whether deliveries to an endpoint would be attempted now, or have to be ended. */
-  function isConcerned(webhook: WebhookState): boolean {
+  function needsWork(webhook: WebhookState): boolean {
     if (!isOwned(webhook.id) || webhook.status === WebhookStatus.PAUSED) return false;
     if (webhook.status === WebhookStatus.DISABLED) return true;
     const worker = workerOf(webhook.id);
@@ -86,15 +87,15 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
     const all = await endpoints.read();
     const deleted = [...workers.keys()].filter((id) => !all.has(id));
     await Promise.all(deleted.map((id) => stopWorker(id, 0)));
-    const concerned = [...all.values()].filter(isConcerned);
-    if (concerned.length === 0) return 'nothing';
+    const needing = [...all.values()].filter(needsWork);
+    if (needing.length === 0) return 'nothing';
     const attempted = [...workers.values()].flatMap((worker) => worker.attempted());
-    const ids = concerned.map(({ id }) => id);
+    const ids = needing.map(({ id }) => id);
     const withDue = new Set(await queue.withDue(ids, runtime.now(), attempted));
-    for (const { id, status } of concerned) {
+    for (const { id, status } of needing) {
       if (!withDue.has(id) || !isOwned(id)) continue;
       // Added in the moment in which the endpoint was disabled.
-      if (status === WebhookStatus.DISABLED) await queue.exhaust(id);
+      if (status === WebhookStatus.DISABLED) await queue.exhaust(id, runtime.now());
       else workerOf(id).wake();
     }
     return withDue.size > 0 ? 'done' : 'nothing';

@@ -1,43 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import {
-  WebhookDeliveryStatus,
-  WebhookDisabledReason,
-  WebhookDisabledReasonSchema,
-  WebhookStatus,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
-import type { Logger } from '@ticketing/runtime/logger.ts';
+import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import { pendingQueue } from '../domain/pending-queue.ts';
-import { nextAttemptAt } from '../domain/retry-schedule.ts';
 import type { WebhookState } from '../domain/webhook.ts';
-import {
-  afterFailure,
-  attemptsAtOnce,
-  hasFailedForDays,
-  healthy,
-  type WebhookHealth,
-} from '../domain/webhook-health.ts';
-import type { DeliveryQueue } from '../store/delivery-queue.ts';
-import type { WebhookStore } from '../store/webhook-store.ts';
-import { type AttemptContext, type AttemptOutcome, attemptDelivery } from './attempt-delivery.ts';
-import type { EndpointCache } from './endpoint-cache.ts';
-import type { ResultRecorder } from './result-recorder.ts';
+import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
+import { endpointHealth } from './endpoint-health.ts';
+import { type SettlingContext, settleAttempt } from './settle-attempt.ts';
 
 /** What the workers of a process share. */
-export interface WorkerContext extends AttemptContext {
-  endpoints: EndpointCache;
-  queue: DeliveryQueue;
-  webhooks: WebhookStore;
-  recorder: ResultRecorder;
-  log: Logger;
-  /** Counts an attempt, by its outcome. */
-  count(outcome: string): void;
-  /** Runs the dispatcher at a time in Unix ms, or soon afterwards. */
-  wakeAt(time: number): void;
-}
+export interface WorkerContext extends AttemptContext, SettlingContext {}
 
 /** Makes the deliveries to one endpoint. */
 export interface EndpointWorker {
@@ -53,43 +26,26 @@ export interface EndpointWorker {
   stop(graceMs: number): Promise<void>;
 }
 
-const disabledReasons = spellingsOf(WebhookDisabledReasonSchema);
 const windowSize = 100;
 /** Below this many in memory, more are read. */
 const lowMark = 50;
-const { DELIVERED, RETRYING, EXHAUSTED } = WebhookDeliveryStatus;
 
 /** Starts a worker, which waits until it is woken. */
 export function startEndpointWorker(context: WorkerContext, webhookId: number): EndpointWorker {
   const { endpoints, runtime, log } = context;
+  const health = endpointHealth();
   const pending = pendingQueue();
   const changes = new EventEmitter();
   const ending = new AbortController();
   const attempts = new Set<Promise<void>>();
-  let known: { epoch: number; health: WebhookHealth } | undefined;
   let running: Promise<void> | undefined;
   let mayHaveMore = false;
   let isStopping = false;
-  /** Until when no attempt is made because this process cannot make one. */
-  let brokenUntil = 0;
-  /** The epoch in which the endpoint is being disabled. */
-  let endingEpoch = 0;
-
-  /** The health that this process has observed, unless a request has changed it meanwhile. */
-  function healthOf({ epoch, health }: WebhookState): { epoch: number; health: WebhookHealth } {
-    if (!known || known.epoch < epoch) known = { epoch, health };
-    return known;
-  }
-
-  function allowedBy(webhook: WebhookState): number {
-    const isEnding = webhook.epoch <= endingEpoch;
-    return isEnding || performance.now() < brokenUntil ? 0 : attemptsAtOnce(healthOf(webhook).health, runtime.now());
-  }
 
   async function run(): Promise<void> {
     while (!isStopping) {
       const webhook = (await endpoints.read()).get(webhookId);
-      const allowed = webhook?.status === WebhookStatus.ACTIVE ? allowedBy(webhook) : 0;
+      const allowed = webhook?.status === WebhookStatus.ACTIVE ? health.attemptsAtOnce(webhook, runtime.now()) : 0;
       if (allowed === 0) pending.clear();
       if (mayHaveMore && allowed > 0 && pending.waiting() < lowMark) await load();
       if (webhook) startAttempts(webhook, allowed);
@@ -129,55 +85,16 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
     let isBlocked = true;
     try {
       const outcome = await attemptDelivery(context, webhook, delivery, ending.signal);
-      if (outcome) isBlocked = await settle(webhook, delivery, outcome);
+      if (outcome) isBlocked = await settleAttempt(context, health, { webhook, delivery, outcome });
     } finally {
       pending.done(delivery, isBlocked);
-    }
-  }
-
-  /** Records an outcome. Returns whether the later deliveries of the ticket have to wait. */
-  async function settle(webhook: WebhookState, delivery: Delivery, outcome: AttemptOutcome): Promise<boolean> {
-    const { attempt, isDelivered, retryAfter } = outcome;
-    context.count(isDelivered ? 'delivered' : (attempt.errorKind ?? 'refused'));
-    const attemptsMade = delivery.attemptsMade + 1;
-    const now = runtime.now();
-    const { epoch, health: before } = healthOf(webhook);
-    const health = isDelivered ? healthy : afterFailure(before, now);
-    known = { epoch, health };
-    const reason = isDelivered ? undefined : reasonToDisable(attempt.status, health, now);
-    if (reason !== undefined) endingEpoch = webhook.epoch;
-    const isLast = isDelivered || reason !== undefined;
-    const dueAt = isLast ? undefined : nextAttemptAt({ attemptsMade, now, random: runtime.random(), retryAfter });
-    const status = isDelivered ? DELIVERED : dueAt === undefined ? EXHAUSTED : RETRYING;
-    const hasChanged = before.failuresInRow !== health.failuresInRow;
-    await context.recorder.record(
-      { id: delivery.id, attempt, attemptsMade, status, dueAt: dueAt ?? null },
-      hasChanged ? { webhookId, epoch, health } : undefined,
-    );
-    if (reason !== undefined) await disable(webhook, reason);
-    else if (dueAt !== undefined) context.wakeAt(dueAt);
-    else if (delivery.attemptsMade > 0 && delivery.ticketId !== null) {
-      await context.queue.release(webhookId, delivery.ticketId);
-    }
-    if (health.pausedUntil !== null) context.wakeAt(health.pausedUntil);
-    return dueAt !== undefined;
-  }
-
-  async function disable({ epoch }: WebhookState, reason: WebhookDisabledReason): Promise<void> {
-    try {
-      if (!(await context.webhooks.disable(webhookId, epoch, reason))) return;
-      log.warn({ webhookId, reason: disabledReasons.get(reason) }, 'a webhook was disabled');
-      endpoints.invalidate();
-      await context.queue.exhaust(webhookId);
-    } finally {
-      endingEpoch = 0;
     }
   }
 
   function onUnexpected(error: unknown): void {
     log.error({ err: error, webhookId }, 'an attempt of a webhook could not be made');
     const pauseMs = isTransient(error) ? 1_000 : 30_000;
-    brokenUntil = performance.now() + pauseMs;
+    health.pauseFor(pauseMs);
     context.wakeAt(runtime.now() + pauseMs);
   }
 
@@ -196,7 +113,7 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
         });
     },
     wantsMore: () => running === undefined || pending.waiting() === 0,
-    attemptsAtOnce: allowedBy,
+    attemptsAtOnce: (webhook) => health.attemptsAtOnce(webhook, runtime.now()),
     attempted: () => pending.attempted(),
     async stop(graceMs) {
       isStopping = true;
@@ -209,9 +126,4 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
       await running;
     },
   };
-}
-
-function reasonToDisable(status: number | null, health: WebhookHealth, now: number): WebhookDisabledReason | undefined {
-  if (status === 410) return WebhookDisabledReason.GONE;
-  return hasFailedForDays(health, now) ? WebhookDisabledReason.FAILED_FOR_DAYS : undefined;
 }

@@ -5,7 +5,15 @@ import type { AttemptResult } from '../store/delivery-queue.ts';
 import { resultRecorder } from './result-recorder.ts';
 
 const log = createLogger('settings', 'silent');
-const attempt = { at: 0, durationMs: 1, status: 204, errorKind: null, responseStart: '', address: null };
+const attempt = {
+  at: 0,
+  durationMs: 1,
+  status: 204,
+  errorKind: null,
+  responseStart: '',
+  responseJsonBytes: 2,
+  address: null,
+};
 const result = (id: string): AttemptResult => ({
   id,
   attempt,

@@ -21,10 +21,11 @@ export function wakeTimer(now: () => number, wake: () => void): WakeTimer {
       // Whoever waits longer is found by a later poll.
       if (time - now() > maxDelayMs || (next && next.time <= time)) return;
       stop();
+      const delayMs = Math.max(0, time - now());
       const timer = setTimeout(() => {
         next = undefined;
         wake();
-      }, time - now());
+      }, delayMs);
       next = { time, timer };
     },
     stop,

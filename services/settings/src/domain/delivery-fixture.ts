@@ -13,6 +13,8 @@ export function deliveryFixture(fields: Partial<Delivery> & { position: number }
     status: WebhookDeliveryStatus.SCHEDULED,
     createdAt: 0,
     dueAt: 0,
+    isDelivered: false,
+    isRequested: false,
     attemptsMade: 0,
     attempts: [],
     event: null,

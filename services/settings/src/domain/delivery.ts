@@ -15,6 +15,10 @@ export interface Delivery {
   createdAt: number;
   /** Not attempted before this time; null if it is not attempted any more. */
   dueAt: number | null;
+  /** Whether an attempt was successful, also before the delivery was requested again. Then no order binds it any more. */
+  isDelivered: boolean;
+  /** Whether somebody waits for its next attempt: it is made before others. */
+  isRequested: boolean;
   /** Since it was created, or was requested again. */
   attemptsMade: number;
   /** The last ones, the oldest first. */
@@ -22,6 +26,9 @@ export interface Delivery {
   /** The event in protobuf; null for a test message. */
   event: Uint8Array | null;
 }
+
+/** A delivery as the log shows it. */
+export type LoggedDelivery = Omit<Delivery, 'event'>;
 
 /** An attempt to make a delivery. Units: Unix ms. */
 export interface Attempt {
@@ -32,5 +39,7 @@ export interface Attempt {
   /** Null if there was a whole response. */
   errorKind: string | null;
   responseStart: string | null;
+  /** How many bytes `responseStart` has in JSON. */
+  responseJsonBytes: number;
   address: string | null;
 }

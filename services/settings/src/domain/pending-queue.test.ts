@@ -53,6 +53,26 @@ it('attempts all test messages at once, before everything else', () => {
   expect([queue.next(), queue.next()]).toEqual(tests);
 });
 
+it('attempts one for which somebody waits before the others, but not before the earlier ones of its ticket', () => {
+  const queue = pendingQueue();
+  const requested = deliveryFixture({ ticketId: 2, position: 4, isRequested: true });
+  queue.add([of(1, 1), of(3, 2), of(2, 3), requested]);
+  const first = queue.next() as Delivery;
+  expect(first.position).toBe(3);
+  expect(queue.next()?.position).toBe(1);
+  queue.done(first, false);
+  expect(queue.next()).toEqual(requested);
+});
+
+it('attempts one that was delivered before beside those of its ticket', () => {
+  const queue = pendingQueue();
+  const again = deliveryFixture({ ticketId: 1, position: 1, isDelivered: true });
+  queue.add([again, of(1, 2)]);
+  expect([queue.next(), queue.next()?.position]).toEqual([again, 2]);
+  queue.done(again, true);
+  expect(queue.tickets()).toEqual([1]);
+});
+
 it('keeps what is attempted when all that waits is forgotten', () => {
   const queue = pendingQueue();
   queue.add([of(1, 1), of(1, 2), of(2, 3)]);

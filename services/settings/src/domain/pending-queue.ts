@@ -4,7 +4,10 @@ import type { Delivery } from './delivery.ts';
 export interface PendingQueue {
   /** Takes deliveries that are not in it yet, up to a number for each ticket. Returns whether it has taken all of them. */
   add(deliveries: readonly Delivery[]): boolean;
-  /** Takes out the next one to attempt: the first in the feed whose ticket has no other attempt. */
+  /**
+   * Takes out the next one to attempt: the first in the feed whose ticket has no other attempt, but before it one for which
+   * somebody waits, with those of its ticket that come first.
+   */
   next(): Delivery | undefined;
   /** Ends the attempt of a delivery. `isBlocked` forgets the later ones of its ticket, which have to wait. */
   done(delivery: Delivery, isBlocked: boolean): void;
@@ -23,9 +26,9 @@ const maxPerTicket = 8;
 
 /** Makes an empty queue. */
 export function pendingQueue(): PendingQueue {
-  // A test message has no ticket, and waits for nothing.
   const lanes = new Map<number | string, Lane>();
-  const keyOf = ({ ticketId, id }: Delivery) => ticketId ?? id;
+  // A test message has no ticket, and one that was delivered before has no order any more: they wait for nothing.
+  const keyOf = ({ ticketId, id, isDelivered }: Delivery) => (isDelivered ? id : (ticketId ?? id));
 
   function addOne(delivery: Delivery): boolean {
     const key = keyOf(delivery);
@@ -48,7 +51,7 @@ export function pendingQueue(): PendingQueue {
     next() {
       let first: Lane | undefined;
       for (const lane of lanes.values()) {
-        if (!lane.attempted && positionOf(lane) < positionOf(first)) first = lane;
+        if (!lane.attempted && lane.waiting.length > 0 && (!first || isBefore(lane, first))) first = lane;
       }
       const delivery = first?.waiting.shift();
       if (first) first.attempted = delivery;
@@ -76,6 +79,15 @@ interface Lane {
   attempted: Delivery | undefined;
 }
 
-function positionOf(lane: Lane | undefined): number {
-  return lane?.waiting[0]?.position ?? Number.POSITIVE_INFINITY;
+function isBefore(left: Lane, right: Lane): boolean {
+  const [leftIsRequested, rightIsRequested] = [left, right].map(isRequested);
+  return leftIsRequested === rightIsRequested ? positionOf(left) < positionOf(right) : leftIsRequested === true;
+}
+
+function isRequested({ waiting }: Lane): boolean {
+  return waiting.some((delivery) => delivery.isRequested);
+}
+
+function positionOf({ waiting }: Lane): number {
+  return waiting[0]?.position ?? Number.POSITIVE_INFINITY;
 }

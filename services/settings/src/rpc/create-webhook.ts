@@ -44,7 +44,8 @@ export async function createWebhook(
     epoch: 1,
   });
   if (!isAdded) {
-    webhookIds.release(id);
+    // A repetition of the request uses the id that is reserved for it.
+    if (!idempotency) webhookIds.release(id);
     throw new DomainError('already_exists', 'too_many_webhooks', `There are ${maxWebhooks} webhooks already.`);
   }
   // Read anew: a process that has died may have created it for the same request.

@@ -15,14 +15,16 @@ import { findEnabledWebhook } from '../application/find-webhook.ts';
  */
 export async function redeliverWebhookDelivery(
   context: Context,
-  _call: Call,
+  { idempotency }: Call,
   { id, deliveryId }: RedeliverWebhookDeliveryRequest,
 ): Promise<RedeliverWebhookDeliveryResponse> {
   await findEnabledWebhook(context, id);
   const { deliveries, webhooks } = context;
-  await deliveries.attemptAgain(id, [deliveryId]);
+  await deliveries.attemptAgain(id, [deliveryId], { isRequested: true });
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
+  // The response contains what the receiver has responded.
+  if (delivery.ticketId !== null) idempotency?.addSubject({ kind: 'Ticket', id: delivery.ticketId });
   await webhooks.endPause(id);
   context.dispatcher?.wakeForEndpoints();
   return {

@@ -34,6 +34,8 @@ export async function testWebhook(
       status: WebhookDeliveryStatus.SCHEDULED,
       createdAt: runtime.now(),
       dueAt: 0,
+      isDelivered: false,
+      isRequested: true,
       attemptsMade: 0,
       attempts: [],
       event: null,

@@ -1,6 +1,8 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
-import type { Delivery } from '../domain/delivery.ts';
+import type { Attempt, Delivery, LoggedDelivery } from '../domain/delivery.ts';
+
+const maxAttempts = 20;
 
 /** A stored delivery. Units: Unix ms. */
 export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
@@ -8,8 +10,8 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
   event: mongo.Binary | null;
   /** Whether it is still attempted. */
   isPending: boolean;
-  /** Whether an attempt was successful, also before the delivery was requested again. */
-  isDelivered: boolean;
+  /** When it was attempted no more; null while it is pending. */
+  endedAt: number | null;
   /** Set when the ticket was deleted: then nothing of a response is stored. */
   isErased?: true;
 }
@@ -17,7 +19,9 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
 /** The pending deliveries of an endpoint in the order of the feed. */
 export const byPosition = { webhookId: 1, position: 1, dueAt: 1, ticketId: 1 } as const;
 /** The pending deliveries of an endpoint by ticket. */
-export const byTicket = { webhookId: 1, ticketId: 1, position: 1, dueAt: 1 } as const;
+export const byTicket = { webhookId: 1, ticketId: 1, position: 1, dueAt: 1, isDelivered: 1 } as const;
+/** The pending deliveries of an endpoint for which somebody waits. */
+export const byRequest = { webhookId: 1, isRequested: 1 } as const;
 /** The pending deliveries of an endpoint by the time at which they are due. */
 export const byDueTime = { webhookId: 1, dueAt: 1 } as const;
 
@@ -36,6 +40,7 @@ export async function buildDeliveryIndexes(connection: Connection): Promise<void
   for (const index of [byPosition, byTicket, byDueTime, { createdAt: 1 } as const]) {
     await deliveries.createIndex(index, ofPending);
   }
+  await deliveries.createIndex(byRequest, { partialFilterExpression: { isPending: true, isRequested: true } });
 }
 
 /** A new delivery as it is stored. */
@@ -45,24 +50,42 @@ export function newDocument({ id, event, ...delivery }: Delivery, isErased: bool
     ...delivery,
     event: event && new mongoose.mongo.Binary(event),
     isPending: true,
-    isDelivered: false,
+    endedAt: null,
     ...(isErased ? { isErased: true as const } : {}),
   };
 }
 
 /** A stored delivery. */
 export function deliveryOf(document: DeliveryDocument): Delivery {
-  const { _id, event, isPending: _isPending, isDelivered: _isDelivered, isErased: _isErased, ...delivery } = document;
-  return { id: _id, ...delivery, event: event?.value() ?? null };
+  const { event } = document;
+  return { ...loggedDelivery(document), event: event?.value() ?? null };
+}
+
+/** A stored delivery as the log shows it. */
+export function loggedDelivery(document: Omit<DeliveryDocument, 'event'> & { event?: unknown }): LoggedDelivery {
+  const { _id, event: _event, isPending: _isPending, endedAt: _endedAt, isErased: _isErased, ...delivery } = document;
+  return { id: _id, ...delivery };
 }
 
 /** The fields of a delivery that is to be attempted at once, from the first attempt on. */
 export const attemptedAgain = {
   status: WebhookDeliveryStatus.SCHEDULED,
   isPending: true,
+  endedAt: null,
   dueAt: 0,
   attemptsMade: 0,
 } as const;
 
-/** The fields of a delivery that is not attempted any more. */
-export const ended = (status: WebhookDeliveryStatus) => ({ status, isPending: false, dueAt: null });
+/** The fields of a delivery that is not attempted any more. Units: `endedAt` in Unix ms. */
+export const ended = (status: WebhookDeliveryStatus, endedAt: number) => ({
+  status,
+  isPending: false,
+  endedAt,
+  isRequested: false,
+  dueAt: null,
+});
+
+/** Adds an attempt to the log of a delivery, which keeps the last 20. */
+export function logged(attempt: Attempt) {
+  return { $push: { attempts: { $each: [attempt], $slice: -maxAttempts } } };
+}

@@ -5,11 +5,13 @@ import type { Attempt, Delivery } from '../domain/delivery.ts';
 import {
   byDueTime,
   byPosition,
+  byRequest,
   byTicket,
   type DeliveryDocument,
   deliveryCollection,
   deliveryOf,
   ended,
+  logged,
 } from './delivery-model.ts';
 
 /** An attempt that was made, and what it leads to. Units: Unix ms. */
@@ -27,8 +29,9 @@ export interface DeliveryQueue {
   /** Those of some endpoints that have deliveries which are due, besides those with the given ids. */
   withDue(webhookIds: readonly number[], now: number, exceptIds: readonly string[]): Promise<number[]>;
   /**
-   * The first deliveries to an endpoint that can be attempted now, in the order of the feed. Those of the given tickets are
-   * left out, and so are those that wait for an earlier delivery of their ticket: they become due with it.
+   * The first deliveries to an endpoint that can be attempted now, in the order of the feed, and those for which somebody
+   * waits. Those of the given tickets are left out, and so are those that wait for an earlier delivery of their ticket: they
+   * become due with it. One that was delivered before neither waits nor makes others wait.
    */
   due(webhookId: number, now: number, exceptTickets: readonly number[], limit: number): Promise<DueDeliveries>;
   /** Records attempts. Of a delivery that has ended meanwhile only the log grows, unless the attempt was successful. */
@@ -36,7 +39,7 @@ export interface DeliveryQueue {
   /** Makes the deliveries due that waited for an earlier one of their ticket. */
   release(webhookId: number, ticketId: number): Promise<void>;
   /** Ends all deliveries to an endpoint. */
-  exhaust(webhookId: number): Promise<void>;
+  exhaust(webhookId: number, now: number): Promise<void>;
 }
 
 /** Deliveries that are due, and whether there may be more. */
@@ -47,21 +50,41 @@ export interface DueDeliveries {
 
 type Waiting = Pick<DeliveryDocument, 'position' | 'dueAt'>;
 
-const maxAttempts = 20;
 const { SCHEDULED, DELIVERED, EXHAUSTED } = WebhookDeliveryStatus;
 
 /** Opens the queue on a connection. */
 export function deliveryQueue(connection: Connection): DeliveryQueue {
   const collection = deliveryCollection(connection);
 
+  /** The first deliveries that are due, whether or not they wait for others, after those for which somebody waits. */
+  async function firstDue(webhookId: number, now: number, exceptTickets: readonly number[], limit: number) {
+    const due: mongo.Filter<DeliveryDocument> = { webhookId, isPending: true, dueAt: { $lte: now } };
+    const ofTickets: mongo.Filter<DeliveryDocument> =
+      exceptTickets.length > 0 ? { ticketId: { $nin: [...exceptTickets] } } : {};
+    const ofRequests = { ...due, isRequested: true, $or: [{ isDelivered: true }, ofTickets] };
+    const [requested, next] = await Promise.all([
+      collection.find(ofRequests).hint(byRequest).limit(limit).toArray(),
+      collection
+        .find({ ...due, ...ofTickets })
+        .sort({ position: 1 })
+        .hint(byPosition)
+        .limit(limit)
+        .toArray(),
+    ]);
+    const requestedIds = new Set(requested.map(({ _id }) => _id));
+    return [...requested, ...next.filter(({ _id }) => !requestedIds.has(_id))];
+  }
+
   /** The earliest pending delivery of each ticket that is before one of the found deliveries, and not among them. */
   async function firstWaiting(webhookId: number, found: readonly DeliveryDocument[]) {
-    const tickets = [...new Set(found.flatMap(({ ticketId }) => ticketId ?? []))];
+    const ordered = found.filter(({ isDelivered }) => !isDelivered);
+    const tickets = [...new Set(ordered.flatMap(({ ticketId }) => ticketId ?? []))];
     const first = new Map<number | null, Waiting>();
-    const last = found.at(-1);
-    if (!last || tickets.length === 0) return first;
-    const isFound = new Set(found.map(({ position }) => position));
-    const filter = { webhookId, ticketId: { $in: tickets }, isPending: true, position: { $lt: last.position } };
+    if (tickets.length === 0) return first;
+    const isFound = new Set(ordered.map(({ position }) => position));
+    const before = Math.max(...isFound);
+    const ofTickets = { webhookId, ticketId: { $in: tickets }, isPending: true, isDelivered: false };
+    const filter = { ...ofTickets, position: { $lt: before } };
     const projection = { _id: 0, ticketId: 1, position: 1, dueAt: 1 };
     for await (const { ticketId, ...waiting } of collection.find(filter, { projection }).hint(byTicket)) {
       if (isFound.has(waiting.position)) continue;
@@ -74,7 +97,10 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
   async function postpone(webhookId: number, now: number, blocked: ReadonlyMap<number | null, Waiting>): Promise<void> {
     const updates = [...blocked].map(([ticketId, { position, dueAt }]) => ({
       updateMany: {
-        filter: { webhookId, ticketId, isPending: true, position: { $gt: position }, dueAt: { $lte: now } },
+        filter: {
+          ...{ webhookId, ticketId, isPending: true, isDelivered: false },
+          ...{ position: { $gt: position }, dueAt: { $lte: now } },
+        },
         update: { $set: { dueAt } },
       },
     }));
@@ -94,18 +120,16 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
       }),
     due: (webhookId, now, exceptTickets, limit) =>
       storeCall(async () => {
-        const filter: mongo.Filter<DeliveryDocument> = { webhookId, isPending: true, dueAt: { $lte: now } };
-        if (exceptTickets.length > 0) filter.ticketId = { $nin: [...exceptTickets] };
-        const found = await collection.find(filter).sort({ position: 1 }).hint(byPosition).limit(limit).toArray();
+        const found = await firstDue(webhookId, now, exceptTickets, limit);
         const waiting = await firstWaiting(webhookId, found);
-        const isBlocked = ({ ticketId, position }: DeliveryDocument) =>
-          ticketId !== null && position > (waiting.get(ticketId)?.position ?? Number.POSITIVE_INFINITY);
+        const isBlocked = ({ ticketId, position, isDelivered }: DeliveryDocument) =>
+          !isDelivered && ticketId !== null && position > (waiting.get(ticketId)?.position ?? Number.POSITIVE_INFINITY);
         const blocked = new Set(found.filter(isBlocked).map(({ ticketId }) => ticketId));
         await postpone(webhookId, now, new Map([...waiting].filter(([ticketId]) => blocked.has(ticketId))));
         const deliveries = found.filter((one) => !isBlocked(one)).map(deliveryOf);
         // One for which others wait can have become due since the first read.
         const hasBecomeDue = [...blocked].some((ticketId) => (waiting.get(ticketId)?.dueAt ?? 0) <= now);
-        return { deliveries, mayHaveMore: found.length === limit || hasBecomeDue };
+        return { deliveries, mayHaveMore: found.length >= limit || hasBecomeDue };
       }),
     record: (results) =>
       storeCall(async () => {
@@ -117,9 +141,9 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
         const filter = { webhookId, ticketId, isPending: true, status: SCHEDULED, dueAt: { $gt: 0 } };
         await collection.updateMany(filter, { $set: { dueAt: 0 } });
       }),
-    exhaust: (webhookId) =>
+    exhaust: (webhookId, now) =>
       storeCall(async () => {
-        await collection.updateMany({ webhookId, isPending: true }, { $set: ended(EXHAUSTED) });
+        await collection.updateMany({ webhookId, isPending: true }, { $set: ended(EXHAUSTED, now) });
       }),
   };
 }
@@ -128,7 +152,11 @@ type Update = mongo.AnyBulkWriteOperation<DeliveryDocument>;
 
 /** Records an attempt of a delivery that has not ended, and whose ticket was not deleted. */
 function whole(result: AttemptResult): Update {
-  const filter = { _id: result.id, isPending: true, isErased: { $exists: false } };
+  const filter = {
+    ...{ _id: result.id, isPending: true, isErased: { $exists: false as const } },
+    // The results of a batch are written again if one of them could not be.
+    'attempts.at': { $ne: result.attempt.at },
+  };
   return { updateOne: { filter, update: { $set: stateAfter(result), ...logged(result.attempt) } } };
 }
 
@@ -137,7 +165,7 @@ function whole(result: AttemptResult): Update {
  * If the delivery has ended meanwhile, a failure does not change its state.
  */
 function wiped(result: AttemptResult): Update[] {
-  const attempt = { ...result.attempt, responseStart: null, address: null };
+  const attempt = { ...result.attempt, responseStart: null, responseJsonBytes: 0, address: null };
   const filter: mongo.Filter<DeliveryDocument> = { _id: result.id, 'attempts.at': { $ne: attempt.at } };
   const changesState = result.status === DELIVERED ? filter : { ...filter, isPending: true };
   return [
@@ -146,11 +174,8 @@ function wiped(result: AttemptResult): Update[] {
   ];
 }
 
-function stateAfter({ attemptsMade, status, dueAt }: AttemptResult): Partial<DeliveryDocument> {
-  if (status === DELIVERED) return { ...ended(status), attemptsMade, isDelivered: true };
-  return { status, attemptsMade, dueAt, isPending: dueAt !== null };
-}
-
-function logged(attempt: Attempt) {
-  return { $push: { attempts: { $each: [attempt], $slice: -maxAttempts } } };
+function stateAfter({ attempt, attemptsMade, status, dueAt }: AttemptResult): Partial<DeliveryDocument> {
+  if (dueAt !== null) return { status, attemptsMade, dueAt, isPending: true, isRequested: false };
+  const end = { ...ended(status, attempt.at + attempt.durationMs), attemptsMade };
+  return status === DELIVERED ? { ...end, isDelivered: true } : end;
 }

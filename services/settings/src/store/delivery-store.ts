@@ -1,13 +1,16 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
-import type { Delivery } from '../domain/delivery.ts';
+import type { Attempt, Delivery, LoggedDelivery } from '../domain/delivery.ts';
 import {
   attemptedAgain,
   byDueTime,
   type DeliveryDocument,
   deliveryCollection,
   deliveryOf,
+  ended,
+  logged,
+  loggedDelivery,
   newDocument,
 } from './delivery-model.ts';
 
@@ -17,6 +20,12 @@ export interface DeliveryPage {
   /** The last delivery of the page before. */
   afterId: string | undefined;
   limit: number;
+}
+
+/** How large a delivery is in JSON, about. */
+export interface DeliverySize {
+  id: string;
+  bytes: number;
 }
 
 /** What is known of the delivery of an event. */
@@ -36,17 +45,28 @@ export interface DeliveryStore {
   find(webhookId: number, id: string): Promise<Delivery | undefined>;
   /** The delivery of an event to an endpoint. */
   findByEvent(webhookId: number, eventId: string): Promise<Delivery | undefined>;
-  list(webhookId: number, page: DeliveryPage): Promise<Delivery[]>;
+  /** How large the deliveries of a page are, in the order of the page. */
+  sizes(webhookId: number, page: DeliveryPage): Promise<DeliverySize[]>;
+  /** Reads deliveries, the newest first. Those that do not exist are left out. */
+  read(ids: readonly string[]): Promise<LoggedDelivery[]>;
   /** The deliveries of some events to an endpoint, by the ids of the events. */
   known(webhookId: number, eventIds: readonly string[]): Promise<Map<string, KnownDelivery>>;
-  /** Makes deliveries due at once. Those that are not attempted any more start anew. */
-  attemptAgain(webhookId: number, ids: readonly string[]): Promise<void>;
+  /**
+   * Makes deliveries due at once. Those that are not attempted any more start anew. `isRequested` says that somebody waits
+   * for them: then they are attempted before others.
+   */
+  attemptAgain(webhookId: number, ids: readonly string[], options: { isRequested: boolean }): Promise<void>;
   removeOf(webhookId: number): Promise<void>;
   /** The endpoints that have deliveries. */
   webhookIds(): Promise<number[]>;
   /** Wipes what the deliveries of tickets contain of responses, and keeps later ones from being stored. */
   erase(ticketIds: readonly number[]): Promise<void>;
-  /** Removes deliveries that were created before a time. Units: Unix ms. */
+  /**
+   * Ends the deliveries that were added before a time and are not attempted although they are due, for example because
+   * their endpoint is paused. Returns how many there were. Units: Unix ms.
+   */
+  expire(addedBefore: number, now: number): Promise<number>;
+  /** Removes deliveries that have ended before a time. Units: Unix ms. */
   removeOlderThan(time: number): Promise<void>;
   /** When the oldest delivery that is still attempted was created, in Unix ms. */
   oldestPending(): Promise<number | undefined>;
@@ -99,13 +119,20 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       }),
     find: (webhookId, id) => storeCall(() => findOne({ _id: id, webhookId })),
     findByEvent: (webhookId, eventId) => storeCall(() => findOne({ webhookId, eventId })),
-    list: (webhookId, { status, afterId, limit }) =>
+    sizes: (webhookId, { status, afterId, limit }) =>
       storeCall(async () => {
         const filter: mongo.Filter<DeliveryDocument> = { webhookId };
         // Without a status, its absence would keep the index from giving the order.
         filter.status = status ?? { $in: [...allStatuses] };
         if (afterId !== undefined) filter._id = { $lt: afterId };
-        return (await deliveries.find(filter).sort({ _id: -1 }).limit(limit).toArray()).map(deliveryOf);
+        const projection = { 'attempts.responseJsonBytes': 1 };
+        const found = await deliveries.find(filter, { projection }).sort({ _id: -1 }).limit(limit).toArray();
+        return found.map(({ _id, attempts }) => ({ id: _id, bytes: sizeOf(attempts) }));
+      }),
+    read: (ids) =>
+      storeCall(async () => {
+        const found = deliveries.find({ _id: { $in: [...ids] } }, { projection: { event: 0 } });
+        return (await found.sort({ _id: -1 }).toArray()).map(loggedDelivery);
       }),
     known: (webhookId, eventIds) =>
       storeCall(async () => {
@@ -116,11 +143,11 @@ export function deliveryStore(connection: Connection): DeliveryStore {
           found.map(({ _id, eventId, isPending, isDelivered }) => [eventId, { id: _id, isPending, isDelivered }]),
         );
       }),
-    attemptAgain: (webhookId, ids) =>
+    attemptAgain: (webhookId, ids, { isRequested }) =>
       storeCall(async () => {
         const filter = { _id: { $in: [...ids] }, webhookId };
-        await deliveries.updateMany({ ...filter, isPending: true }, { $set: { dueAt: 0 } });
-        await deliveries.updateMany({ ...filter, isPending: false }, { $set: attemptedAgain });
+        await deliveries.updateMany({ ...filter, isPending: true }, { $set: { dueAt: 0, isRequested } });
+        await deliveries.updateMany({ ...filter, isPending: false }, { $set: { ...attemptedAgain, isRequested } });
       }),
     removeOf: (webhookId) =>
       storeCall(async () => {
@@ -130,12 +157,19 @@ export function deliveryStore(connection: Connection): DeliveryStore {
     erase: (ticketIds) =>
       storeCall(async () => {
         const filter = { ticketId: { $in: [...ticketIds] } };
-        const wiped = { 'attempts.$[].responseStart': null, 'attempts.$[].address': null };
-        await deliveries.updateMany(filter, { $set: { isErased: true, ...wiped } });
+        const wiped = { responseStart: null, responseJsonBytes: 0, address: null };
+        const ofAttempts = Object.entries(wiped).map(([name, value]) => [`attempts.$[].${name}`, value]);
+        await deliveries.updateMany(filter, { $set: { isErased: true, ...Object.fromEntries(ofAttempts) } });
+      }),
+    expire: (addedBefore, now) =>
+      storeCall(async () => {
+        const filter = { _id: { $lt: firstIdAt(addedBefore) }, isPending: true, dueAt: { $lte: now } };
+        const update = { $set: ended(EXHAUSTED, now), ...logged(expiry(now)) };
+        return (await deliveries.updateMany(filter, update)).modifiedCount;
       }),
     removeOlderThan: (time) =>
       storeCall(async () => {
-        await deliveries.deleteMany({ _id: { $lt: `dlv_${time.toString(16).padStart(12, '0')}` } });
+        await deliveries.deleteMany({ _id: { $lt: firstIdAt(time) }, isPending: false, endedAt: { $lt: time } });
       }),
     oldestPending: () =>
       storeCall(async () => {
@@ -153,4 +187,19 @@ export function deliveryStore(connection: Connection): DeliveryStore {
         return deliveries.countDocuments(filter, { hint: byDueTime });
       }),
   };
+}
+
+/** No delivery that was added at or after a time has a smaller id. Units: Unix ms. */
+function firstIdAt(time: number): string {
+  return `dlv_${time.toString(16).padStart(12, '0')}`;
+}
+
+/** What the log shows of a delivery that was not made for too long. */
+function expiry(at: number): Attempt {
+  const none = { status: null, responseStart: null, responseJsonBytes: 0, address: null };
+  return { at, durationMs: 0, errorKind: 'expired', ...none };
+}
+
+function sizeOf(attempts: readonly Pick<Attempt, 'responseJsonBytes'>[]): number {
+  return attempts.reduce((sum, { responseJsonBytes }) => sum + 300 + responseJsonBytes, 500);
 }

@@ -657,7 +657,7 @@ export type WebhookDelivery = Message<"ticketing.settings.v1.WebhookDelivery"> &
   status: WebhookDeliveryStatus;
 
   /**
-   * When the event was received.
+   * When the delivery was added: soon after the event was received, or when it was recovered.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
@@ -714,7 +714,8 @@ export type WebhookAttempt = Message<"ticketing.settings.v1.WebhookAttempt"> & {
   status?: number | undefined;
 
   /**
-   * Why it failed without a whole response, for example "timeout"; null otherwise.
+   * Why it failed without a whole response, for example "timeout"; null otherwise. "expired": no attempt was made,
+   * because the delivery waited for 30 days.
    *
    * @generated from field: optional string error_kind = 4;
    */
@@ -1102,7 +1103,7 @@ export const WebhookService: GenService<{
   },
   /**
    * Lists the deliveries to a webhook endpoint of the last 30 days, the newest
-   * first.
+   * first. A page whose deliveries have 16 MiB together ends before the limit.
    *
    * Errors: `webhook_not_found`; `invalid_cursor`.
    *
@@ -1118,7 +1119,8 @@ export const WebhookService: GenService<{
    * as often as a new one. A delivery that waits for its next attempt does not wait
    * longer.
    *
-   * Errors: `webhook_not_found`; `delivery_not_found`; `webhook_disabled`.
+   * Errors: `webhook_not_found`; `delivery_not_found`; `webhook_disabled`; `ticket_not_found` if a request is
+   * repeated with its `Idempotency-Key` after the ticket was deleted.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RedeliverWebhookDelivery
    */
@@ -1131,7 +1133,8 @@ export const WebhookService: GenService<{
    * Delivers each event that was received in an interval, that the filters of the
    * endpoint take and that was not delivered to it.
    *
-   * Errors: `webhook_not_found`; `webhook_disabled`.
+   * Errors: `webhook_not_found`; `webhook_disabled`; `interval_too_long` if the feed has more than 100,000 events
+   * in the interval: the error names the latest `until` that fits, and the next request continues from there.
    *
    * @generated from rpc ticketing.settings.v1.WebhookService.RecoverWebhook
    */
