@@ -24,6 +24,16 @@ test('logs an error with its causes, but none of its other properties', () => {
   expect(lines.join()).not.toContain('geheim');
 });
 
+test('logs only the kind of a cause that is no error', () => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+  const state: Record<string, unknown> = { subject: 'geheim' };
+  state.itself = state;
+  log.warn({ err: new Error('outer', { cause: state }) }, 'failed');
+  expect(JSON.parse(lines[0] ?? '').err).toMatchObject({ message: 'outer', cause: 'Object' });
+  expect(lines.join()).not.toContain('geheim');
+});
+
 test.each(names)('never writes a property named %s, at any of four levels', (name) => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });

@@ -32,7 +32,10 @@ export function createLogger(service: string, level: string, destination?: Desti
  * The properties of an error that are logged. Others are left out: a driver can attach its whole state to an error.
  */
 function describeError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error)) {
+    // A driver gives its whole state as a cause, which may contain itself.
+    return depth > 0 && typeof error === 'object' && error ? error.constructor?.name : error;
+  }
   const { name, message, stack, cause } = error;
   const known = Object.fromEntries(
     ['code', 'reason'].flatMap((key) => {
