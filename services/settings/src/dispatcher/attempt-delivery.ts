@@ -3,7 +3,7 @@ import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ti
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { Attempt, Delivery } from '../domain/delivery.ts';
+import type { Attempt, PendingDelivery } from '../domain/delivery.ts';
 import { parseRetryAfter } from '../domain/retry-schedule.ts';
 import type { SecretBox } from '../domain/sealed-text.ts';
 import { liveSecrets, type WebhookState } from '../domain/webhook.ts';
@@ -38,7 +38,7 @@ const keptBytes = 4 * 1024;
 export async function attemptDelivery(
   { outbound, secretBox, runtime }: AttemptContext,
   webhook: WebhookState,
-  delivery: Delivery,
+  delivery: PendingDelivery,
   signal: AbortSignal,
 ): Promise<AttemptOutcome | undefined> {
   const at = runtime.now();
@@ -78,7 +78,7 @@ export async function attemptDelivery(
   }
 }
 
-function bodyOf({ event, webhookId, createdAt }: Delivery): string {
+function bodyOf({ event, webhookId, createdAt }: PendingDelivery): string {
   if (!event) return testBody(webhookId, Math.floor(createdAt / 1000));
   return eventBody(fromBinary(TicketChangedSchema, event));
 }

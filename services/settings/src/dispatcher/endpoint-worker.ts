@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
-import type { Delivery } from '../domain/delivery.ts';
+import type { PendingDelivery } from '../domain/delivery.ts';
 import { pendingQueue } from '../domain/pending-queue.ts';
 import type { WebhookState } from '../domain/webhook.ts';
 import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
@@ -81,7 +81,7 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
     }
   }
 
-  async function attemptAndRecord(webhook: WebhookState, delivery: Delivery): Promise<void> {
+  async function attemptAndRecord(webhook: WebhookState, delivery: PendingDelivery): Promise<void> {
     let isBlocked = true;
     try {
       const outcome = await attemptDelivery(context, webhook, delivery, ending.signal);

@@ -6,7 +6,7 @@ import {
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { Delivery } from '../domain/delivery.ts';
+import type { PendingDelivery } from '../domain/delivery.ts';
 import { nextAttemptAt } from '../domain/retry-schedule.ts';
 import type { WebhookState } from '../domain/webhook.ts';
 import { hasFailedForDays, type WebhookHealth } from '../domain/webhook-health.ts';
@@ -35,7 +35,7 @@ export interface SettlingContext {
 export interface MadeAttempt {
   /** As it was when the attempt began. */
   webhook: WebhookState;
-  delivery: Delivery;
+  delivery: PendingDelivery;
   outcome: AttemptOutcome;
 }
 

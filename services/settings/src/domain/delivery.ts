@@ -27,6 +27,9 @@ export interface Delivery {
   event: Uint8Array | null;
 }
 
+/** A delivery as the dispatcher needs it: the log of a failing endpoint would fill its memory. */
+export type PendingDelivery = Omit<Delivery, 'attempts'>;
+
 /** A delivery as the log shows it. */
 export type LoggedDelivery = Omit<Delivery, 'event'>;
 

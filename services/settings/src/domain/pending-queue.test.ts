@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Delivery } from './delivery.ts';
+import type { PendingDelivery } from './delivery.ts';
 import { deliveryFixture } from './delivery-fixture.ts';
 import { pendingQueue } from './pending-queue.ts';
 
@@ -57,7 +57,7 @@ it('attempts one for which somebody waits before the others, but not before the 
   const queue = pendingQueue();
   const requested = deliveryFixture({ ticketId: 2, position: 4, isRequested: true });
   queue.add([of(1, 1), of(3, 2), of(2, 3), requested]);
-  const first = queue.next() as Delivery;
+  const first = queue.next() as PendingDelivery;
   expect(first.position).toBe(3);
   expect(queue.next()?.position).toBe(1);
   queue.done(first, false);
@@ -76,7 +76,7 @@ it('attempts one that was delivered before beside those of its ticket', () => {
 it('keeps what is attempted when all that waits is forgotten', () => {
   const queue = pendingQueue();
   queue.add([of(1, 1), of(1, 2), of(2, 3)]);
-  const attempted = queue.next() as Delivery;
+  const attempted = queue.next() as PendingDelivery;
   queue.clear();
   expect([queue.waiting(), queue.tickets(), queue.next()]).toEqual([0, [1], undefined]);
   queue.done(attempted, false);
@@ -92,7 +92,7 @@ it('keeps the order of each ticket, whatever is added and ended in whatever orde
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const queue = pendingQueue();
-      const running: Delivery[] = [];
+      const running: PendingDelivery[] = [];
       const begun = new Map<number | null, number>();
       let position = 0;
       for (const one of steps) {

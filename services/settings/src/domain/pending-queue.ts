@@ -1,16 +1,16 @@
-import type { Delivery } from './delivery.ts';
+import type { PendingDelivery } from './delivery.ts';
 
 /** The deliveries to one endpoint that a dispatcher has in memory: those that wait, and those that are being attempted. */
 export interface PendingQueue {
   /** Takes deliveries that are not in it yet, up to a number for each ticket. Returns whether it has taken all of them. */
-  add(deliveries: readonly Delivery[]): boolean;
+  add(deliveries: readonly PendingDelivery[]): boolean;
   /**
    * Takes out the next one to attempt: the first in the feed whose ticket has no other attempt, but before it one for which
    * somebody waits, with those of its ticket that come first.
    */
-  next(): Delivery | undefined;
+  next(): PendingDelivery | undefined;
   /** Ends the attempt of a delivery. `isBlocked` forgets the later ones of its ticket, which have to wait. */
-  done(delivery: Delivery, isBlocked: boolean): void;
+  done(delivery: PendingDelivery, isBlocked: boolean): void;
   /** Forgets all that wait. */
   clear(): void;
   /** How many wait. */
@@ -28,9 +28,9 @@ const maxPerTicket = 8;
 export function pendingQueue(): PendingQueue {
   const lanes = new Map<number | string, Lane>();
   // A test message has no ticket, and one that was delivered before has no order any more: they wait for nothing.
-  const keyOf = ({ ticketId, id, isDelivered }: Delivery) => (isDelivered ? id : (ticketId ?? id));
+  const keyOf = ({ ticketId, id, isDelivered }: PendingDelivery) => (isDelivered ? id : (ticketId ?? id));
 
-  function addOne(delivery: Delivery): boolean {
+  function addOne(delivery: PendingDelivery): boolean {
     const key = keyOf(delivery);
     const lane = lanes.get(key) ?? { waiting: [], attempted: undefined };
     if (lane.attempted?.id === delivery.id || lane.waiting.some(({ id }) => id === delivery.id)) return true;
@@ -75,8 +75,8 @@ export function pendingQueue(): PendingQueue {
 
 interface Lane {
   /** In the order of the feed. */
-  waiting: Delivery[];
-  attempted: Delivery | undefined;
+  waiting: PendingDelivery[];
+  attempted: PendingDelivery | undefined;
 }
 
 function isBefore(left: Lane, right: Lane): boolean {

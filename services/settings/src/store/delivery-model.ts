@@ -1,6 +1,6 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
-import type { Attempt, Delivery, LoggedDelivery } from '../domain/delivery.ts';
+import type { Attempt, Delivery, LoggedDelivery, PendingDelivery } from '../domain/delivery.ts';
 
 const maxAttempts = 20;
 
@@ -15,6 +15,9 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
   /** Set when the ticket was deleted: then nothing of a response is stored. */
   isErased?: true;
 }
+
+/** What the dispatcher reads of a stored delivery. */
+export type PendingDocument = Omit<DeliveryDocument, 'attempts'>;
 
 /** The pending deliveries of an endpoint in the order of the feed. */
 export const byPosition = { webhookId: 1, position: 1, dueAt: 1, ticketId: 1 } as const;
@@ -56,9 +59,14 @@ export function newDocument({ id, event, ...delivery }: Delivery, isErased: bool
 }
 
 /** A stored delivery. */
-export function deliveryOf(document: DeliveryDocument): Delivery {
-  const { event } = document;
-  return { ...loggedDelivery(document), event: event?.value() ?? null };
+export function deliveryOf({ attempts, ...document }: DeliveryDocument): Delivery {
+  return { ...pendingDelivery(document), attempts };
+}
+
+/** A stored delivery that was read without its attempts. */
+export function pendingDelivery(document: PendingDocument): PendingDelivery {
+  const { _id, event, isPending: _isPending, endedAt: _endedAt, isErased: _isErased, ...delivery } = document;
+  return { id: _id, ...delivery, event: event?.value() ?? null };
 }
 
 /** A stored delivery as the log shows it. */

@@ -1,7 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
-import type { Attempt, Delivery } from '../domain/delivery.ts';
+import type { Attempt, PendingDelivery } from '../domain/delivery.ts';
 import {
   byDueTime,
   byPosition,
@@ -9,9 +9,10 @@ import {
   byTicket,
   type DeliveryDocument,
   deliveryCollection,
-  deliveryOf,
   ended,
   logged,
+  type PendingDocument,
+  pendingDelivery,
 } from './delivery-model.ts';
 
 /** An attempt that was made, and what it leads to. Units: Unix ms. */
@@ -44,7 +45,7 @@ export interface DeliveryQueue {
 
 /** Deliveries that are due, and whether there may be more. */
 export interface DueDeliveries {
-  deliveries: Delivery[];
+  deliveries: PendingDelivery[];
   mayHaveMore: boolean;
 }
 
@@ -62,13 +63,13 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
     const ofTickets: mongo.Filter<DeliveryDocument> =
       exceptTickets.length > 0 ? { ticketId: { $nin: [...exceptTickets] } } : {};
     const ofRequests = { ...due, isRequested: true, $or: [{ isDelivered: true }, ofTickets] };
+    const find = (filter: mongo.Filter<DeliveryDocument>) =>
+      collection.find<PendingDocument>(filter, { projection: { attempts: 0 } }).limit(limit);
     const [requested, next] = await Promise.all([
-      collection.find(ofRequests).hint(byRequest).limit(limit).toArray(),
-      collection
-        .find({ ...due, ...ofTickets })
+      find(ofRequests).hint(byRequest).toArray(),
+      find({ ...due, ...ofTickets })
         .sort({ position: 1 })
         .hint(byPosition)
-        .limit(limit)
         .toArray(),
     ]);
     const requestedIds = new Set(requested.map(({ _id }) => _id));
@@ -76,7 +77,7 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
   }
 
   /** The earliest pending delivery of each ticket that is before one of the found deliveries, and not among them. */
-  async function firstWaiting(webhookId: number, found: readonly DeliveryDocument[]) {
+  async function firstWaiting(webhookId: number, found: readonly PendingDocument[]) {
     const ordered = found.filter(({ isDelivered }) => !isDelivered);
     const tickets = [...new Set(ordered.flatMap(({ ticketId }) => ticketId ?? []))];
     const first = new Map<number | null, Waiting>();
@@ -122,11 +123,11 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
       storeCall(async () => {
         const found = await firstDue(webhookId, now, exceptTickets, limit);
         const waiting = await firstWaiting(webhookId, found);
-        const isBlocked = ({ ticketId, position, isDelivered }: DeliveryDocument) =>
+        const isBlocked = ({ ticketId, position, isDelivered }: PendingDocument) =>
           !isDelivered && ticketId !== null && position > (waiting.get(ticketId)?.position ?? Number.POSITIVE_INFINITY);
         const blocked = new Set(found.filter(isBlocked).map(({ ticketId }) => ticketId));
         await postpone(webhookId, now, new Map([...waiting].filter(([ticketId]) => blocked.has(ticketId))));
-        const deliveries = found.filter((one) => !isBlocked(one)).map(deliveryOf);
+        const deliveries = found.filter((one) => !isBlocked(one)).map(pendingDelivery);
         // One for which others wait can have become due since the first read.
         const hasBecomeDue = [...blocked].some((ticketId) => (waiting.get(ticketId)?.dueAt ?? 0) <= now);
         return { deliveries, mayHaveMore: found.length >= limit || hasBecomeDue };
