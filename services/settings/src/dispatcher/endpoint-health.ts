@@ -25,8 +25,11 @@ export interface ObservedHealth {
 export function endpointHealth(): EndpointHealth {
   let known: Pick<WebhookState, 'epoch' | 'health'> | undefined;
   let brokenUntil = 0;
-  /** The epoch in which the endpoint is being disabled. */
+  /** The epoch in which the endpoint is being disabled, and how many attempts are disabling it. */
   let endingEpoch = 0;
+  let endings = 0;
+  /** The epoch in which it was disabled. Whoever enables it again begins another one. */
+  let endedEpoch = 0;
 
   /** The health that this process has observed, unless a request has changed it meanwhile. */
   function healthOf({ epoch, health }: WebhookState): Pick<WebhookState, 'epoch' | 'health'> {
@@ -36,8 +39,11 @@ export function endpointHealth(): EndpointHealth {
 
   return {
     attemptsAtOnce(webhook, now) {
-      const isEnding = webhook.epoch <= endingEpoch;
-      return isEnding || performance.now() < brokenUntil ? 0 : attemptsAtOnce(healthOf(webhook).health, now);
+      const isEnding = endings > 0 && webhook.epoch <= endingEpoch;
+      const hasEnded = webhook.epoch <= endedEpoch;
+      return isEnding || hasEnded || performance.now() < brokenUntil
+        ? 0
+        : attemptsAtOnce(healthOf(webhook).health, now);
     },
     afterAttempt(webhook, isDelivered, now) {
       const { epoch, health: before } = healthOf(webhook);
@@ -50,10 +56,12 @@ export function endpointHealth(): EndpointHealth {
     },
     async whileDisabling({ epoch }, work) {
       endingEpoch = epoch;
+      endings += 1;
       try {
         await work();
+        endedEpoch = epoch;
       } finally {
-        endingEpoch = 0;
+        endings -= 1;
       }
     },
   };

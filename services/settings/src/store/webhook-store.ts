@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import type { WebhookDisabledReason } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, isWriteConflict, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { maxWebhooks, type WebhookState } from '../domain/webhook.ts';
 import type { WebhookHealth } from '../domain/webhook-health.ts';
@@ -37,6 +39,9 @@ interface WebhookDocument extends Omit<WebhookState, 'id'> {
   slot: number;
 }
 
+/** After a write conflict the next attempt waits for a random time. */
+const maxPauseMs = 100;
+
 const collectionOf = (connection: Connection) =>
   connection.collection('webhooks') as unknown as mongo.Collection<WebhookDocument>;
 
@@ -48,6 +53,7 @@ export async function buildWebhookIndexes(connection: Connection): Promise<void>
 /** Opens the webhook endpoints on a connection. */
 export function webhookStore(connection: Connection, { random }: Pick<Runtime, 'random'>): WebhookStore {
   const webhooks = collectionOf(connection);
+  const additions = keyedQueue<string>();
 
   async function add({ id, ...state }: WebhookState): Promise<boolean> {
     for (;;) {
@@ -62,13 +68,15 @@ export function webhookStore(connection: Connection, { random }: Pick<Runtime, '
         await webhooks.insertOne({ _id: id, ...state, slot });
         return true;
       } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
+        if (isWriteConflict(error)) await setTimeout(random() * maxPauseMs);
+        else if (!isDuplicateKey(error)) throw error;
       }
     }
   }
 
   return {
-    add: (webhook) => storeCall(() => add(webhook)),
+    // One after the other in this process, because inserts of many at the same time delay each other.
+    add: (webhook) => additions.run('add', () => storeCall(() => add(webhook))),
     find: (id) => storeCall(async () => stateOf(await webhooks.findOne({ _id: id }))),
     all: () =>
       storeCall(async () => (await webhooks.find().sort({ _id: 1 }).toArray()).flatMap((one) => stateOf(one) ?? [])),
