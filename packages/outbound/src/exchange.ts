@@ -25,7 +25,16 @@ export interface ExchangeResult extends CollectedBody {
 export interface Connection {
   /** The address of the server; undefined while there is no connection. */
   address: string | undefined;
+  /** How many bytes were received on it. */
+  bytesReceived(): number;
 }
+
+/** Interim responses (1xx) that a server may send before its response. */
+const maxInterim = 10;
+/** Bytes of headers and of small chunks that a response may have besides its body, and how much longer chunks make it. */
+const overheadBytes = 64 * 1024;
+const overheadFactor = 8;
+const watchMs = 50;
 
 const skipped: CollectedBody = { bytes: Buffer.alloc(0), isComplete: false };
 
@@ -50,6 +59,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #collector: BodyCollector | undefined;
   #isSettled = false;
+  #interim = 0;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -67,10 +78,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.address = this.connection?.address;
+    this.#watchBytes();
+  }
+
+  /** Ends the exchange when more was received than a response can need: the parser drops what is in chunk extensions. */
+  #watchBytes(): void {
+    const { connection } = this;
+    if (!connection) return;
+    const most = connection.bytesReceived() + overheadBytes + overheadFactor * this.#options.maxBytes;
+    this.#watch = setInterval(() => {
+      if (connection.bytesReceived() > most) this.#fail(new OutboundError('response_too_large'));
+    }, watchMs).unref();
   }
 
   onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200 || this.#isSettled) return;
+    if (this.#isSettled) return;
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > maxInterim) this.#fail(new OutboundError('protocol_error', { code: 'TOO_MANY_INTERIM' }));
+      return;
+    }
     this.status = status;
     const { maxBytes, refusesLongBody, skipsBody } = this.#options;
     if (skipsBody(status, headers)) {
@@ -127,6 +154,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #close(): void {
     this.#isSettled = true;
+    clearInterval(this.#watch);
     this.#options.signal.removeEventListener('abort', this.#onAbort);
     this.#collector?.stop();
     this.#controller?.abort(new Error('The exchange has ended.'));

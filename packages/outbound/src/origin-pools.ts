@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { type Connection, Exchange } from './exchange.ts';
 
@@ -88,11 +89,13 @@ class ConnectionClient extends Client {
   readonly #connection: Connection;
 
   constructor(origin: URL, options: Client.Options, connect: buildConnector.connector) {
-    const connection: Connection = { address: undefined };
+    let current: Socket | undefined;
+    const connection: Connection = { address: undefined, bytesReceived: () => current?.bytesRead ?? 0 };
     super(origin, {
       ...options,
       connect: (to, callback) =>
         connect(to, (...[error, socket]) => {
+          current = socket ?? undefined;
           connection.address = socket?.remoteAddress;
           if (error) callback(error, null);
           else callback(null, socket);

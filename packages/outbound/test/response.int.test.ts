@@ -54,6 +54,24 @@ describe('a body', () => {
     }
   });
 
+  it('whose chunks have endless extensions, or that only announces itself, is ended early', async () => {
+    const endless = ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'HTTP/1.1 103 Early Hints\r\n\r\n'];
+    for (const [index, start] of endless.entries()) {
+      const receiver = await startRawReceiver((socket: Socket) => {
+        const piece = index === 0 ? 'a'.repeat(64 * 1024) : start.repeat(100);
+        const send = () => {
+          while (!socket.destroyed && socket.write(piece));
+        };
+        socket.on('error', () => undefined).on('drain', send);
+        socket.write(start);
+        send();
+      });
+      const request = openGuard({}).request({ ...get, url: at(receiver), longResponse: 'cut' });
+      const kind = index === 0 ? 'response_too_large' : 'protocol_error';
+      await expect(request).rejects.toMatchObject({ kind });
+    }
+  });
+
   it.each(encodings)('that was compressed with %s is decompressed, up to the limit', async (encoding) => {
     const bodies = [Buffer.alloc(limit, 'a'), Buffer.alloc(limit + 1, 'a')];
     const receiver = await startReceiver((_request, response) => {
@@ -121,7 +139,6 @@ describe('the deadline', () => {
   it.each<[string, Parameters<typeof startRawReceiver>[0]]>([
     ['a server that accepts and says nothing', () => undefined],
     ['headers that never end', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n')],
-    ['interim responses that never end', (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
     ['a body that comes slowly', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n', 'a')],
     ['a chunked body that comes slowly', (socket) => drip(socket, chunked, '1\r\na\r\n')],
   ])('ends %s', async (_name, onConnection) => {

@@ -26,13 +26,20 @@ export function eventWriter(method: DescMethod, rule: RestRule): WriteEvent {
   if (!dataField.message) throw new Error(`${dataField.toString()} is not a message`);
   const encode = messageEncoder(dataField.message);
   const typeName = fieldNamed(dataField.message, type).jsonName;
+  // Many readers get the same event: it is encoded once.
+  const texts = new WeakMap<Message, string>();
   return (message) => {
     const values = message as Message & Record<string, unknown>;
     const idLine = `id: ${String(values[idField.localName])}\n`;
     const value = values[dataField.localName] as Message | undefined;
     if (!value) return `${idLine}\n`;
-    const json: Record<string, JsonValue> = encode(value);
-    return `${idLine}event: ${String(json[typeName])}\ndata: ${JSON.stringify(json)}\n\n`;
+    let text = texts.get(value);
+    if (text === undefined) {
+      const json: Record<string, JsonValue> = encode(value);
+      text = `event: ${String(json[typeName])}\ndata: ${JSON.stringify(json)}\n\n`;
+      texts.set(value, text);
+    }
+    return idLine + text;
   };
 }
 

@@ -165,7 +165,9 @@ describe('a secret', () => {
     expect(await currentValue('aiApiKey')).toBeNull();
     expect(JSON.stringify(await settings.database.collection('configuration').find().toArray())).not.toContain(secret);
     const client = await settings.clientOf(ConfigurationService);
-    expect((await client.getSecrets({ names: ['aiApiKey', 'erpToken'] })).secrets).toEqual({ aiApiKey: secret });
+    expect((await client.getSecrets({ names: ['aiApiKey', 'erpToken', 'constructor', '__proto__'] })).secrets).toEqual({
+      aiApiKey: secret,
+    });
     expect(JSON.stringify((await client.getConfiguration({})).configuration?.settings)).not.toContain(secret);
   });
 

@@ -73,6 +73,11 @@ test('takes any JSON as data, and 50 secret values of it', async () => {
   ]);
 });
 
+test.each(['address', 'fromName', 'host'])('refuses a line break in %s of the data', async (key) => {
+  const refused = await post({ channel: 'email', name: 'A', data: { [key]: 'a@b.c\r\nBcc: x@y.z' } });
+  expect(violationsOf(refused)).toEqual([`#/data/${key} invalid_format`]);
+});
+
 test('refuses a name of spaces', async () => {
   expect(violationsOf(await post({ channel: 'email', name: '  ' }))).toEqual(['#/name too_short']);
 });

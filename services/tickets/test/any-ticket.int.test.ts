@@ -2,13 +2,15 @@ import { formatDateTime } from '@ticketing/rest/date-time.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
 let tagIds: number[];
 
 beforeAll(async () => {
-  tickets = await startHarness();
+  // Every subchannel is unknown.
+  tickets = await startHarness({ settings: async () => ({ ...defaultSettings, subchannels: new Map() }) });
   const created = await Promise.all(
     ['a', 'b', 'c', 'd'].map((name) => tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })),
   );

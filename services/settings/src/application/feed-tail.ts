@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { EventFilter, EventStore, StoredEvent } from '../store/event-store.ts';
 import { type FeedPage, isWanted, readFeed } from './feed.ts';
@@ -8,6 +9,8 @@ const defaultPollMs = { busy: 250, idle: 1_000 };
 const sharedEvents = 1_000;
 /** How many events a follower that is behind reads and holds at a time. */
 const pageSize = 100;
+/** How many followers are resumed in one turn of the event loop. */
+const resumedAtOnce = 20;
 
 /** The end of the feed, as all followers of this process see it. */
 export interface FeedTail {
@@ -40,8 +43,17 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
     const isNext = added[0]?.position === end + 1;
     recent = [...(isNext ? recent : []), ...added].slice(-sharedEvents);
     end = last;
-    for (const resume of [...waiting]) resume();
+    await resumeAll();
     return 'done';
+  }
+
+  /** Resumes the followers some at a time, so that many of them do not delay other requests. */
+  async function resumeAll(): Promise<void> {
+    const resumed = [...waiting];
+    for (let index = 0; index < resumed.length; index += resumedAtOnce) {
+      for (const resume of resumed.slice(index, index + resumedAtOnce)) resume();
+      await setImmediate();
+    }
   }
 
   function start(): WakefulLoop {
@@ -77,8 +89,10 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
     async read(after, filter) {
       const first = recent[0]?.position;
       if (first === undefined || after + 1 < first) return readFeed(store, after, end, filter, pageSize);
-      const events = recent.slice(after + 1 - first).filter(({ event }) => isWanted(filter, event));
-      return { events, next: Math.max(after, end) };
+      // Not all of them: a follower that is behind must not write for long in one turn.
+      const part = recent.slice(after + 1 - first, after + 1 - first + pageSize);
+      const events = part.filter(({ event }) => isWanted(filter, event));
+      return { events, next: part.at(-1)?.position ?? Math.max(after, end) };
     },
     advanced: (after, signal) =>
       new Promise((resolve) => {

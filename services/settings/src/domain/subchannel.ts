@@ -13,6 +13,9 @@ import type { SealedText, SecretBox } from './sealed-text.ts';
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
 
 const maxSubchannels = 200;
+/** What becomes part of a mail or of its delivery. */
+const headerKeys = ['address', 'from', 'fromName', 'replyTo', 'host', 'user'];
+const hasLineBreak = /[\p{Cc}\u2028\u2029]/u;
 /** Encrypting makes a short value much longer, and all subchannels are in one document. */
 const maxSecrets = 50;
 
@@ -62,6 +65,12 @@ export function requireSubchannel({ subchannels }: ConfigurationState, id: numbe
 function withSubchannel(state: ConfigurationState, changed: SubchannelState): ConfigurationChange {
   const others = state.subchannels.filter(({ id }) => id !== changed.id);
   if (changed.name === '') throw refused('#/name', 'too_short', 'must have a character that is not a space');
+  for (const key of headerKeys) {
+    const value = changed.data[key];
+    if (typeof value === 'string' && hasLineBreak.test(value)) {
+      throw refused(`#/data/${key}`, 'invalid_format', 'must not have line breaks or control characters');
+    }
+  }
   if (Object.keys(changed.secrets).length > maxSecrets) {
     throw refused('#/data', 'too_many_secrets', `may have ${maxSecrets} secret values`);
   }

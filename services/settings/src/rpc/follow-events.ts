@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type {
   FollowEventsRequest,
   FollowEventsResponse,
@@ -58,6 +59,8 @@ async function* eventsAfter(
         yield response(at, event);
       }
       position = next;
+      // Others have a turn between two parts.
+      await setImmediate();
       if (position - announced < silentEvents) continue;
       announced = position;
       yield response(position);

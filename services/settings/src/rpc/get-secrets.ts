@@ -14,7 +14,7 @@ export async function getSecrets(
 ): Promise<GetSecretsResponse> {
   const { secrets } = await context.configuration.read();
   const found = names.flatMap((name) => {
-    const sealed = secrets[name];
+    const sealed = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
     return sealed ? [[name, context.secretBox.open(sealed, settingBinding(name))]] : [];
   });
   return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
