@@ -32,6 +32,16 @@ let leadingComments: ReadonlyMap<string, string> | undefined;
  * empty for a part without a comment, and for a contract that is not in the image.
  */
 export function commentsOf(desc: Commented): Comments {
+  const known = parsed.get(desc);
+  if (known) return known;
+  const comments = parse(desc);
+  parsed.set(desc, comments);
+  return comments;
+}
+
+const parsed = new WeakMap<Commented, Comments>();
+
+function parse(desc: Commented): Comments {
   leadingComments ??= readComments();
   const text = joinLines(leadingComments.get(locationOf(desc)) ?? '');
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
