@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
 /** The state that a cursor carries from page to page. Units: times in Unix seconds. */
@@ -47,6 +48,14 @@ export function cursorCodec(key: Buffer): CursorCodec {
       return fromPlain(JSON.parse(Buffer.from(payload, 'base64url').toString()));
     },
   };
+}
+
+/**
+ * Makes the codec of a service. Its key is derived from the signing key of the service, which all replicas share: each can
+ * read the cursors of the others.
+ */
+export function cursorCodecOf(signingKeyFile: string): CursorCodec {
+  return cursorCodec(createHash('sha256').update('cursor').update(readFileSync(signingKeyFile)).digest());
 }
 
 function digest(boundTo: unknown): Buffer {

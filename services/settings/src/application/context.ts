@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Client } from '@connectrpc/connect';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
@@ -8,7 +6,7 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId, timeOrderedIds } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type CursorCodec, cursorCodec } from '@ticketing/store/cursor.ts';
+import { type CursorCodec, cursorCodecOf } from '@ticketing/store/cursor.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
 import type { Dispatcher } from '../dispatcher/dispatcher.ts';
 import { type SecretBox, secretBox } from '../domain/sealed-text.ts';
@@ -68,7 +66,7 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     deliveries: deliveryStore(connection),
     erasedTickets: erasedTickets(connection, runtime.now),
     outbound: kit.outbound,
-    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    cursors: cursorCodecOf(config.signingKeyFile),
     pages: kit.pages,
     secretBox: secretBox(config.encryptionKeys, runtime),
     tags: kit.openClient('tickets', TagService, { timeoutMs: 5_000 }),

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { cursorCodec } from '@ticketing/store/cursor.ts';
+import { cursorCodecOf } from '@ticketing/store/cursor.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
@@ -47,8 +45,7 @@ export function openContext(parts: ContextParts): Context {
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,
     runtime,
-    // Derived from the signing key, which all replicas share: each can read the cursors of the others.
-    cursors: cursorCodec(createHash('sha256').update('cursor').update(readFileSync(config.signingKeyFile)).digest()),
+    cursors: cursorCodecOf(config.signingKeyFile),
     searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
