@@ -1,56 +1,28 @@
 import { ChangeCause, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Receiver,
-  type ReceiverResponse,
-  startReceiver,
-  startWebhookHarness,
-  type WebhookHarness,
-} from './webhook-harness.ts';
+import { describe, expect, it } from 'vitest';
+import { receiverForTests, startReceiver } from './webhook-harness.ts';
 
-let harness: WebhookHarness;
-let receiver: Receiver;
-/** What the receiver responds with. */
-let response: ReceiverResponse = { status: 204 };
+const used = receiverForTests();
 
-beforeAll(async () => {
-  harness = await startWebhookHarness();
-  receiver = await startReceiver(() => response);
-});
-
-afterEach(async () => {
-  for (const { id } of (await harness.request('GET', '/webhook')).json.webhooks) {
-    await harness.request('DELETE', `/webhook/${id}`);
-  }
-  receiver.received.length = 0;
-  response = { status: 204 };
-  harness.clock.aheadMs = 0;
-});
-
-afterAll(async () => {
-  await harness.stop();
-  await receiver.stop();
-});
-
-const received = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+const received = () => used.receiver.received.map(({ headers }) => headers['webhook-id']);
 
 describe('a change of a ticket', () => {
   it('is delivered, signed, to the endpoints whose filters take it', async () => {
-    const { id, secret } = await harness.createWebhook({ url: receiver.url, eventTypes: ['ticket.created'] });
-    const [first, , third] = await harness.publish(
+    const { id, secret } = await used.harness.createWebhook({ url: used.receiver.url, eventTypes: ['ticket.created'] });
+    const [first, , third] = await used.harness.publish(
       { ticketId: 1, type: TicketChangeType.TICKET_CREATED },
       { ticketId: 1, version: 2 },
       { ticketId: 2, type: TicketChangeType.TICKET_CREATED },
     );
     const isDelivered = async () =>
-      (await harness.deliveries(id)).map(({ eventId, status }) => [eventId, status]).sort();
+      (await used.harness.deliveries(id)).map(({ eventId, status }) => [eventId, status]).sort();
     await expect.poll(isDelivered).toEqual([
       [first, 'delivered'],
       [third, 'delivered'],
     ]);
     expect(received().sort()).toEqual([first, third]);
-    for (const { body, headers, json } of receiver.received) {
+    for (const { body, headers, json } of used.receiver.received) {
       expect(new Webhook(secret).verify(body, headers)).toEqual(json);
       expect(headers).toMatchObject({
         'content-type': 'application/json',
@@ -61,39 +33,39 @@ describe('a change of a ticket', () => {
   });
 
   it('is not delivered if a refresh flag has caused it, or if it is older than the endpoint', async () => {
-    const first = await harness.createWebhook({ url: receiver.url });
-    const [old] = await harness.publish({ ticketId: 1 });
-    await harness.delivery(first.id, { status: 'delivered' });
-    const later = await harness.createWebhook({ url: receiver.url });
+    const first = await used.harness.createWebhook({ url: used.receiver.url });
+    const [old] = await used.harness.publish({ ticketId: 1 });
+    await used.harness.delivery(first.id, { status: 'delivered' });
+    const later = await used.harness.createWebhook({ url: used.receiver.url });
     // The same event again, as the bus may bring it.
-    await harness.publish(
+    await used.harness.publish(
       { ticketId: 1, eventId: old ?? '' },
       { ticketId: 1, cause: ChangeCause.REFRESH },
       { ticketId: 2, eventId: 'evt_last' },
     );
-    expect(await harness.delivery(later.id, { status: 'delivered' })).toMatchObject({ eventId: 'evt_last' });
-    expect((await harness.deliveries(first.id)).map(({ eventId }) => eventId)).toEqual([old, 'evt_last']);
+    expect(await used.harness.delivery(later.id, { status: 'delivered' })).toMatchObject({ eventId: 'evt_last' });
+    expect((await used.harness.deliveries(first.id)).map(({ eventId }) => eventId)).toEqual([old, 'evt_last']);
     expect(received()).toHaveLength(3);
   });
 
   it('waits while its endpoint is paused, and is delivered when it is active again', async () => {
-    const { id } = await harness.createWebhook({ url: receiver.url, status: 'paused' });
-    const other = await harness.createWebhook({ url: receiver.url });
-    await harness.publish({ ticketId: 1 });
-    await harness.delivery(other.id, { status: 'delivered' });
-    expect(await harness.delivery(id, { status: 'scheduled' })).toMatchObject({ attempts: [] });
-    await harness.request('PATCH', `/webhook/${id}`, { status: 'active' });
-    await harness.delivery(id, { status: 'delivered' });
+    const { id } = await used.harness.createWebhook({ url: used.receiver.url, status: 'paused' });
+    const other = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.publish({ ticketId: 1 });
+    await used.harness.delivery(other.id, { status: 'delivered' });
+    expect(await used.harness.delivery(id, { status: 'scheduled' })).toMatchObject({ attempts: [] });
+    await used.harness.request('PATCH', `/webhook/${id}`, { status: 'active' });
+    await used.harness.delivery(id, { status: 'delivered' });
   });
 
   it('is signed by the old secret too, for 24 hours after a rotation', async () => {
-    const { id, secret: old } = await harness.createWebhook({ url: receiver.url });
-    const { secret } = (await harness.request('POST', `/webhook/${id}/rotateSecret`, {})).json;
+    const { id, secret: old } = await used.harness.createWebhook({ url: used.receiver.url });
+    const { secret } = (await used.harness.request('POST', `/webhook/${id}/rotateSecret`, {})).json;
     const verifiedBy = async () => {
-      receiver.received.length = 0;
-      await harness.request('POST', `/webhook/${id}/test`, {});
-      await expect.poll(() => receiver.received.length).toBe(1);
-      const [one] = receiver.received;
+      used.receiver.received.length = 0;
+      await used.harness.request('POST', `/webhook/${id}/test`, {});
+      await expect.poll(() => used.receiver.received.length).toBe(1);
+      const [one] = used.receiver.received;
       if (!one) throw new Error('nothing was received');
       // The package compares with its own clock.
       const aheadBy = Number(one.headers['webhook-timestamp']) - Math.floor(one.at / 1000);
@@ -107,50 +79,50 @@ describe('a change of a ticket', () => {
       });
     };
     expect(await verifiedBy()).toEqual([true, true]);
-    harness.clock.aheadMs = 24 * 3_600_000 + 1000;
+    used.harness.clock.aheadMs = 24 * 3_600_000 + 1000;
     expect(await verifiedBy()).toEqual([true, false]);
   });
 });
 
 describe('a failed delivery', () => {
   it('is attempted ten times in 24 hours, with the same id, a new time and a new signature', async () => {
-    response = { status: 500, body: 'no' };
-    const { id } = await harness.createWebhook({ url: receiver.url });
-    await harness.publish({ ticketId: 1 });
+    used.response = { status: 500, body: 'no' };
+    const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.publish({ ticketId: 1 });
     const gaps: number[] = [];
     for (let attempts = 1; attempts < 10; attempts += 1) {
-      const { nextAttemptAt, attempts: made } = await harness.delivery(id, { status: 'retrying', attempts });
+      const { nextAttemptAt, attempts: made } = await used.harness.delivery(id, { status: 'retrying', attempts });
       gaps.push((Date.parse(`${nextAttemptAt}Z`) - Date.parse(`${made.at(-1).at}Z`)) / 1000);
-      await harness.moveClock({ time: nextAttemptAt });
-      await harness.moveClock({ byMs: 1000 });
+      await used.harness.moveClock({ time: nextAttemptAt });
+      await used.harness.moveClock({ byMs: 1000 });
     }
-    const last = await harness.delivery(id, { status: 'exhausted', attempts: 10 });
+    const last = await used.harness.delivery(id, { status: 'exhausted', attempts: 10 });
     expect(last.nextAttemptAt).toBeNull();
     const steps = [5, 295, 1500, 5400, 10_800, 18_000, 14_400, 21_600, 14_400];
     for (const [index, gap] of gaps.entries()) expect(Math.abs(gap - (steps[index] ?? 0))).toBeLessThanOrEqual(1);
     expect(new Set(received()).size).toBe(1);
     expect(received()).toHaveLength(10);
     for (const header of ['webhook-timestamp', 'webhook-signature']) {
-      expect(new Set(receiver.received.map(({ headers }) => headers[header])).size).toBe(10);
+      expect(new Set(used.receiver.received.map(({ headers }) => headers[header])).size).toBe(10);
     }
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(used.receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
   it('is one whose response has another status than 2xx; redirects are not followed', async () => {
     const statuses = [200, 201, 204, 299, 300, 302, 304, 400, 404, 500];
-    const headers = { location: `${receiver.url}/elsewhere` };
+    const headers = { location: `${used.receiver.url}/elsewhere` };
     const byPath = await startReceiver(({ path }) => ({ status: Number(path.split('=')[1]), headers }));
-    const created = statuses.map((status) => harness.createWebhook({ url: `${byPath.url}?status=${status}` }));
+    const created = statuses.map((status) => used.harness.createWebhook({ url: `${byPath.url}?status=${status}` }));
     const webhooks = await Promise.all(created);
-    await harness.publish({ ticketId: 1 });
+    await used.harness.publish({ ticketId: 1 });
     for (const [index, status] of statuses.entries()) {
       const isDelivered = status >= 200 && status < 300;
       const expected = { status: isDelivered ? 'delivered' : 'retrying', attempts: 1 };
-      const { attempts } = await harness.delivery(webhooks[index].id, expected);
+      const { attempts } = await used.harness.delivery(webhooks[index].id, expected);
       expect(attempts[0]).toMatchObject({ status, errorKind: null, address: '127.0.0.1' });
     }
     expect(byPath.received).toHaveLength(statuses.length);
-    expect(receiver.received).toEqual([]);
+    expect(used.receiver.received).toEqual([]);
     await byPath.stop();
   });
 
@@ -158,10 +130,10 @@ describe('a failed delivery', () => {
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
   ])('is not attempted before the time of Retry-After %s', async (_form, header) => {
-    response = { status: 503, headers: { 'retry-after': header() } };
-    const { id } = await harness.createWebhook({ url: receiver.url });
-    await harness.publish({ ticketId: 1 });
-    const { nextAttemptAt } = await harness.delivery(id, { status: 'retrying' });
+    used.response = { status: 503, headers: { 'retry-after': header() } };
+    const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.publish({ ticketId: 1 });
+    const { nextAttemptAt } = await used.harness.delivery(id, { status: 'retrying' });
     const waitMs = Date.parse(`${nextAttemptAt}Z`) - Date.now();
     expect(waitMs).toBeGreaterThan(3_590_000);
     expect(waitMs).toBeLessThan(3_602_000);
@@ -170,29 +142,29 @@ describe('a failed delivery', () => {
   it('is logged with its error if nobody listens', async () => {
     const closed = await startReceiver();
     await closed.stop();
-    const { id } = await harness.createWebhook({ url: closed.url });
-    await harness.publish({ ticketId: 1 });
-    const { attempts } = await harness.delivery(id, { status: 'retrying' });
+    const { id } = await used.harness.createWebhook({ url: closed.url });
+    await used.harness.publish({ ticketId: 1 });
+    const { attempts } = await used.harness.delivery(id, { status: 'retrying' });
     expect(attempts).toEqual([
       { ...attempts[0], status: null, errorKind: 'connect_failed', responseStart: null, address: '127.0.0.1' },
     ]);
   });
 
   it('is logged with the first 4 KiB of a long response', async () => {
-    response = { status: 500, body: `${'a'.repeat(4095)}é${'b'.repeat(200_000)}` };
-    const { id } = await harness.createWebhook({ url: receiver.url });
-    await harness.publish({ ticketId: 1 });
-    const { attempts } = await harness.delivery(id, { status: 'retrying' });
+    used.response = { status: 500, body: `${'a'.repeat(4095)}é${'b'.repeat(200_000)}` };
+    const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.publish({ ticketId: 1 });
+    const { attempts } = await used.harness.delivery(id, { status: 'retrying' });
     expect(attempts[0].responseStart).toBe('a'.repeat(4095));
   });
 });
 
 it('the metrics count attempts by outcome', async () => {
-  response = { status: 500 };
-  const { id } = await harness.createWebhook({ url: receiver.url });
-  await harness.publish({ ticketId: 1 });
-  await harness.delivery(id, { status: 'retrying' });
-  const metrics = await (await fetch(`http://127.0.0.1:${harness.running.ports.internal}/metrics`)).text();
+  used.response = { status: 500 };
+  const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+  await used.harness.publish({ ticketId: 1 });
+  await used.harness.delivery(id, { status: 'retrying' });
+  const metrics = await (await fetch(`http://127.0.0.1:${used.harness.running.ports.internal}/metrics`)).text();
   expect(metrics).toMatch(/^webhook_attempts_total\{outcome="refused",service="settings"\} [1-9]/m);
   expect(metrics).toMatch(/^webhook_attempts_total\{outcome="delivered",service="settings"\} [1-9]/m);
   expect(metrics).toMatch(/^webhook_endpoints_disabled\{service="settings"\} 0$/m);

@@ -7,7 +7,6 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
@@ -20,9 +19,9 @@ import {
   type ServiceHarness,
   startServiceHarness,
 } from '@ticketing/testkit/service-harness.ts';
-import { startStubServer } from '@ticketing/testkit/stub-server.ts';
-import { expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { service } from '../src/service.ts';
+import { serveTickets, type TicketsModel } from './stub-tickets.ts';
 
 /** The fields of an event that a test chooses. */
 export type EventFields = Omit<MessageInitShape<typeof TicketChangedSchema>, '$typeName'> & { ticketId: number };
@@ -55,16 +54,9 @@ export const webhookManager = { permissions: ['manageWebhooks'] };
 
 /** Starts a settings service for one test file. */
 export async function startWebhookHarness(options: HarnessOptions<unknown> = {}): Promise<WebhookHarness> {
-  const confirmed: number[] = [];
   const clock = { aheadMs: 0 };
-  const stub = await startStubServer(({ service: serve }) => {
-    serve(SnapshotService, {
-      confirmErasure({ ticketId }) {
-        confirmed.push(ticketId);
-        return {};
-      },
-    });
-  });
+  const model: TicketsModel = { tagIds: new Set(), confirmed: [], isUnavailable: false };
+  const stub = await serveTickets(model);
   const harness = await startServiceHarness(service, {
     calledPorts: { grpc: stub.port },
     publishes: [ticketChangedTopic],
@@ -88,7 +80,7 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
   return {
     ...harness,
     bus,
-    confirmed,
+    confirmed: model.confirmed,
     clock,
     request,
     async createWebhook(fields) {
@@ -128,6 +120,35 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
       await stub.stop();
     },
   };
+}
+
+/** A harness and a receiver for one test file, and what the receiver responds with. */
+export interface ReceiverForTests {
+  harness: WebhookHarness;
+  receiver: Receiver;
+  response: ReceiverResponse;
+}
+
+/** Starts both before the tests of a file. After each test there are no endpoints, and nothing was received. */
+export function receiverForTests(): ReceiverForTests {
+  const used = { response: { status: 204 } } as ReceiverForTests;
+  beforeAll(async () => {
+    used.harness = await startWebhookHarness();
+    used.receiver = await startReceiver(() => used.response);
+  });
+  afterEach(async () => {
+    for (const { id } of (await used.harness.request('GET', '/webhook')).json.webhooks) {
+      await used.harness.request('DELETE', `/webhook/${id}`);
+    }
+    used.receiver.received.length = 0;
+    used.response = { status: 204 };
+    used.harness.clock.aheadMs = 0;
+  });
+  afterAll(async () => {
+    await used.harness.stop();
+    await used.receiver.stop();
+  });
+  return used;
 }
 
 let lastEvent = 0;
