@@ -1,11 +1,12 @@
 import type {
+  TicketChange,
   UpdateTicketsRequest,
   UpdateTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { readBulkElement } from '../application/read-patch.ts';
+import { type BulkElement, readBulkElement } from '../application/read-patch.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { isManual } from '../domain/spam.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
@@ -24,27 +25,35 @@ export async function updateTickets(
   call: Call,
   request: UpdateTicketsRequest,
 ): Promise<UpdateTicketsResponse> {
-  await validate(context, request);
-  const analysisRequests = request.tickets.flatMap((change) => {
-    const { refreshMode } = readBulkElement(change);
-    return refreshMode === undefined ? [] : [{ ticketId: change.id ?? 0, mode: refreshMode }];
-  });
+  const elements = request.tickets.map((change, index) => ({
+    ...readBulkElement(change),
+    change,
+    pointer: `#/tickets/${index}`,
+  }));
+  await validate(context, elements);
+  const analysisRequests = elements.flatMap(({ change, refreshMode: mode }) =>
+    mode === undefined ? [] : [{ ticketId: change.id ?? 0, mode }],
+  );
   if (analysisRequests.length < request.tickets.length)
     await context.bulks.run(call.idempotency?.id ?? context.runtime.randomUUID(), request, call);
   await context.analysisRequests.add(analysisRequests, new Date(context.now() * 1000));
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }
 
-async function validate(context: Context, { tickets }: UpdateTicketsRequest): Promise<void> {
+/** An element of the request and its JSON Pointer. */
+interface PlacedElement extends BulkElement {
+  change: TicketChange;
+  pointer: string;
+}
+
+async function validate(context: Context, elements: readonly PlacedElement[]): Promise<void> {
   const [tree, versions] = await Promise.all([
     context.tags.tree(),
-    context.tickets.versions(tickets.map(({ id = 0 }) => id)),
+    context.tickets.versions(elements.map(({ change: { id = 0 } }) => id)),
   ]);
   const seen = new Set<number>();
-  const violations = tickets.flatMap((change, index): Violation[] => {
-    const pointer = `#/tickets/${index}`;
-    const { id = 0, spamStatus } = change;
-    const found = tagViolations(readBulkElement(change).patch, tree, pointer);
+  const violations = elements.flatMap(({ change: { id = 0, spamStatus }, patch, pointer }): Violation[] => {
+    const found = tagViolations(patch, tree, pointer);
     if (seen.has(id)) {
       found.push({ pointer: `${pointer}/id`, code: 'duplicate_ticket', detail: `ticket ${id} comes twice` });
     }
@@ -58,10 +67,7 @@ async function validate(context: Context, { tickets }: UpdateTicketsRequest): Pr
     }
     return found;
   });
-  const inputs = tickets.map((change, index) => ({
-    input: readBulkElement(change).patch.input,
-    pointer: `#/tickets/${index}`,
-  }));
+  const inputs = elements.map(({ patch, pointer }) => ({ input: patch.input, pointer }));
   violations.push(...(await findSubchannelViolations(context, inputs)));
   if (violations.length === 0) return;
   if (violations.every(({ code }) => code === 'unknown_ticket')) {
