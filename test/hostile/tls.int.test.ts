@@ -15,7 +15,7 @@ const ca = readFileSync(files.caFile, 'utf8');
 
 let system: System;
 beforeAll(async () => {
-  // The gateway demands certificates only if it is told to.
+  // The gateway demands certificates only if it is configured to.
   system = await startSystem({ certificates: files, variables: { TLS_CLIENT_CA_FILE: files.caFile } });
 });
 afterAll(async () => {

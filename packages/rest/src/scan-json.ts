@@ -99,7 +99,11 @@ const maxNameLength = 200;
 
 /** Escapes a name for use in a JSON Pointer (RFC 6901). Of a name above 200 characters only the start is left. */
 export function escapePointer(name: string): string {
-  if (name.length > maxNameLength) return `${escapePointer(name.slice(0, maxNameLength))}…`;
+  return name.length > maxNameLength ? `${pointerSegment(name.slice(0, maxNameLength))}…` : pointerSegment(name);
+}
+
+/** The segment of a JSON Pointer for a name of any length. */
+export function pointerSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { pointerSegment } from '@ticketing/rest/scan-json.ts';
 import {
   type ConfigurationChange,
   type ConfigurationState,
@@ -114,7 +115,7 @@ function sealData(
     if (Array.isArray(value)) return value.map((item, index) => strip(item, `${at}/${index}`, true));
     if (typeof value !== 'object' || value === null) return value;
     const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
-      const memberAt = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const memberAt = `${at}/${pointerSegment(key)}`;
       return [key, secretKey.test(key) ? sealValue(member, memberAt, isInList) : strip(member, memberAt, isInList)];
     });
     return Object.fromEntries(members);
