@@ -22,6 +22,7 @@ import {
   rest,
   rules,
 } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +31,7 @@ import { type DocumentedService, mergeOpenApi, type OpenApiDocument, openApiDocu
 const info = { title: 'Ticketing', version: '1.0.0' };
 
 describe('openApiDocument', () => {
-  const document = documentOf(TicketService, TagService);
+  const document = documentOf(TicketService, AttachmentService, TagService);
 
   it('passes the lint of redocly', () => {
     expect(lint(document)).toEqual({ status: 0, report: expect.not.stringContaining('warning') });
@@ -184,7 +185,7 @@ describe('openApiDocument', () => {
     expect(operation).toMatchObject({
       operationId: 'deleteAttachment',
       'x-required-right': 'updateTechnicalTicketFields',
-      description: 'Cannot be undone.\n\nNeeds the right `updateTechnicalTicketFields`.',
+      description: 'Cannot be undone.\n\nErrors: `attachment_not_found`.\n\nNeeds the right `updateTechnicalTicketFields`.',
       parameters: [
         { name: 'ticketId', in: 'path', required: true, schema: { type: 'integer', format: 'int32', minimum: 1 } },
         { name: 'attachmentId', in: 'path', required: true, schema: { type: 'string', pattern: '^[a-z0-9]{8}$' } },

@@ -21,7 +21,8 @@ export function jsonFormOf(field: DescField): contract.JsonForm {
 
 /** The REST route of a method, or undefined if the method belongs to the RPC API only. */
 export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
-  return hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
+  const rule = hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
+  return rule?.path ? rule : undefined;
 }
 
 /** Who may call a method, or undefined if the contract does not declare it. No service accepts such a method. */
@@ -86,5 +87,5 @@ export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
 /** The largest body of a request of a method, in bytes. */
 export function maxBodyBytesOf(method: DescMethod): number {
-  return restRuleOf(method)?.maxBodyBytes || defaultMaxBodyBytes;
+  return getOption(method, contract.rest).maxBodyBytes || defaultMaxBodyBytes;
 }

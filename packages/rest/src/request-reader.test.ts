@@ -1,4 +1,5 @@
 import { type DescMessage, type DescMethod, equals, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { TagSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
@@ -44,16 +45,9 @@ function problems(method: DescMethod, parts: Parts): string[] {
   return [];
 }
 
-const {
-  createTicket,
-  searchTickets,
-  getTicket,
-  updateTicket,
-  updateTickets,
-  deleteTicket,
-  deleteAttachment,
-  getTicketHistory,
-} = TicketService.method;
+const { createTicket, searchTickets, getTicket, updateTicket, updateTickets, deleteTicket, getTicketHistory } =
+  TicketService.method;
+const { deleteAttachment } = AttachmentService.method;
 const ticketId = { ticketId: '5' };
 
 test('reads each field from the part of the request that the route declares', () => {

@@ -106,7 +106,7 @@ test.each([
   ['DELETE', '/ticket/search', 'POST'],
   ['POST', '/ticket/1', 'GET, HEAD, PATCH, DELETE'],
   ['PATCH', '/tag', 'GET, HEAD, POST'],
-  ['GET', '/ticket/1/attachment/abcd1234', 'DELETE'],
+  ['PUT', '/ticket/1/history', 'GET, HEAD'],
 ] as const)('responds to %s %s with 405 and what the path accepts', async (method, url, allowed) => {
   const { response, problem, requests } = await request({
     method,

@@ -1,12 +1,12 @@
 import { create, type DescMessage, fromBinary, fromJson, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { NullValue, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { DeleteAttachmentRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import { UpdateConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { CreateTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import {
   CreateTicketRequestSchema,
-  DeleteAttachmentRequestSchema,
   GetTicketRequestSchema,
   SearchTicketsRequestSchema,
-  UpdateConversationRequestSchema,
   UpdateTicketRequestSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';

@@ -5,13 +5,21 @@ import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_s
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { CustomerService } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
+import { HistoryService } from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
+import { MailService } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { settingChangedTopic, type Topic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 
-/** A part of a service's work that a process may do: serve requests, send events, handle events, deliver webhooks, run scheduled tasks. */
-export type Role = 'api' | 'relay' | 'consumer' | 'dispatcher' | 'scheduler';
+/**
+ * A part of a service's work that a process may do: serve requests, send events, handle events, deliver webhooks, send
+ * mails, receive mails, run scheduled tasks.
+ */
+export type Role = 'api' | 'relay' | 'consumer' | 'dispatcher' | 'mailer' | 'mail-receiver' | 'scheduler';
 
 /** A service of the system. */
 export interface ServiceEntry {
@@ -46,14 +54,24 @@ export const services: readonly ServiceEntry[] = [
   {
     name: 'tickets',
     ports: { http: 8081, grpc: 9081 },
-    contracts: [SnapshotService, TicketService, TagService],
-    roles: ['api', 'relay', 'consumer', 'scheduler'],
+    contracts: [
+      SnapshotService,
+      TicketService,
+      ConversationService,
+      AttachmentService,
+      CustomerService,
+      MailService,
+      HistoryService,
+      TagService,
+    ],
+    roles: ['api', 'relay', 'consumer', 'mailer', 'mail-receiver', 'scheduler'],
     hasStore: true,
     calls: ['settings'],
     publishes: [ticketChangedTopic, tagChangedTopic],
     consumes: [],
     readsSettings: true,
     keepsSecrets: false,
+    makesOutboundRequests: true,
     keepsTicketData: true,
   },
   {

@@ -1,3 +1,8 @@
+import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { CustomerService } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
+import { HistoryService } from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
+import { MailService } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -64,6 +69,11 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       updateTickets,
       deleteTicket,
     }),
+    implement(ConversationService, context, {}),
+    implement(AttachmentService, context, {}),
+    implement(CustomerService, context, {}),
+    implement(MailService, context, {}),
+    implement(HistoryService, context, {}),
     implement(TagService, context, {
       createTag,
       getTag,

@@ -12,11 +12,15 @@ export async function getConfiguration(context: Context, call: Call): Promise<Ge
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
       settings: settingsOf(usable(values, call)),
-      subchannels: subchannels.map(({ id, enabled, interface: name }) => ({
+      subchannels: subchannels.map(({ id, enabled, interface: inlet, channel, name, isDefault, data }) => ({
         $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
         id,
         enabled,
-        interface: name,
+        interface: inlet,
+        channel,
+        name,
+        isDefault,
+        ...(typeof data.address === 'string' ? { address: data.address } : {}),
       })),
     },
   };

@@ -90,7 +90,10 @@ function event(
 }
 
 /** Fields that events do not list, because every change sets them or they are derived from others. */
-const unlisted = new Set<string>(['version', 'modifiedAt', 'process', ...bodyFields]);
+const unlisted = new Set<string>([
+  ...['version', 'modifiedAt', 'process', ...bodyFields],
+  ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages'],
+]);
 
 /** Lists the changes of an event: each field by its name, with both values where events may contain them. */
 export function fieldChanges(

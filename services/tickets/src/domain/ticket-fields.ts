@@ -67,6 +67,12 @@ export const ticketFields = {
   channelId: textId(),
   closedAt: time(),
   lastResponseAuthorId: id(),
+  /** The id of the first message: the body at the creation. Null if the ticket was created without a body. */
+  openingMessageId: id(),
+  /** How many messages came from the customer, went to the customer, and were internal. */
+  incomingMessages: integer(0),
+  outgoingMessages: integer(0),
+  internalMessages: integer(0),
   createdBy: id(),
   /** When the AI logic is to run for the ticket. */
   process: enumText<AiProcess>(AiProcessSchema, AiProcess.BATCH),

@@ -61,5 +61,8 @@ async function snapshotOf(context: Context, stored: StoredTicket, options: Rende
     ticket: await fullTicket(context, { ...stored, ticket }, options),
     manualWorkEntries: stored.manualWorkEntries,
     jsonTexts,
+    incomingMessages: ticket.incomingMessages,
+    outgoingMessages: ticket.outgoingMessages,
+    internalMessages: ticket.internalMessages,
   };
 }

@@ -7,13 +7,15 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_ticketing_api_v1_options } from "../../api/v1/options_pb.ts";
 import type { Settings } from "./settings_pb.ts";
 import { file_ticketing_settings_v1_settings } from "./settings_pb.ts";
+import type { Channel } from "../../tickets/v1/enums_pb.ts";
+import { file_ticketing_tickets_v1_enums } from "../../tickets/v1/enums_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file ticketing/settings/v1/configuration_service.proto.
  */
 export const file_ticketing_settings_v1_configuration_service: GenFile = /*@__PURE__*/
-  fileDesc("CjF0aWNrZXRpbmcvc2V0dGluZ3MvdjEvY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEilQEKDUNvbmZpZ3VyYXRpb24SDwoHdmVyc2lvbhgBIAEoBRIxCghzZXR0aW5ncxgCIAEoCzIfLnRpY2tldGluZy5zZXR0aW5ncy52MS5TZXR0aW5ncxJACgtzdWJjaGFubmVscxgDIAMoCzIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmVkU3ViY2hhbm5lbCJGChRDb25maWd1cmVkU3ViY2hhbm5lbBIKCgJpZBgBIAEoBRIPCgdlbmFibGVkGAIgASgIEhEKCWludGVyZmFjZRgDIAEoCSIZChdHZXRDb25maWd1cmF0aW9uUmVxdWVzdCJXChhHZXRDb25maWd1cmF0aW9uUmVzcG9uc2USOwoNY29uZmlndXJhdGlvbhgBIAEoCzIkLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmF0aW9uIjAKEUdldFNlY3JldHNSZXF1ZXN0EhsKBW5hbWVzGAEgAygJQgyKtRgICAEoQEAQSAEijQEKEkdldFNlY3JldHNSZXNwb25zZRJHCgdzZWNyZXRzGAEgAygLMjYudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXNwb25zZS5TZWNyZXRzRW50cnkaLgoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEyhAIKFENvbmZpZ3VyYXRpb25TZXJ2aWNlEn4KEEdldENvbmZpZ3VyYXRpb24SLi50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlcXVlc3QaLy50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlc3BvbnNlIgmQAgGStRgCGAESbAoKR2V0U2VjcmV0cxIoLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVxdWVzdBopLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVzcG9uc2UiCZACAZK1GAIYAWIGcHJvdG8z", [file_ticketing_api_v1_options, file_ticketing_settings_v1_settings]);
+  fileDesc("CjF0aWNrZXRpbmcvc2V0dGluZ3MvdjEvY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEilQEKDUNvbmZpZ3VyYXRpb24SDwoHdmVyc2lvbhgBIAEoBRIxCghzZXR0aW5ncxgCIAEoCzIfLnRpY2tldGluZy5zZXR0aW5ncy52MS5TZXR0aW5ncxJACgtzdWJjaGFubmVscxgDIAMoCzIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmVkU3ViY2hhbm5lbCK6AQoUQ29uZmlndXJlZFN1YmNoYW5uZWwSCgoCaWQYASABKAUSDwoHZW5hYmxlZBgCIAEoCBIRCglpbnRlcmZhY2UYAyABKAkSLgoHY2hhbm5lbBgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWwSDAoEbmFtZRgFIAEoCRISCgppc19kZWZhdWx0GAYgASgIEhQKB2FkZHJlc3MYByABKAlIAIgBAUIKCghfYWRkcmVzcyIZChdHZXRDb25maWd1cmF0aW9uUmVxdWVzdCJXChhHZXRDb25maWd1cmF0aW9uUmVzcG9uc2USOwoNY29uZmlndXJhdGlvbhgBIAEoCzIkLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmF0aW9uIjAKEUdldFNlY3JldHNSZXF1ZXN0EhsKBW5hbWVzGAEgAygJQgyKtRgICAEoQEAQSAEijQEKEkdldFNlY3JldHNSZXNwb25zZRJHCgdzZWNyZXRzGAEgAygLMjYudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXNwb25zZS5TZWNyZXRzRW50cnkaLgoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEyhAIKFENvbmZpZ3VyYXRpb25TZXJ2aWNlEn4KEEdldENvbmZpZ3VyYXRpb24SLi50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlcXVlc3QaLy50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlc3BvbnNlIgmQAgGStRgCGAESbAoKR2V0U2VjcmV0cxIoLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVxdWVzdBopLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVzcG9uc2UiCZACAZK1GAIYAWIGcHJvdG8z", [file_ticketing_api_v1_options, file_ticketing_settings_v1_settings, file_ticketing_tickets_v1_enums]);
 
 /**
  * The settings and subchannels of the installation.
@@ -76,6 +78,34 @@ export type ConfiguredSubchannel = Message<"ticketing.settings.v1.ConfiguredSubc
    * @generated from field: string interface = 3;
    */
   interface: string;
+
+  /**
+   * The channel.
+   *
+   * @generated from field: ticketing.tickets.v1.Channel channel = 4;
+   */
+  channel: Channel;
+
+  /**
+   * The name.
+   *
+   * @generated from field: string name = 5;
+   */
+  name: string;
+
+  /**
+   * Whether it is the default of its channel.
+   *
+   * @generated from field: bool is_default = 6;
+   */
+  isDefault: boolean;
+
+  /**
+   * The address of a mailbox: `address` of its data.
+   *
+   * @generated from field: optional string address = 7;
+   */
+  address?: string | undefined;
 };
 
 /**

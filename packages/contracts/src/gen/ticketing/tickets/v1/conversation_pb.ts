@@ -7,13 +7,232 @@ import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_ticketing_api_v1_options } from "../../api/v1/options_pb.ts";
+import type { Direction } from "./enums_pb.ts";
+import { file_ticketing_tickets_v1_enums } from "./enums_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file ticketing/tickets/v1/conversation.proto.
  */
 export const file_ticketing_tickets_v1_conversation: GenFile = /*@__PURE__*/
-  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9jb252ZXJzYXRpb24ucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIv8BCgpBdHRhY2htZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSCwoDdXJsGAMgASgJEgwKBHNpemUYBCABKAUSFAoMY29udGVudF90eXBlGAUgASgJEhgKC2ZpbGVfZW5kaW5nGAYgASgJSACIAQESDgoGaW5saW5lGAcgASgIEhIKBXdpZHRoGAggASgFSAGIAQESEwoGaGVpZ2h0GAkgASgFSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2ZpbGVfZW5kaW5nQggKBl93aWR0aEIJCgdfaGVpZ2h0IoMBCg9BdHRhY2htZW50SW5wdXQSHwoEbmFtZRgBIAEoCUIMirUYCCABKMACiAEBSACIAQESHgoDdXJsGAIgASgJQgyKtRgIKIBAWgN1cmlIAYgBARITCgZiYXNlNjQYAyABKAlIAogBAUIHCgVfbmFtZUIGCgRfdXJsQgkKB19iYXNlNjQihQEKDk1lc3NhZ2VDb250ZW50EiAKB21lc3NhZ2UYASABKAlCCoq1GAYIATCAgEBIAIgBARI8CgR0eXBlGAIgASgOMiEudGlja2V0aW5nLnRpY2tldHMudjEuQ29udGVudFR5cGVCBoq1GAIIAUgBiAEBQgoKCF9tZXNzYWdlQgcKBV90eXBlKlkKC0NvbnRlbnRUeXBlEhwKGENPTlRFTlRfVFlQRV9VTlNQRUNJRklFRBAAEhUKEUNPTlRFTlRfVFlQRV9URVhUEAESFQoRQ09OVEVOVF9UWVBFX0hUTUwQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_ticketing_api_v1_options]);
+  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9jb252ZXJzYXRpb24ucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIuUGCgxDb252ZXJzYXRpb24SCgoCaWQYASABKAUSEQoJdGlja2V0X2lkGAIgASgFEi8KBHR5cGUYAyABKA4yIS50aWNrZXRpbmcudGlja2V0cy52MS5Db250ZW50VHlwZRIyCglkaXJlY3Rpb24YBCABKA4yHy50aWNrZXRpbmcudGlja2V0cy52MS5EaXJlY3Rpb24SDwoHcHJpdmF0ZRgFIAEoCBIQCghpc19kcmFmdBgGIAEoCBIRCgRmcm9tGAcgASgJSACIAQESFgoJZnJvbV9uYW1lGAggASgJSAGIAQESCgoCdG8YCSADKAkSCgoCY2MYCiADKAkSCwoDYmNjGAsgAygJEhQKB3N1YmplY3QYDCABKAlIAogBARIRCgRib2R5GA0gASgJSAOIAQESFwoKYm9keV9wbGFpbhgOIAEoCUgEiAEBEhcKCmJvZHlfY2xlYW4YDyABKAlIBYgBARIVCghhZ2VudF9pZBgQIAEoBUgGiAEBEjgKBnNlbmRlchgRIAEoCzIoLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbnZlcnNhdGlvblNlbmRlchISCgppbnRlbnRfaWRzGBIgAygFEjUKC2F0dGFjaG1lbnRzGBMgAygLMiAudGlja2V0aW5nLnRpY2tldHMudjEuQXR0YWNobWVudBIaCg1zdWJjaGFubmVsX2lkGBQgASgFSAeIAQESJQoYZXh0ZXJuYWxfY29udmVyc2F0aW9uX2lkGBUgASgJSAiIAQESPQoPZGVsaXZlcnlfc3RhdHVzGBYgASgOMiQudGlja2V0aW5nLnRpY2tldHMudjEuRGVsaXZlcnlTdGF0dXMSLgoKY3JlYXRlZF9hdBgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLbW9kaWZpZWRfYXQYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgcKBV9mcm9tQgwKCl9mcm9tX25hbWVCCgoIX3N1YmplY3RCBwoFX2JvZHlCDQoLX2JvZHlfcGxhaW5CDQoLX2JvZHlfY2xlYW5CCwoJX2FnZW50X2lkQhAKDl9zdWJjaGFubmVsX2lkQhsKGV9leHRlcm5hbF9jb252ZXJzYXRpb25faWQiZgoSQ29udmVyc2F0aW9uU2VuZGVyEg8KAmlkGAEgASgFSACIAQESEQoEbmFtZRgCIAEoCUgBiAEBEhIKBWVtYWlsGAMgASgJSAKIAQFCBQoDX2lkQgcKBV9uYW1lQggKBl9lbWFpbCL/AQoKQXR0YWNobWVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA3VybBgDIAEoCRIMCgRzaXplGAQgASgFEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRIYCgtmaWxlX2VuZGluZxgGIAEoCUgAiAEBEg4KBmlubGluZRgHIAEoCBISCgV3aWR0aBgIIAEoBUgBiAEBEhMKBmhlaWdodBgJIAEoBUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9maWxlX2VuZGluZ0IICgZfd2lkdGhCCQoHX2hlaWdodCKDAQoPQXR0YWNobWVudElucHV0Eh8KBG5hbWUYASABKAlCDIq1GAggASjAAogBAUgAiAEBEh4KA3VybBgCIAEoCUIMirUYCCiAQFoDdXJpSAGIAQESEwoGYmFzZTY0GAMgASgJSAKIAQFCBwoFX25hbWVCBgoEX3VybEIJCgdfYmFzZTY0IrUBChREcmFmdEF0dGFjaG1lbnRJbnB1dBIfCgRuYW1lGAEgASgJQgyKtRgIIAEowAKIAQFIAIgBARIeCgN1cmwYAiABKAlCDIq1GAgogEBaA3VyaUgBiAEBEhMKBmJhc2U2NBgDIAEoCUgCiAEBEiQKAmlkGAQgASgJQhOKtRgPYg1eW2EtejAtOV17OH0kSAOIAQFCBwoFX25hbWVCBgoEX3VybEIJCgdfYmFzZTY0QgUKA19pZCKFAQoOTWVzc2FnZUNvbnRlbnQSIAoHbWVzc2FnZRgBIAEoCUIKirUYBggBMICAQEgAiAEBEjwKBHR5cGUYAiABKA4yIS50aWNrZXRpbmcudGlja2V0cy52MS5Db250ZW50VHlwZUIGirUYAggBSAGIAQFCCgoIX21lc3NhZ2VCBwoFX3R5cGUqnQEKDkRlbGl2ZXJ5U3RhdHVzEh8KG0RFTElWRVJZX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFERFTElWRVJZX1NUQVRVU19OT05FEAESGgoWREVMSVZFUllfU1RBVFVTX1FVRVVFRBACEhgKFERFTElWRVJZX1NUQVRVU19TRU5UEAMSGgoWREVMSVZFUllfU1RBVFVTX0ZBSUxFRBAEKlkKC0NvbnRlbnRUeXBlEhwKGENPTlRFTlRfVFlQRV9VTlNQRUNJRklFRBAAEhUKEUNPTlRFTlRfVFlQRV9URVhUEAESFQoRQ09OVEVOVF9UWVBFX0hUTUwQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
+
+/**
+ * A message of a ticket: received, sent, or internal.
+ *
+ * @generated from message ticketing.tickets.v1.Conversation
+ */
+export type Conversation = Message<"ticketing.tickets.v1.Conversation"> & {
+  /**
+   * Assigned by the service, never reused.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * The ticket.
+   *
+   * @generated from field: int32 ticket_id = 2;
+   */
+  ticketId: number;
+
+  /**
+   * The format of `body`.
+   *
+   * @generated from field: ticketing.tickets.v1.ContentType type = 3;
+   */
+  type: ContentType;
+
+  /**
+   * Whether the message is incoming, outgoing or internal.
+   *
+   * @generated from field: ticketing.tickets.v1.Direction direction = 4;
+   */
+  direction: Direction;
+
+  /**
+   * Whether it is a note for colleagues.
+   *
+   * @generated from field: bool private = 5;
+   */
+  private: boolean;
+
+  /**
+   * Whether it is a draft: it was not published yet.
+   *
+   * @generated from field: bool is_draft = 6;
+   */
+  isDraft: boolean;
+
+  /**
+   * The sender: an e-mail address or another identifier.
+   *
+   * @generated from field: optional string from = 7;
+   */
+  from?: string | undefined;
+
+  /**
+   * The name of the sender.
+   *
+   * @generated from field: optional string from_name = 8;
+   */
+  fromName?: string | undefined;
+
+  /**
+   * The recipients.
+   *
+   * @generated from field: repeated string to = 9;
+   */
+  to: string[];
+
+  /**
+   * The recipients of copies.
+   *
+   * @generated from field: repeated string cc = 10;
+   */
+  cc: string[];
+
+  /**
+   * The recipients of blind copies.
+   *
+   * @generated from field: repeated string bcc = 11;
+   */
+  bcc: string[];
+
+  /**
+   * The subject.
+   *
+   * @generated from field: optional string subject = 12;
+   */
+  subject?: string | undefined;
+
+  /**
+   * The text in its original form, HTML sanitised.
+   *
+   * @generated from field: optional string body = 13;
+   */
+  body?: string | undefined;
+
+  /**
+   * The text without HTML.
+   *
+   * @generated from field: optional string body_plain = 14;
+   */
+  bodyPlain?: string | undefined;
+
+  /**
+   * The text without HTML, signatures and quoted replies, which AI reads.
+   *
+   * @generated from field: optional string body_clean = 15;
+   */
+  bodyClean?: string | undefined;
+
+  /**
+   * The profile that wrote it; null for a message of the customer.
+   *
+   * @generated from field: optional int32 agent_id = 16;
+   */
+  agentId?: number | undefined;
+
+  /**
+   * Who wrote it.
+   *
+   * @generated from field: ticketing.tickets.v1.ConversationSender sender = 17;
+   */
+  sender?: ConversationSender | undefined;
+
+  /**
+   * The ids of the intents that the message is about.
+   *
+   * @generated from field: repeated int32 intent_ids = 18;
+   */
+  intentIds: number[];
+
+  /**
+   * The files.
+   *
+   * @generated from field: repeated ticketing.tickets.v1.Attachment attachments = 19;
+   */
+  attachments: Attachment[];
+
+  /**
+   * The id of the mailbox from which it is sent, or where it was received.
+   *
+   * @generated from field: optional int32 subchannel_id = 20;
+   */
+  subchannelId?: number | undefined;
+
+  /**
+   * The id of the message in another system; the `Message-ID` of an e-mail.
+   *
+   * @generated from field: optional string external_conversation_id = 21;
+   */
+  externalConversationId?: string | undefined;
+
+  /**
+   * Whether it was sent as an e-mail.
+   *
+   * @generated from field: ticketing.tickets.v1.DeliveryStatus delivery_status = 22;
+   */
+  deliveryStatus: DeliveryStatus;
+
+  /**
+   * When it was received, sent or begun.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 23;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was changed last.
+   *
+   * @generated from field: google.protobuf.Timestamp modified_at = 24;
+   */
+  modifiedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.Conversation.
+ * Use `create(ConversationSchema)` to create a new message.
+ */
+export const ConversationSchema: GenMessage<Conversation> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_conversation, 0);
+
+/**
+ * Who wrote a message.
+ *
+ * @generated from message ticketing.tickets.v1.ConversationSender
+ */
+export type ConversationSender = Message<"ticketing.tickets.v1.ConversationSender"> & {
+  /**
+   * The profile; null for a customer.
+   *
+   * @generated from field: optional int32 id = 1;
+   */
+  id?: number | undefined;
+
+  /**
+   * The name.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * The e-mail address.
+   *
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.ConversationSender.
+ * Use `create(ConversationSenderSchema)` to create a new message.
+ */
+export const ConversationSenderSchema: GenMessage<ConversationSender> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_conversation, 1);
 
 /**
  * A file of a ticket or of one of its messages.
@@ -97,7 +316,7 @@ export type Attachment = Message<"ticketing.tickets.v1.Attachment"> & {
  * Use `create(AttachmentSchema)` to create a new message.
  */
 export const AttachmentSchema: GenMessage<Attachment> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 0);
+  messageDesc(file_ticketing_tickets_v1_conversation, 2);
 
 /**
  * A file to attach: either fetched from `url` or given as `base64`.
@@ -132,7 +351,50 @@ export type AttachmentInput = Message<"ticketing.tickets.v1.AttachmentInput"> & 
  * Use `create(AttachmentInputSchema)` to create a new message.
  */
 export const AttachmentInputSchema: GenMessage<AttachmentInput> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 1);
+  messageDesc(file_ticketing_tickets_v1_conversation, 3);
+
+/**
+ * A file of a draft: a new one, as in `AttachmentInput`, or by its `id` one that
+ * the draft has.
+ *
+ * @generated from message ticketing.tickets.v1.DraftAttachmentInput
+ */
+export type DraftAttachmentInput = Message<"ticketing.tickets.v1.DraftAttachmentInput"> & {
+  /**
+   * The file name.
+   *
+   * @generated from field: optional string name = 1;
+   */
+  name?: string | undefined;
+
+  /**
+   * The URL that the file is fetched from, before the response.
+   *
+   * @generated from field: optional string url = 2;
+   */
+  url?: string | undefined;
+
+  /**
+   * The content in base64.
+   *
+   * @generated from field: optional string base64 = 3;
+   */
+  base64?: string | undefined;
+
+  /**
+   * The id of a file of the draft, which is kept.
+   *
+   * @generated from field: optional string id = 4;
+   */
+  id?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.DraftAttachmentInput.
+ * Use `create(DraftAttachmentInputSchema)` to create a new message.
+ */
+export const DraftAttachmentInputSchema: GenMessage<DraftAttachmentInput> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_conversation, 4);
 
 /**
  * The text of a message.
@@ -160,7 +422,62 @@ export type MessageContent = Message<"ticketing.tickets.v1.MessageContent"> & {
  * Use `create(MessageContentSchema)` to create a new message.
  */
 export const MessageContentSchema: GenMessage<MessageContent> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 2);
+  messageDesc(file_ticketing_tickets_v1_conversation, 5);
+
+/**
+ * Whether a message was sent as an e-mail.
+ *
+ * @generated from enum ticketing.tickets.v1.DeliveryStatus
+ */
+export const DeliveryStatus = {
+  /**
+   * Not given.
+   *
+   * @generated from enum value: DELIVERY_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It is not sent by this system.
+   *
+   * @generated from enum value: DELIVERY_STATUS_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * It is going to be sent.
+   *
+   * @generated from enum value: DELIVERY_STATUS_QUEUED = 2;
+   */
+  QUEUED: 2,
+
+  /**
+   * The mail server has accepted it.
+   *
+   * @generated from enum value: DELIVERY_STATUS_SENT = 3;
+   */
+  SENT: 3,
+
+  /**
+   * It could not be sent.
+   *
+   * @generated from enum value: DELIVERY_STATUS_FAILED = 4;
+   */
+  FAILED: 4,
+} as const;
+
+/**
+ * Whether a message was sent as an e-mail.
+ *
+ * @generated from enum ticketing.tickets.v1.DeliveryStatus
+ */
+export type DeliveryStatus = (typeof DeliveryStatus)[keyof typeof DeliveryStatus] | UnknownEnum;
+
+/**
+ * Describes the enum ticketing.tickets.v1.DeliveryStatus.
+ */
+export const DeliveryStatusSchema: GenEnum<DeliveryStatus> = /*@__PURE__*/
+  enumDesc(file_ticketing_tickets_v1_conversation, 0);
 
 /**
  * The format of a text.
@@ -201,5 +518,5 @@ export type ContentType = (typeof ContentType)[keyof typeof ContentType] | Unkno
  * Describes the enum ticketing.tickets.v1.ContentType.
  */
 export const ContentTypeSchema: GenEnum<ContentType> = /*@__PURE__*/
-  enumDesc(file_ticketing_tickets_v1_conversation, 0);
+  enumDesc(file_ticketing_tickets_v1_conversation, 1);
 
