@@ -17,8 +17,10 @@ import { openOutboxes } from './events/outboxes.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
+import { deleteAttachment } from './rpc/delete-attachment.ts';
 import { deleteTag } from './rpc/delete-tag.ts';
 import { deleteTicket } from './rpc/delete-ticket.ts';
+import { getAttachment } from './rpc/get-attachment.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
@@ -70,7 +72,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       deleteTicket,
     }),
     implement(ConversationService, context, {}),
-    implement(AttachmentService, context, {}),
+    implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
     implement(MailService, context, {}),
     implement(HistoryService, context, {}),
