@@ -13,6 +13,8 @@ export interface TicketSettings {
   /** The order of the queue. */
   routingOrder: RoutingOrder;
   subchannels: Subchannels;
+  /** The sender of mails whose subchannel has no address. */
+  mailFrom: string | null;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -30,6 +32,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    mailFrom: settings?.mailFrom ?? null,
   };
 }
 

@@ -32,6 +32,7 @@ export interface Context extends TicketStores {
   fileBytes: ByteBudget;
   outbound: OutboundGuard;
   ticketIds: IdSequence;
+  conversationIds: IdSequence;
   tagIds: IdSequence;
   textWork: TextWork;
   settings(fresh?: boolean): Promise<TicketSettings>;

@@ -45,10 +45,14 @@ export const id = () => plain<number | null>(Number, null, true);
 export const ids = () => plain<readonly number[]>([Number], [], true);
 /** An id that another system has assigned. It may identify a person, and events outlive the ticket, so they omit it. */
 export const textId = () => plain<string | null>(String, null, false);
-/** A list of objects whose shape is the same everywhere. */
-export const objects = <Value>() => plain<readonly Value[]>([Object], [], false);
 /** A whole number. */
 export const integer = (initial: number) => plain<number>(Number, initial, true);
+
+/** True or false. */
+export const flag = () => plain<boolean>(Boolean, false, true);
+
+/** A value of any shape that is the same in memory and document, and never in events. */
+export const mixed = <Value>(initial: Value) => plain<Value>(Object, initial, false);
 
 /** A time: Unix seconds in memory, a date in the document. */
 export function time(): Field<number | null> {
