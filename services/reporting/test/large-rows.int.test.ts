@@ -129,7 +129,8 @@ describe('rows that are read in steps', () => {
   }
 
   test('come complete and in order, whether their raw data is short or long', async () => {
-    const texts = [null, 'a', 'b'.repeat(4096), 'ü'.repeat(2049), 'c', 'd'.repeat(mebibyte), 'e'.repeat(4097), null];
+    const lengths = [1, 16_384, 1, mebibyte, 16_385];
+    const texts = [null, ...lengths.map((length) => 'a'.repeat(length)), 'ü'.repeat(8193), 'b', null];
     const read = await pagesOf(texts);
     expect(read.texts).toEqual(texts);
     expect(read.pages.flat().map(({ _id, status }) => [_id, status])).toEqual(texts.map((_, id) => [id + 1, 'open']));
