@@ -21,8 +21,14 @@ export function jsonFormOf(field: DescField): contract.JsonForm {
 
 /** The REST route of a method, or undefined if the method belongs to the RPC API only. */
 export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
-  return hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
+  if (!restRules.has(method)) {
+    restRules.set(method, hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined);
+  }
+  return restRules.get(method);
 }
+
+// Reading an option builds it anew, and every call needs these.
+const restRules = new WeakMap<DescMethod, contract.RestRule | undefined>();
 
 /** Who may call a method, or undefined if the contract does not declare it. No service accepts such a method. */
 export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
