@@ -7,6 +7,7 @@ import type { TicketInput } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { readSlaRules } from './sla-rules.ts';
 
 /**
  * Inserts a ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
@@ -33,8 +34,9 @@ export async function insertWithId(
   id: number,
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting } = await context.settings();
+  const sla = await readSlaRules(context, input.tagIds !== undefined);
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
+  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting, sla });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
   return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;

@@ -1,11 +1,13 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { withStricterTargets } from '../domain/sla.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { insertWithId } from './insert-ticket.ts';
+import { readSlaRules } from './sla-rules.ts';
 import { writeTicket } from './write-ticket.ts';
 
 const maxAttempts = 20;
@@ -54,7 +56,9 @@ async function updateExisting(
   ticketId: number,
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
-  const decide = ({ ticket }: StoredTicket) => decideFields(ticket, input, now, eventHeaderOf(context, call));
+  const sla = await readSlaRules(context, input.tagIds !== undefined);
+  const decide = ({ ticket }: StoredTicket) =>
+    decideFields(ticket, withStricterTargets(ticket, input, sla), now, eventHeaderOf(context, call));
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
