@@ -22,9 +22,12 @@ import { deleteTicket } from './rpc/delete-ticket.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
+import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
+import { getTicketVariables } from './rpc/get-ticket-variables.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { recordHistoryEntry } from './rpc/record-history-entry.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
 import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
@@ -65,6 +68,8 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       getTicket,
       searchTickets,
       getLatestTickets,
+      getTicketHistory,
+      getTicketVariables,
       updateTicket,
       updateTickets,
       deleteTicket,
@@ -73,7 +78,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
     implement(AttachmentService, context, {}),
     implement(CustomerService, context, {}),
     implement(MailService, context, {}),
-    implement(HistoryService, context, {}),
+    implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {
       createTag,
       getTag,

@@ -26,6 +26,7 @@ export interface Context extends TicketStores {
   bulks: Bulks;
   ticketIds: IdSequence;
   tagIds: IdSequence;
+  historyEntryIds: IdSequence;
   textWork: TextWork;
   settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;

@@ -43,6 +43,7 @@ export function openContext(parts: ContextParts): Context {
     textWork,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
+    historyEntryIds: idSequence(connection, 'historyEntry', runtime.now),
     settings,
     runtime,
     cursors: cursorCodecOf(config.signingKeyFile),

@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
+import { buildHistoryIndexes } from './history-entry-model.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';
 
@@ -8,4 +9,5 @@ import { ticketModel } from './ticket-model.ts';
 export async function setUpStore(connection: Connection): Promise<void> {
   for (const model of [ticketModel, tagModel, analysisRequestModel]) await model(connection).createIndexes();
   await buildBulkIndexes(connection);
+  await buildHistoryIndexes(connection);
 }

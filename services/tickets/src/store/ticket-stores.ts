@@ -1,13 +1,14 @@
 import type { Connection } from 'mongoose';
 import { type ErasureStore, erasureStore } from './erasure-store.ts';
 import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
+import { type HistoryStore, historyStore } from './history-store.ts';
 import { type QueueStore, queueStore } from './queue-store.ts';
 import { type ReservationStore, reservationStore } from './reservation-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
 import { nativeCollection, ticketModel } from './ticket-model.ts';
 import { type SplitWords, type TicketStore, ticketStore } from './ticket-store.ts';
 
-/** The stores for tickets. All of them except `externalIds` use the same collection. */
+/** The stores for tickets. All of them except `externalIds` use the collection of tickets. */
 export interface TicketStores {
   tickets: TicketStore;
   ticketLists: TicketListStore;
@@ -15,6 +16,7 @@ export interface TicketStores {
   externalIds: ExternalIdStore;
   erasures: ErasureStore;
   reservations: ReservationStore;
+  history: HistoryStore;
 }
 
 /**
@@ -31,5 +33,6 @@ export function openTicketStores(connection: Connection, onEvent: () => void, sp
     externalIds: externalIdStore(connection),
     erasures: erasureStore(collection),
     reservations: reservationStore(collection),
+    history: historyStore(connection, collection),
   };
 }
