@@ -12,6 +12,8 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
+  /** The sender of mails whose subchannel has no address. */
+  mailFrom: string | null;
   subchannels: Subchannels;
 }
 
@@ -29,6 +31,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
+    mailFrom: settings?.mailFrom ?? null,
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
   };
 }
