@@ -12,9 +12,9 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
+  subchannels: Subchannels;
   /** The sender of mails whose subchannel has no address. */
   mailFrom: string | null;
-  subchannels: Subchannels;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -31,8 +31,8 @@ export function readSettings(configuration: Configuration): TicketSettings {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
-    mailFrom: settings?.mailFrom ?? null,
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    mailFrom: settings?.mailFrom ?? null,
   };
 }
 

@@ -2,6 +2,7 @@ import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/ticket
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
@@ -26,6 +27,7 @@ export interface Context extends TicketStores {
   pages: PageBudget;
   bulks: Bulks;
   ticketIds: IdSequence;
+  conversationIds: IdSequence;
   tagIds: IdSequence;
   textWork: TextWork;
   settings(fresh?: boolean): Promise<TicketSettings>;
@@ -33,6 +35,8 @@ export interface Context extends TicketStores {
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
+  /** The mailer of this process; undefined until it is started, and in processes without its role. */
+  mailer: Pick<WakefulLoop, 'wake'> | undefined;
   /** The signed tokens in the subjects of mails. */
   ticketTokens: TicketTokens;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */

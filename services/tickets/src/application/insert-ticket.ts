@@ -34,8 +34,11 @@ export async function insertWithId(
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
+  const hasBody = (input.body ?? null) !== null;
+  const openingMessageId = hasBody ? await context.conversationIds.next() : undefined;
+  const ids = { id, ...(openingMessageId === undefined ? {} : { openingMessageId }) };
+  const ticket = newTicket(input, { ...ids, now: context.now(), creator, lastAgentRouting });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
-  return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;
+  return (await context.tickets.insert(ticket, { event, appliedRequest })) ? newStoredTicket(ticket) : undefined;
 }

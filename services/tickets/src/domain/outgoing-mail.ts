@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url';
-import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { isEmailAddress } from './addresses.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
@@ -12,6 +11,8 @@ export interface OutgoingMail {
   /** The `Message-ID`s of the earlier mails of the ticket, oldest first. */
   references: readonly string[];
   subchannelId: number | null;
+  /** Null if no mailbox had an address when the mail was queued. */
+  from: string | null;
   fromName: string | null;
   to: readonly string[];
   cc: readonly string[];
@@ -36,27 +37,13 @@ export interface MailAttachment {
   inline: boolean;
 }
 
-/** The mailbox that sends a mail. */
-export interface MailSender {
-  address: string;
-  name: string | null;
-}
-
 const maxReferences = 20;
 const maxReferenceLength = 900;
 
-/**
- * Makes the `Message-ID` of a mail. It has the domain of its sender, because receivers distrust others.
- *
- * Source: docs/reference/api.md, Outgoing mail.
- */
-export function newMessageId(
-  { ticketId, id }: Pick<OutgoingMail, 'ticketId' | 'id'>,
-  sender: MailSender | undefined,
-  { randomBytes }: Pick<Runtime, 'randomBytes'>,
-): string {
-  const host = sender && normalAddress(sender.address)?.split('@').at(-1);
-  return `<${ticketId}.${id}.${randomBytes(12).toString('hex')}@${host ?? 'ticketing.invalid'}>`;
+/** Makes a `Message-ID` of a unique text. It has the domain of its sender, because receivers distrust others. */
+export function newMessageId(unique: string, from: string | null): string {
+  const host = from === null ? undefined : normalAddress(from)?.split('@').at(-1);
+  return `<${unique}@${host ?? 'ticketing.invalid'}>`;
 }
 
 /**

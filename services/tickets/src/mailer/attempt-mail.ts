@@ -1,6 +1,7 @@
-import { nextMailAttemptAt } from '../domain/mail-retry.ts';
-import { mailSender, type SenderSettings } from '../domain/mail-sender.ts';
+import { mailPauseMs } from '../domain/mail-retry.ts';
 import { normalAddress, type OutgoingMail, recipientsLeft } from '../domain/outgoing-mail.ts';
+import { senderOf } from '../domain/reply.ts';
+import type { Subchannels } from '../domain/subchannels.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
 import { composeMail } from './compose-mail.ts';
 import type { MailFiles, MailState } from './mail-queue.ts';
@@ -11,10 +12,14 @@ export interface AttemptContext {
   transport: MailTransport;
   files: MailFiles;
   tokens: TicketTokens;
-  /** Unix ms. */
-  now(): number;
   /** From 0 to 1. */
   random(): number;
+}
+
+/** The settings that decide who sends a mail which was queued without a sender. */
+export interface SenderSettings {
+  mailFrom: string | null;
+  subchannels: Subchannels;
 }
 
 /**
@@ -32,9 +37,9 @@ export async function attemptMail(
 ): Promise<MailState> {
   const attempts = mail.attempts + 1;
   const failed = (error: string): MailState => ({ status: 'failed', attempts, reached: mail.reached, error });
-  const sender = mailSender(mail, settings);
-  if (!sender) return failed('no_sender: neither the subchannel nor the setting mailFrom has an address');
-  if (normalAddress(sender.address) === undefined) return failed('no_sender: the address of the sender is not valid');
+  const { from, fromName } = mail.from === null ? currentSender(mail, settings) : mail;
+  if (from === null) return failed('no_sender: neither the subchannel nor the setting mailFrom has an address');
+  if (normalAddress(from) === undefined) return failed('no_sender: the address of the sender is not valid');
   const { addresses, invalid } = recipientsLeft(mail);
   if (addresses.length === 0 && invalid.length > 0) return failed('invalid_recipient: not an e-mail address');
   if (addresses.length === 0) {
@@ -44,9 +49,18 @@ export async function attemptMail(
   }
   const { transport, files, tokens } = context;
   const openFile = (attachment: OutgoingMail['attachments'][number]) => files.open(mail, attachment);
-  const composed = composeMail(mail, { sender, recipients: addresses, tokens, openFile });
+  const composed = composeMail(mail, {
+    sender: { address: from, name: fromName },
+    recipients: addresses,
+    tokens,
+    openFile,
+  });
   const outcome = await transport.send(composed, signal);
   return stateAfter(context, mail, invalid.length > 0 ? withInvalid(outcome, invalid) : outcome);
+}
+
+function currentSender({ subchannelId }: OutgoingMail, { subchannels, mailFrom }: SenderSettings) {
+  return senderOf(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
 }
 
 function withInvalid(outcome: MailOutcome, invalid: readonly string[]): MailOutcome {
@@ -56,15 +70,15 @@ function withInvalid(outcome: MailOutcome, invalid: readonly string[]): MailOutc
 
 /** The state of a mail after an attempt with an outcome. */
 export function stateAfter(
-  { now, random }: Pick<AttemptContext, 'now' | 'random'>,
+  { random }: Pick<AttemptContext, 'random'>,
   mail: OutgoingMail,
   { accepted, deferred, refused, error }: MailOutcome,
 ): MailState {
   const attempts = mail.attempts + 1;
   const reached = [...mail.reached, ...accepted];
   // Those that were refused are tried again with the others: their refusal shows when there is nobody else left.
-  const next = deferred.length > 0 ? nextMailAttemptAt(attempts, now(), random()) : undefined;
-  if (next !== undefined) return { status: 'queued', attempts, reached, error, nextAttemptAt: next };
+  const pauseMs = deferred.length > 0 ? mailPauseMs(attempts, random()) : undefined;
+  if (pauseMs !== undefined) return { status: 'queued', attempts, reached, error, pauseMs };
   const isSent = deferred.length === 0 && refused.length === 0;
   return { status: isSent ? 'sent' : 'failed', attempts, reached, error };
 }

@@ -11,7 +11,15 @@ const tokens = ticketTokens(Buffer.alloc(32, 1));
 const sender = { address: 'help@shop.example', name: 'Shop' };
 
 const mail: OutgoingMail = {
-  ...{ id: 5, ticketId: 7, messageId: '<7.5.abc@shop.example>', references: [], subchannelId: 1, fromName: null },
+  ...{
+    id: 5,
+    ticketId: 7,
+    messageId: '<7.5.abc@shop.example>',
+    references: [],
+    subchannelId: 1,
+    from: null,
+    fromName: null,
+  },
   ...{ to: ['kim@example.com'], cc: [], bcc: [], subject: 'Hello', text: 'Hi Kim', html: null, attachments: [] },
   ...{ queuedAt: 1_700_000_000, attempts: 0, reached: [] },
 };

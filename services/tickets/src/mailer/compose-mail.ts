@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { type MailAttachment, type MailSender, normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
+import { type MailAttachment, normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
 
 /** What is needed to compose a mail, besides the mail. */
 export interface ComposeOptions {
-  sender: MailSender;
+  sender: { address: string; name: string | null };
   /** The recipients of the envelope. The headers name all of `to` and `cc`, also those that the mail has reached. */
   recipients: readonly string[];
   tokens: TicketTokens;

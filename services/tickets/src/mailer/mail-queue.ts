@@ -6,8 +6,6 @@ export interface MailQueue {
   claim(): Promise<ClaimedMail | undefined>;
   /** Keeps a claim. */
   renew(claimed: ClaimedMail): Promise<void>;
-  /** Whether the message of a mail can be seen: it belongs to a ticket that is not deleted. */
-  isCommitted(mail: OutgoingMail): Promise<boolean>;
   /** Ends a claim with what has become of the mail. */
   settle(claimed: ClaimedMail, state: MailState): Promise<void>;
   /** Ends a claim without an attempt. */
@@ -22,12 +20,12 @@ export interface ClaimedMail {
   owner: string;
 }
 
-/** The state of a mail after an attempt. Units: Unix ms. */
+/** The state of a mail after an attempt. */
 export type MailState = {
   attempts: number;
   reached: readonly string[];
   error: string | null;
-} & ({ status: 'sent' | 'failed' } | { status: 'queued'; nextAttemptAt: number });
+} & ({ status: 'sent' | 'failed' } | { status: 'queued'; pauseMs: number });
 
 /** Reads the files of messages. */
 export interface MailFiles {

@@ -3,15 +3,18 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
-import type { SenderSettings } from '../domain/mail-sender.ts';
 import { type OutgoingMail, recipientsLeft } from '../domain/outgoing-mail.ts';
-import { type AttemptContext, attemptMail, stateAfter } from './attempt-mail.ts';
+import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt-mail.ts';
 import type { ClaimedMail, MailQueue, MailState } from './mail-queue.ts';
 
 /** What a mailer needs. */
 export interface MailerOptions extends AttemptContext {
   queue: MailQueue;
   settings(): Promise<SenderSettings>;
+  /** Whether the message of a mail is part of its ticket, and the ticket not deleted. */
+  isCommitted(mail: OutgoingMail): Promise<boolean>;
+  /** Unix ms. */
+  now(): number;
   log: Logger;
   /** Counts an attempt. */
   count(outcome: MailState['status']): void;
@@ -42,7 +45,7 @@ const defaultTimes: MailerTimes = {
 /** As long as the settings were never read. */
 const postponeMs = 5_000;
 const minPostponeMs = 250;
-const maxPostponeMs = 30_000;
+const maxPostponeMs = 10 * 60_000;
 const maxPauseMs = 5_000;
 
 /**
@@ -110,8 +113,8 @@ async function sendClaimed(
     renewMs,
     async () => {
       const settings = await options.settings();
-      if (!settings.subchannels) return queue.postpone(claimed, postponeMs);
-      if (!(await queue.isCommitted(mail))) return queue.postpone(claimed, uncommittedDelayMs(options.now(), mail));
+      if (mail.from === null && !settings.subchannels) return queue.postpone(claimed, postponeMs);
+      if (!(await options.isCommitted(mail))) return queue.postpone(claimed, uncommittedDelayMs(options.now(), mail));
       const state = await attemptUntilStopped(options, mail, settings, attemptMs, stopping);
       if (!state) return queue.postpone(claimed, 0);
       count(state.status);
