@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { onTestFinished } from 'vitest';
 
 /** A mail that the server of a test has accepted. */
 export interface ReceivedMail {
@@ -19,6 +18,7 @@ export interface SmtpReceiver {
   connections(): number;
   /** Breaks all connections. */
   breakConnections(): void;
+  close(): Promise<void>;
 }
 
 /** A response of the server other than 250. */
@@ -33,7 +33,7 @@ export interface Behaviour extends SMTPServerOptions {
   port?: number;
 }
 
-/** Starts a mail server that ends with the test. */
+/** Starts a mail server, which the test must close. */
 export async function startSmtpReceiver({ accept, port = 0, ...options }: Behaviour = {}): Promise<SmtpReceiver> {
   const mails: ReceivedMail[] = [];
   const sockets: Socket[] = [];
@@ -67,7 +67,6 @@ export async function startSmtpReceiver({ accept, port = 0, ...options }: Behavi
   server.server.on('connection', (socket: Socket) => sockets.push(socket));
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return {
     port: (server.server.address() as AddressInfo).port,
     mails,
@@ -75,5 +74,6 @@ export async function startSmtpReceiver({ accept, port = 0, ...options }: Behavi
     breakConnections() {
       for (const socket of sockets) socket.destroy();
     },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -19,6 +19,7 @@ const mail: ComposedMail = {
 
 async function open(behaviour: Behaviour = {}, config: Partial<SmtpConfig> = {}, silenceMs = 2_000) {
   const server = await startSmtpReceiver(behaviour);
+  onTestFinished(() => server.close());
   const transport = smtpTransport(
     {
       ...{ host: '127.0.0.1', port: server.port, tls: 'optional', credentials: undefined },

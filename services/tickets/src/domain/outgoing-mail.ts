@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { isEmailAddress } from './addresses.ts';
+import type { AttachmentState } from './attachment.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
 export interface OutgoingMail {
@@ -21,20 +22,12 @@ export interface OutgoingMail {
   text: string;
   /** The sanitised HTML; null for a message that is only text. */
   html: string | null;
-  attachments: readonly MailAttachment[];
+  attachments: readonly AttachmentState[];
   queuedAt: number;
   /** How many attempts have ended. */
   attempts: number;
   /** The recipients that need no further attempt, because a mail server has accepted the mail for them. */
   reached: readonly string[];
-}
-
-/** A file of a mail. */
-export interface MailAttachment {
-  id: string;
-  name: string;
-  contentType: string;
-  inline: boolean;
 }
 
 const maxReferences = 20;

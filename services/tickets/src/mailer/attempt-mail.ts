@@ -3,14 +3,14 @@ import { normalAddress, type OutgoingMail, recipientsLeft } from '../domain/outg
 import { senderOf } from '../domain/reply.ts';
 import type { Subchannels } from '../domain/subchannels.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
-import { composeMail } from './compose-mail.ts';
-import type { MailFiles, MailState } from './mail-queue.ts';
+import { type ComposeOptions, composeMail } from './compose-mail.ts';
+import type { MailState } from './mail-queue.ts';
 import type { MailOutcome, MailTransport } from './mail-transport.ts';
 
 /** What is needed to send a mail. */
 export interface AttemptContext {
   transport: MailTransport;
-  files: MailFiles;
+  openFile: ComposeOptions['openFile'];
   tokens: TicketTokens;
   /** From 0 to 1. */
   random(): number;
@@ -47,8 +47,7 @@ export async function attemptMail(
       ? { status: 'sent', attempts, reached: mail.reached, error: null }
       : failed('no_recipient: the mail has no recipient');
   }
-  const { transport, files, tokens } = context;
-  const openFile = (attachment: OutgoingMail['attachments'][number]) => files.open(mail, attachment);
+  const { transport, openFile, tokens } = context;
   const composed = composeMail(mail, {
     sender: { address: from, name: fromName },
     recipients: addresses,

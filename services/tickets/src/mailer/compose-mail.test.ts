@@ -37,6 +37,10 @@ async function parsed(changes: Partial<OutgoingMail>, options?: Partial<ComposeO
   return PostalMime.parse(await buffer(compose(changes, options).open()));
 }
 
+const file = {
+  ...{ id: 'aaaaaaaa', name: 'a.txt', contentType: 'text/plain', inline: false, size: 0, fileEnding: 'txt' },
+  ...{ width: null, height: null, createdAt: 0, key: 'k' },
+};
 const headerNames = (email: Email) => email.headers.map(({ key }) => key).sort();
 const usualHeaders = ['content-transfer-encoding', 'content-type', 'date', 'from', 'message-id', 'mime-version'];
 
@@ -73,7 +77,7 @@ test('blind copies are in the envelope only, and no header says that the mail is
 });
 
 test('every attempt has the same bytes', async () => {
-  const attachments = [{ id: 'aaaaaaaa', name: 'a.txt', contentType: 'text/plain', inline: false }];
+  const attachments = [file];
   const changes = { html: '<p>Hi</p>', attachments };
   const openFile = () => fileOf('content');
   const composed = compose(changes, { openFile });
@@ -92,7 +96,8 @@ test('attachments arrive byte by byte, with their names', async () => {
   const names = ['Rechnung Größe.pdf', 'a "b"\\;c.bin', 'leer.txt', 'mail.eml'];
   const types = ['application/pdf', 'application/octet-stream', 'text/plain', 'message/rfc822'];
   const attachments = [...files.keys()].map((id, index) => ({
-    ...{ id, name: names[index] ?? '', contentType: types[index] ?? '', inline: false },
+    ...file,
+    ...{ id, name: names[index] ?? '', contentType: types[index] ?? '' },
   }));
   const email = await parsed({ attachments }, { openFile: ({ id }) => fileOf(files.get(id) ?? '') });
   expect(email.attachments.map(({ filename }) => filename)).toEqual(names);
@@ -104,7 +109,7 @@ test('attachments arrive byte by byte, with their names', async () => {
 });
 
 test('a file that cannot be read fails the mail instead of shortening it', async () => {
-  const attachments = [{ id: 'aaaaaaaa', name: 'a.bin', contentType: 'application/octet-stream', inline: false }];
+  const attachments = [file];
   const openFile = async function* () {
     yield Buffer.alloc(1000);
     throw new Error('the store is unavailable');
@@ -130,7 +135,7 @@ const lineBreaks = [
 
 test.each(lineBreaks)('no text adds a header by %j', async (lineBreak) => {
   const hostile = `x${lineBreak}Bcc: evil@example.com${lineBreak}X-Evil: 1${lineBreak}${lineBreak}body`;
-  const attachments = [{ id: 'aaaaaaaa', name: hostile, contentType: 'text/plain', inline: false }];
+  const attachments = [{ ...file, name: hostile }];
   const address = `kim@example.com${lineBreak}bcc:evil@example.com`;
   const email = await parsed(
     { subject: hostile, fromName: hostile, to: [address, 'kim@example.com'], cc: [address], attachments },
@@ -166,7 +171,7 @@ test('subjects, names, texts and names of files of any characters arrive', async
     .map((value) => value.replace(/[\p{Cc}\u2028\u2029]/gu, ''));
   await fc.assert(
     fc.asyncProperty(text, text, fc.string({ unit: 'grapheme', maxLength: 3000 }), async (subject, name, body) => {
-      const attachments = [{ id: 'aaaaaaaa', name: `${name}.txt`, contentType: 'text/plain', inline: false }];
+      const attachments = [{ ...file, name: `${name}.txt` }];
       const normalBody = body.replace(/\r/g, '');
       const email = await parsed({ subject, text: normalBody, attachments }, { sender: { ...sender, name } });
       expect(tokens.find(email.subject ?? '')).toBe(7);
@@ -181,7 +186,7 @@ test('subjects, names, texts and names of files of any characters arrive', async
 
 test('no line is longer than mail servers take, whatever the text', async () => {
   const long = 'x'.repeat(5000);
-  const attachments = [{ id: 'aaaaaaaa', name: `${'n'.repeat(300)}.txt`, contentType: 'text/plain', inline: false }];
+  const attachments = [{ ...file, name: `${'n'.repeat(300)}.txt` }];
   const references = Array.from({ length: 20 }, (_, index) => `<${'r'.repeat(200)}${index}@example.com>`);
   const to = Array.from({ length: 500 }, (_, index) => `person${index}@example.com`);
   const changes = { subject: 'y'.repeat(998), text: long, html: `<p>${long}</p>`, attachments, references, to };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { type MailAttachment, normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
+import type { AttachmentState } from '../domain/attachment.ts';
+import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
 
@@ -12,7 +13,7 @@ export interface ComposeOptions {
   recipients: readonly string[];
   tokens: TicketTokens;
   /** Reads the bytes of a file of the mail. */
-  openFile(attachment: MailAttachment): AsyncIterable<Uint8Array>;
+  openFile(attachment: AttachmentState): AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -68,7 +69,7 @@ function mailboxes(addresses: readonly string[]): { name: string; address: strin
 }
 
 /** A part of these types may not be encoded in base64 (RFC 2046), and would be shown instead of saved. */
-function contentTypeOf({ contentType }: MailAttachment): string {
+function contentTypeOf({ contentType }: AttachmentState): string {
   return /^(message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType;
 }
 

@@ -4,10 +4,13 @@ import { folderTransport } from './folder-transport.ts';
 import type { MailTransport } from './mail-transport.ts';
 import { type SmtpConfig, smtpTransport } from './smtp-transport.ts';
 
-/** Where mails leave this system; undefined for a process that sends none. */
+/** The configuration of outgoing mails. */
 export interface MailConfig {
-  transport: { kind: 'smtp'; smtp: SmtpConfig } | { kind: 'folder'; folder: string } | undefined;
+  mail: MailDestination | undefined;
 }
+
+/** Where mails leave this system. */
+export type MailDestination = { kind: 'smtp'; smtp: SmtpConfig } | { kind: 'folder'; folder: string };
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const defaultPorts = new Map([
@@ -28,8 +31,8 @@ export function readMailConfig(from: ConfigReader): MailConfig {
   });
   const smtp = readSmtp(from, url !== undefined && isServerUrl(url) ? new URL(url) : undefined);
   if (url !== undefined && folder !== undefined) from.refuse('Only one of SMTP_URL and MAIL_FOLDER can be set.');
-  if (smtp) return { transport: { kind: 'smtp', smtp } };
-  return { transport: folder === undefined ? undefined : { kind: 'folder', folder: resolve(folder) } };
+  if (smtp) return { mail: { kind: 'smtp', smtp } };
+  return { mail: folder === undefined ? undefined : { kind: 'folder', folder: resolve(folder) } };
 }
 
 function readSmtp(from: ConfigReader, url: URL | undefined): SmtpConfig | undefined {
@@ -65,14 +68,29 @@ function isServerUrl(text: string): boolean {
   return defaultPorts.has(protocol) && hostname !== '' && isBare;
 }
 
-/** Opens the transport of a configuration, with a sentence about it. */
-export function openTransport(config: NonNullable<MailConfig['transport']>): {
+/** A transport, with a sentence about it, and how many mails it takes at once. */
+export interface OpenedTransport {
   transport: MailTransport;
   description: string;
-} {
-  if (config.kind === 'folder') {
-    return { transport: folderTransport(config.folder), description: `mails are put into ${config.folder}` };
+  maxConcurrent: number;
+}
+
+const filesAtOnce = 4;
+
+/** Opens the transport to a destination. */
+export function openTransport(destination: MailDestination): OpenedTransport {
+  if (destination.kind === 'folder') {
+    const { folder } = destination;
+    return {
+      transport: folderTransport(folder),
+      description: `mails are put into ${folder}`,
+      maxConcurrent: filesAtOnce,
+    };
   }
-  const { host, port } = config.smtp;
-  return { transport: smtpTransport(config.smtp), description: `mails are sent to the mail server ${host}:${port}` };
+  const { host, port, maxConnections } = destination.smtp;
+  return {
+    transport: smtpTransport(destination.smtp),
+    description: `mails are sent to the mail server ${host}:${port}`,
+    maxConcurrent: maxConnections,
+  };
 }

@@ -1,4 +1,4 @@
-import type { MailAttachment, OutgoingMail } from '../domain/outgoing-mail.ts';
+import type { OutgoingMail } from '../domain/outgoing-mail.ts';
 
 /** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */
 export interface MailQueue {
@@ -26,9 +26,3 @@ export type MailState = {
   reached: readonly string[];
   error: string | null;
 } & ({ status: 'sent' | 'failed' } | { status: 'queued'; pauseMs: number });
-
-/** Reads the files of messages. */
-export interface MailFiles {
-  /** Errors, when the bytes are read: the store is unavailable; there is no such file. */
-  open(mail: OutgoingMail, attachment: MailAttachment): AsyncIterable<Uint8Array>;
-}

@@ -33,6 +33,8 @@ export interface MailDocument {
   lastError: string | null;
 }
 
+const conversationsName = 'conversations';
+
 /** The driver's collection of messages, without mongoose. */
 export type ConversationCollection = mongo.Collection<ConversationDocument>;
 
@@ -70,13 +72,13 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       mail: Schema.Types.Mixed,
       lease: Schema.Types.Mixed,
     },
-    { versionKey: false, strict: 'throw', minimize: false, collection: 'conversations' },
+    { versionKey: false, strict: 'throw', minimize: false, collection: conversationsName },
   );
   for (const { index, options } of conversationIndexes) schema.index(index, options);
   return connection.model<ConversationDocument>('Conversation', schema as unknown as Schema<ConversationDocument>);
 }
 
-/** The collection of a model. */
+/** The collection of the messages. */
 export function conversationCollection(connection: Connection): ConversationCollection {
-  return conversationModel(connection).collection as unknown as ConversationCollection;
+  return connection.collection(conversationsName) as unknown as ConversationCollection;
 }

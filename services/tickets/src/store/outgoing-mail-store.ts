@@ -4,7 +4,7 @@ import { openLeases } from '@ticketing/store/lease.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
-import type { MailAttachment, OutgoingMail } from '../domain/outgoing-mail.ts';
+import type { OutgoingMail } from '../domain/outgoing-mail.ts';
 import type { MailQueue } from '../mailer/mail-queue.ts';
 import { type ConversationDocument, conversationCollection } from './conversation-model.ts';
 import { stateOf } from './conversation-store.ts';
@@ -65,7 +65,7 @@ function outgoingMailOf(document: ConversationDocument): OutgoingMail {
     subject: subject ?? '',
     text: (isText ? body : bodyPlain)?.replaceAll('\0', '') ?? '',
     html: isText ? null : bodyHtml,
-    attachments: message.attachments as readonly MailAttachment[],
+    attachments: message.attachments,
     queuedAt: createdAt ?? 0,
   };
 }
