@@ -12,8 +12,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
+import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { openOutboxes } from './events/outboxes.ts';
+import { readMailConfig } from './mailer/mail-config.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
@@ -47,6 +49,7 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
+  readConfig: readMailConfig,
   readSettings,
   setUpStore,
   compose(kit) {
@@ -61,6 +64,7 @@ export const service = composeService({
       },
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
+      loops: [{ role: 'mailer', start: () => openMailer(context, kit) }],
     };
   },
 });
