@@ -2,6 +2,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { newTicket } from '../domain/new-ticket.ts';
+import { withHeaderRule } from '../domain/programmatic.ts';
 import { createdEvent } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
@@ -25,16 +26,19 @@ export async function insertTicket(context: Context, call: Call, input: TicketIn
   return stored;
 }
 
+/** Who inserts a ticket, and by which request. */
+export type InsertCall = Pick<Call, 'caller' | 'trace' | 'idempotency'>;
+
 /** Inserts a ticket with an id. Returns undefined if the id is taken. */
 export async function insertWithId(
   context: Context,
-  call: Call,
+  call: InsertCall,
   input: TicketInput,
   id: number,
 ): Promise<StoredTicket | undefined> {
-  const { lastAgentRouting } = await context.settings();
+  const { lastAgentRouting, headerRules } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
+  const ticket = newTicket(withHeaderRule(input, headerRules), { id, now: context.now(), creator, lastAgentRouting });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
   return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;
