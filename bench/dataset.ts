@@ -122,7 +122,7 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
   const { outboxSince: _, ...document } = documentOf(
     ticket,
     wordsOf(searchedTexts(ticket)),
-    createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
+    { event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }) },
   );
   // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };

@@ -18,6 +18,8 @@ export interface TicketSettings {
   /** By which headers a message shows that a program has sent it. */
   headerRules: HeaderRules;
   subchannels: Subchannels;
+  /** The sender of mails whose subchannel has no address. */
+  mailFrom: string | null;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -36,6 +38,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
     headerRules: headerRulesOf(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    mailFrom: settings?.mailFrom ?? null,
   };
 }
 

@@ -25,6 +25,7 @@ export interface Context extends TicketStores {
   pages: PageBudget;
   bulks: Bulks;
   ticketIds: IdSequence;
+  conversationIds: IdSequence;
   tagIds: IdSequence;
   textWork: TextWork;
   settings(fresh?: boolean): Promise<TicketSettings>;

@@ -29,17 +29,26 @@ export async function insertTicket(context: Context, call: Call, input: TicketIn
 /** Who inserts a ticket, and by which request. */
 export type InsertCall = Pick<Call, 'caller' | 'trace' | 'idempotency'>;
 
-/** Inserts a ticket with an id. Returns undefined if the id is taken. */
+/** Inserts a ticket with an id, and its first message, if it has a body. Returns undefined if the id is taken. */
 export async function insertWithId(
   context: Context,
   call: InsertCall,
   input: TicketInput,
   id: number,
+  openingMessageId?: number,
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting, headerRules } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(withHeaderRule(input, headerRules), { id, now: context.now(), creator, lastAgentRouting });
+  const hasBody = (input.body ?? null) !== null;
+  const openingId = hasBody ? (openingMessageId ?? (await context.conversationIds.next())) : undefined;
+  const ids = { id, ...(openingId === undefined ? {} : { openingMessageId: openingId }) };
+  const ticket = newTicket(withHeaderRule(input, headerRules), {
+    ...ids,
+    now: context.now(),
+    creator,
+    lastAgentRouting,
+  });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
-  return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;
+  return (await context.tickets.insert(ticket, { event, appliedRequest })) ? newStoredTicket(ticket) : undefined;
 }

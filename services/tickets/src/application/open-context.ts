@@ -42,6 +42,7 @@ export function openContext(parts: ContextParts): Context {
     pages,
     textWork,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
+    conversationIds: idSequence(connection, 'conversation', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     settings,
     runtime,

@@ -11,9 +11,9 @@ import { initialTicket, type TicketState } from './ticket-fields.ts';
  */
 export function newTicket(
   input: TicketInput,
-  context: { id: number; now: number; creator: Author; lastAgentRouting: boolean },
+  context: { id: number; openingMessageId?: number; now: number; creator: Author; lastAgentRouting: boolean },
 ): TicketState {
-  const { id, now, creator, lastAgentRouting } = context;
+  const { id, openingMessageId = null, now, creator, lastAgentRouting } = context;
   const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...input });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
   return {
@@ -25,7 +25,14 @@ export function newTicket(
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
     lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+    ...(ticket.body === null ? {} : openingMessage(ticket.direction, openingMessageId)),
   };
+}
+
+/** The body of a new ticket is its first message. */
+function openingMessage(direction: Direction, openingMessageId: number | null): Partial<TicketState> {
+  if (direction === Direction.IN) return { openingMessageId, incomingMessages: 1 };
+  return { openingMessageId, ...(direction === Direction.OUT ? { outgoingMessages: 1 } : { internalMessages: 1 }) };
 }
 
 /** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */

@@ -6,7 +6,9 @@ import type { TicketInput, TicketState } from './ticket-fields.ts';
 export interface KnownSubchannel {
   enabled: boolean;
   interface: string;
-  channel?: Channel | undefined;
+  channel?: Channel;
+  name?: string;
+  isDefault?: boolean;
   /** The address of a mailbox. */
   address?: string | undefined;
 }
