@@ -17,9 +17,11 @@ import { openOutboxes } from './events/outboxes.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
+import { deleteAttachment } from './rpc/delete-attachment.ts';
 import { deleteConversation } from './rpc/delete-conversation.ts';
 import { deleteTag } from './rpc/delete-tag.ts';
 import { deleteTicket } from './rpc/delete-ticket.ts';
+import { getAttachment } from './rpc/get-attachment.ts';
 import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
@@ -85,7 +87,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       deleteConversation,
       resendConversation,
     }),
-    implement(AttachmentService, context, {}),
+    implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
     implement(MailService, context, {}),
     implement(HistoryService, context, {}),

@@ -41,7 +41,7 @@ export interface MessageOptions {
  * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
  * belongs to another ticket.
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
- * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Two documents in one step.
+ * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
 export async function addMessage(
   context: Context,

@@ -6,6 +6,7 @@ import { withHeaderRule } from '../domain/programmatic.ts';
 import { createdEvent } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 
@@ -49,6 +50,7 @@ export async function insertWithId(
     lastAgentRouting,
   });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
+  await claimFiles(context, id, ticket.attachments);
   const event = createdEvent(ticket, eventHeaderOf(context, call));
   return (await context.tickets.insert(ticket, { event, appliedRequest })) ? newStoredTicket(ticket) : undefined;
 }

@@ -5,6 +5,7 @@ import {
   DeliveryStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction, DirectionSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { AttachmentState } from './attachment.ts';
 import { enumText, type Field, flag, id, ids, integer, mixed, text, textId, texts, time } from './field.ts';
 
 /** Every stored field of a message, under its name in the contract if that has it. */
@@ -26,7 +27,7 @@ export const conversationFields = {
   bodyRules: integer(0),
   agentId: id(),
   intentIds: ids(),
-  attachments: mixed<readonly object[]>([]),
+  attachments: mixed<readonly AttachmentState[]>([]),
   subchannelId: id(),
   externalConversationId: textId(),
   deliveryStatus: enumText<DeliveryStatus>(DeliveryStatusSchema, DeliveryStatus.NONE),

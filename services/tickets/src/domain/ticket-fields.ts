@@ -13,6 +13,7 @@ import {
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { AttachmentState } from './attachment.ts';
 import { enumRank, enumText, type Field, id, ids, integer, json, mixed, text, textId, texts, time } from './field.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
 
@@ -74,6 +75,8 @@ export const ticketFields = {
   incomingMessages: integer(0),
   outgoingMessages: integer(0),
   internalMessages: integer(0),
+  /** The files of the ticket itself, also inline ones. Those of its messages are with the messages. */
+  attachments: mixed<readonly AttachmentState[]>([]),
   /** Whom the latest message that is not internal came from and went to; null if there is only the first one. */
   latestMessage: mixed<AddressedMessage | null>(null),
   createdBy: id(),

@@ -3,6 +3,7 @@ import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
 import { conversationModel } from './conversation-model.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
+import { buildFileIndexes } from './file-store.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';
 
@@ -12,4 +13,5 @@ const models = [ticketModel, conversationModel, externalMessageIdModel, tagModel
 export async function setUpStore(connection: Connection): Promise<void> {
   for (const model of models) await model(connection).createIndexes();
   await buildBulkIndexes(connection);
+  await buildFileIndexes(connection);
 }
