@@ -10,6 +10,7 @@ import type { IdSequence } from '@ticketing/store/id-sequence.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { TicketTokens } from '../domain/ticket-token.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
@@ -40,6 +41,8 @@ export interface Context extends TicketStores {
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
+  /** The signed tokens in the subjects of mails. */
+  ticketTokens: TicketTokens;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;
   /** Unix seconds. */

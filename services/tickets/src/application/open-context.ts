@@ -4,8 +4,10 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { cursorCodecOf } from '@ticketing/store/cursor.ts';
+import { derivedKey } from '@ticketing/store/derived-key.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
+import { ticketTokens } from '../domain/ticket-token.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
@@ -55,6 +57,7 @@ export function openContext(parts: ContextParts): Context {
     settings,
     runtime,
     cursors: cursorCodecOf(config.signingKeyFile),
+    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
