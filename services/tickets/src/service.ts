@@ -14,6 +14,8 @@ import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { openOutboxes } from './events/outboxes.ts';
+import { readReceiverConfig } from './mail/receiver-config.ts';
+import { startReceiver } from './mail/start-receiver.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
@@ -30,6 +32,7 @@ import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
 import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { receiveMail } from './rpc/receive-mail.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
@@ -44,10 +47,12 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
+  readConfig: (from) => ({ receiver: readReceiverConfig(from) }),
   readSettings,
   setUpStore,
   compose(kit) {
     const context = openContext(kit);
+    const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
@@ -58,6 +63,7 @@ export const service = composeService({
       },
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
+      loops: receiver ? [{ role: 'mail-receiver', start: () => startReceiver(kit, receiver, context) }] : [],
     };
   },
 });
@@ -89,7 +95,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
     }),
     implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
-    implement(MailService, context, {}),
+    implement(MailService, context, { receiveMail }),
     implement(HistoryService, context, {}),
     implement(TagService, context, {
       createTag,
