@@ -28,10 +28,13 @@ import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
+import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
+import { getTicketVariables } from './rpc/get-ticket-variables.ts';
 import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { recordHistoryEntry } from './rpc/record-history-entry.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
@@ -78,6 +81,8 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       getTicket,
       searchTickets,
       getLatestTickets,
+      getTicketHistory,
+      getTicketVariables,
       updateTicket,
       updateTickets,
       deleteTicket,
@@ -94,7 +99,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
     implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
     implement(MailService, context, {}),
-    implement(HistoryService, context, {}),
+    implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {
       createTag,
       getTag,

@@ -14,6 +14,7 @@ import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { writeTicket } from './write-ticket.ts';
@@ -26,6 +27,12 @@ export type NewMessage = Partial<
   Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
 > &
   Pick<ConversationInput, 'direction' | 'type' | 'body'>;
+
+/** A message that is part of a ticket. */
+export interface AddedMessage extends MessageReference {
+  /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
+  isInserted: boolean;
+}
 
 /** Options of a new message. */
 export interface MessageOptions {
@@ -50,12 +57,15 @@ export async function addMessage(
   ticketId: number,
   message: NewMessage,
   options: MessageOptions = {},
-): Promise<MessageReference> {
+): Promise<AddedMessage> {
   const proposed = { ticketId, conversationId: await newConversationId(context, call) };
   const externalId = message.externalConversationId ?? null;
   const claimed: ClaimedId = externalId === null ? proposed : await claimExternalId(context, externalId, proposed);
-  if (claimed.isKnown) return { ticketId: claimed.ticketId, conversationId: claimed.conversationId };
+  if (claimed.isKnown) {
+    return { ticketId: claimed.ticketId, conversationId: claimed.conversationId, isInserted: false };
+  }
   const conversation = await newConversation(context, call, message, { ticketId, id: claimed.conversationId });
+  await claimFiles(context, ticketId, conversation.attachments);
   const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
@@ -71,7 +81,7 @@ export async function addMessage(
     throw error;
   }
   if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
-  return { ticketId, conversationId: conversation.id };
+  return { ticketId, conversationId: conversation.id, isInserted };
 }
 
 /**
@@ -84,9 +94,10 @@ export async function addDraft(
   call: MessageCall,
   ticketId: number,
   message: NewMessage,
-): Promise<MessageReference> {
+): Promise<AddedMessage> {
   const id = await newConversationId(context, call);
   const conversation = await newConversation(context, call, message, { ticketId, id });
+  await claimFiles(context, ticketId, conversation.attachments);
   const isInserted = await context.conversations.insert(conversation, null);
   if (!(await context.tickets.addDraft(ticketId, id))) {
     const messages = await context.tickets.findMessages(ticketId);
@@ -96,7 +107,7 @@ export async function addDraft(
       throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
     }
   }
-  return { ticketId, conversationId: id };
+  return { ticketId, conversationId: id, isInserted };
 }
 
 /** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */

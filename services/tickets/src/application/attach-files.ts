@@ -196,7 +196,8 @@ function requireValidInputs(inputs: readonly AttachmentInput[], pointer: string)
   );
 }
 
-function requireSizes(sizes: readonly number[], pointer: string): void {
+/** Refuses files of a message that are too many or too large. Units: sizes in bytes. */
+export function requireSizes(sizes: readonly number[], pointer: string): void {
   if (sizes.length > maxMessageFiles) throw tooManyFiles(pointer);
   const tooLarge = sizes.findIndex((size) => size > maxFileBytes);
   if (tooLarge >= 0) throw fileTooLarge(`${pointer}/${tooLarge}`);

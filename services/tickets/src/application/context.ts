@@ -36,6 +36,7 @@ export interface Context extends TicketStores {
   ticketIds: IdSequence;
   conversationIds: IdSequence;
   tagIds: IdSequence;
+  historyEntryIds: IdSequence;
   textWork: TextWork;
   settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;

@@ -14,6 +14,7 @@ import { type ConversationState, initialConversation } from '../domain/conversat
 import { shownSubchannelId } from '../domain/subchannels.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
+import { attachmentMessages } from './attachment-message.ts';
 import type { Context } from './context.ts';
 import { findConversation } from './find-conversation.ts';
 import { messageWithCurrentTexts, shownBody, withCurrentTexts } from './shown-body.ts';
@@ -26,10 +27,10 @@ export interface ShownConversation {
 
 /** The first message of a ticket: its body. */
 export function openingMessage(ticket: TicketState): ConversationState {
-  const { from, fromName, to, cc, bcc, subject, body, bodyHtml, bodyPlain, bodyClean, bodyRules } = ticket;
+  const { from, fromName, to, cc, bcc, subject, body, bodyHtml, bodyPlain, bodyClean, bodyRules, attachments } = ticket;
   return {
     ...initialConversation,
-    ...{ from, fromName, to, cc, bcc, subject, body, bodyHtml, bodyPlain, bodyClean, bodyRules },
+    ...{ from, fromName, to, cc, bcc, subject, body, bodyHtml, bodyPlain, bodyClean, bodyRules, attachments },
     id: ticket.openingMessageId ?? 0,
     ticketId: ticket.id,
     type: bodyHtml === null ? ContentType.TEXT : ContentType.HTML,
@@ -139,7 +140,7 @@ function messageOf(
     }),
     sender: senderOf(conversation, profiles),
     intentIds: [...conversation.intentIds],
-    attachments: [],
+    attachments: attachmentMessages(conversation.ticketId, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
     ...(createdAt === null ? {} : { createdAt: timestampOf(createdAt) }),

@@ -8,6 +8,7 @@ import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { readSlaRules } from './sla-rules.ts';
 
 /**
  * Inserts a ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
@@ -34,11 +35,12 @@ export async function insertWithId(
   id: number,
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting } = await context.settings();
+  const sla = await readSlaRules(context, input.tagIds !== undefined);
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
   const hasBody = (input.body ?? null) !== null;
   const openingMessageId = hasBody ? await context.conversationIds.next() : undefined;
   const ids = { id, ...(openingMessageId === undefined ? {} : { openingMessageId }) };
-  const ticket = newTicket(input, { ...ids, now: context.now(), creator, lastAgentRouting });
+  const ticket = newTicket(input, { ...ids, now: context.now(), creator, lastAgentRouting, sla });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   await claimFiles(context, id, ticket.attachments);
   const event = createdEvent(ticket, eventHeaderOf(context, call));

@@ -54,6 +54,7 @@ export function openContext(parts: ContextParts): Context {
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     conversationIds: idSequence(connection, 'conversation', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
+    historyEntryIds: idSequence(connection, 'historyEntry', runtime.now),
     settings,
     runtime,
     cursors: cursorCodecOf(config.signingKeyFile),

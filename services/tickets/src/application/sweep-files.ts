@@ -1,5 +1,6 @@
 import type { StoredFile } from '../store/file-store.ts';
 import type { Context } from './context.ts';
+import { listedFiles } from './find-attachment.ts';
 
 const batchSize = 100;
 
@@ -23,10 +24,9 @@ async function checkFiles(context: Context, ticketId: number | null, files: read
   await context.files.remove(keys.filter((key) => !listed.has(key)));
 }
 
-/** The keys of the files that a ticket and its messages list. */
 async function listedKeys(context: Context, ticketId: number): Promise<ReadonlySet<string>> {
-  const stored = await context.tickets.find(ticketId);
-  return new Set(stored?.ticket.attachments.map(({ key }) => key));
+  const { ofTicket, ofMessages } = await listedFiles(context, ticketId);
+  return new Set([...ofTicket, ...ofMessages].map(({ key }) => key));
 }
 
 /** Removes the files of a deleted ticket and of its messages. */

@@ -2,6 +2,7 @@ import type {
   DeleteAttachmentRequest,
   DeleteAttachmentResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { releaseFiles, removeFiles } from '../application/attach-files.ts';
 import type { Context } from '../application/context.ts';
@@ -22,13 +23,24 @@ export async function deleteAttachment(
   call: Call,
   { ticketId, attachmentId }: DeleteAttachmentRequest,
 ): Promise<DeleteAttachmentResponse> {
-  const attachment = await findAttachment(context, ticketId, attachmentId);
+  const { attachment, isOfTicket } = await findAttachment(context, ticketId, attachmentId);
+  // If this process dies after the next write, the sweeper removes the file.
   await releaseFiles(context, [attachment]);
-  await writeTicket(context, ticketId, ({ ticket }) => {
-    const attachments = ticket.attachments.filter(({ id }) => id !== attachmentId);
-    if (attachments.length === ticket.attachments.length) throw attachmentNotFound();
-    return decideFields(ticket, { attachments }, context.now(), eventHeaderOf(context, call));
-  });
+  if (isOfTicket) await removeFromTicket(context, call, ticketId, attachmentId);
+  // A first message that was sent as a mail lists the files of its ticket too.
+  await context.conversations.removeAttachment(ticketId, attachmentId);
   await removeFiles(context, [attachment]);
   return { $typeName: 'ticketing.tickets.v1.DeleteAttachmentResponse', success: true };
+}
+
+async function removeFromTicket(context: Context, call: Call, ticketId: number, attachmentId: string): Promise<void> {
+  try {
+    await writeTicket(context, ticketId, ({ ticket }) => {
+      const attachments = ticket.attachments.filter(({ id }) => id !== attachmentId);
+      if (attachments.length === ticket.attachments.length) return {};
+      return decideFields(ticket, { attachments }, context.now(), eventHeaderOf(context, call));
+    });
+  } catch (error) {
+    throw error instanceof DomainError && error.code === 'not_found' ? attachmentNotFound() : error;
+  }
 }

@@ -20,7 +20,7 @@ export async function* getAttachment(
   call: Call,
   { ticketId, attachmentId }: GetAttachmentRequest,
 ): AsyncGenerator<GetAttachmentResponse> {
-  const attachment = await findAttachment(context, ticketId, attachmentId);
+  const { attachment } = await findAttachment(context, ticketId, attachmentId);
   const download = downloadOf(attachment, {
     range: call.header('range'),
     ifRange: call.header('if-range'),

@@ -1,3 +1,4 @@
+import type { Query } from '@ticketing/store/field-query.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
@@ -26,6 +27,9 @@ export interface ConversationSize {
   bytes: number;
 }
 
+/** The files that a message lists. */
+export type ConversationFiles = Pick<ConversationState, 'id' | 'attachments'>;
+
 /** Options of a change. */
 export interface ConversationChange {
   set?: Partial<ConversationInput>;
@@ -47,6 +51,10 @@ export interface ConversationStore {
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
   /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. */
   sizesOf(ticketId: number): Promise<ConversationSize[]>;
+  /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
+  filesOf(ticketId: number): Promise<ConversationFiles[]>;
+  /** Takes a file out of the lists of all messages of a ticket. */
+  removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
   /** Changes fields that are no content, whatever else changes. */
@@ -106,6 +114,20 @@ export function conversationStore(connection: Connection): ConversationStore {
           .toArray();
         return found.map(({ _id, bytes }) => ({ id: _id, bytes }));
       }),
+    filesOf: (ticketId) =>
+      storeCall(async () => {
+        const hasFiles = { ticketId, 'attachments.id': { $exists: true } };
+        const found = await conversations.find(hasFiles, { projection: { attachments: 1 } }).toArray();
+        return found.map((document) => {
+          const { id, attachments } = stateOf(document);
+          return { id, attachments };
+        });
+      }),
+    async removeAttachment(ticketId, attachmentId) {
+      const hasFile = { ticketId, 'attachments.id': attachmentId };
+      const removal: Query = { $pull: { attachments: { id: attachmentId } }, $inc: { revision: 1 } };
+      await storeCall(() => conversations.updateMany(hasFile, removal));
+    },
     update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
       storeCall(async () => {
         const publishingUntil =

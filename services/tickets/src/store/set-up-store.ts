@@ -4,6 +4,7 @@ import { buildBulkIndexes } from './bulk-store.ts';
 import { conversationModel } from './conversation-model.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
 import { buildFileIndexes } from './file-store.ts';
+import { buildHistoryIndexes } from './history-entry-model.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';
 
@@ -14,4 +15,5 @@ export async function setUpStore(connection: Connection): Promise<void> {
   for (const model of models) await model(connection).createIndexes();
   await buildBulkIndexes(connection);
   await buildFileIndexes(connection);
+  await buildHistoryIndexes(connection);
 }
