@@ -12,6 +12,7 @@ import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempot
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
+import type { MailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
@@ -38,6 +39,7 @@ export interface Context extends TicketStores {
   tagIds: IdSequence;
   historyEntryIds: IdSequence;
   textWork: TextWork;
+  mailReader: MailReader;
   settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
