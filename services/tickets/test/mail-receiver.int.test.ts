@@ -38,7 +38,7 @@ async function sendMail(recipients: readonly string[], mail: string): Promise<st
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   const reply = async (): Promise<string> => {
     const { value } = await lines.next();
-    return value[3] === '-' ? reply() : value.slice(0, 3);
+    return value?.[3] === '-' ? reply() : (value?.slice(0, 3) ?? '');
   };
   const send = (line: string) => {
     socket.write(`${line}\r\n`);
