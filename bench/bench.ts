@@ -26,6 +26,7 @@ const usage = `Measures the system, and what its operations cost compared with b
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
   --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attacks
+  --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
@@ -39,6 +40,8 @@ interface BenchOptions {
   tickets: number;
   seconds: number;
   only: readonly string[];
+  /** What the names of the attacks must contain. */
+  attack: string;
   profiles: string | undefined;
   servers: string | undefined;
 }
@@ -72,6 +75,7 @@ function readOptions(): BenchOptions | undefined {
         type: 'string',
         default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attacks'].join(','),
       },
+      attack: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
       servers: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -82,6 +86,7 @@ function readOptions(): BenchOptions | undefined {
     tickets: Number(values.tickets),
     seconds: Number(values.seconds),
     only: values.only.split(','),
+    attack: values.attack,
     profiles: values.profile ? resultsFolder : undefined,
     servers: values.servers,
   };
@@ -181,8 +186,9 @@ async function measureWebhookFlow(bench: Bench): Promise<Figure[]> {
 }
 
 async function measureUnderAttack(bench: Bench): Promise<AttackResult[]> {
-  const system = await start(bench, { profiles: bench.options.profiles });
-  const results = await measureAttacks(system, { seconds: bench.options.seconds, progress });
+  const { seconds, attack, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const results = await measureAttacks(system, { seconds, attack, progress });
   await stopProcesses(bench);
   return results;
 }

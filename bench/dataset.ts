@@ -120,11 +120,9 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     },
     { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
-  const { outboxSince: _, ...document } = documentOf(
-    ticket,
-    wordsOf(searchedTexts(ticket)),
-    createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
-  );
+  const { outboxSince: _, ...document } = documentOf(ticket, wordsOf(searchedTexts(ticket)), {
+    event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
+  });
   // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };
 }

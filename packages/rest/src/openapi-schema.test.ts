@@ -211,6 +211,7 @@ describe('schemas of requests', () => {
     expect(schemas.TagDetection).not.toHaveProperty('additionalProperties');
     expect(schemas.TagDetectionInput).toMatchObject({ additionalProperties: false });
     expect(Object.keys(schemas).filter((name) => name.endsWith('Input'))).toEqual([
+      'AttachmentInput',
       'DateTimeInput',
       'TagDetectionInput',
     ]);

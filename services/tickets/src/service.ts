@@ -17,18 +17,27 @@ import { openOutboxes } from './events/outboxes.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
+import { deleteAttachment } from './rpc/delete-attachment.ts';
+import { deleteConversation } from './rpc/delete-conversation.ts';
 import { deleteTag } from './rpc/delete-tag.ts';
 import { deleteTicket } from './rpc/delete-ticket.ts';
+import { getAttachment } from './rpc/get-attachment.ts';
+import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
 import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
 import { getTicketVariables } from './rpc/get-ticket-variables.ts';
+import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
 import { recordHistoryEntry } from './rpc/record-history-entry.ts';
+import { replyToTicket } from './rpc/reply-to-ticket.ts';
+import { resendConversation } from './rpc/resend-conversation.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
+import { storeConversation } from './rpc/store-conversation.ts';
+import { updateConversation } from './rpc/update-conversation.ts';
 import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
 import { updateTickets } from './rpc/update-tickets.ts';
@@ -74,8 +83,16 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       updateTickets,
       deleteTicket,
     }),
-    implement(ConversationService, context, {}),
-    implement(AttachmentService, context, {}),
+    implement(ConversationService, context, {
+      listConversations,
+      getConversation,
+      replyToTicket,
+      storeConversation,
+      updateConversation,
+      deleteConversation,
+      resendConversation,
+    }),
+    implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
     implement(MailService, context, {}),
     implement(HistoryService, context, { recordHistoryEntry }),

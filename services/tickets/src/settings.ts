@@ -18,6 +18,8 @@ export interface TicketSettings {
   subchannels: Subchannels;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
+  /** The sender of mails whose subchannel has no address. */
+  mailFrom: string | null;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -46,6 +48,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     businessTime: businessTimeOf(settings?.businessHours),
+    mailFrom: settings?.mailFrom ?? null,
   };
 }
 

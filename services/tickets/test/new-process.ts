@@ -1,3 +1,4 @@
+import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
@@ -28,6 +29,7 @@ export function newProcess(
     idempotency: openIdempotencyStore(database.connection),
     pages: openPageBudget(),
     settings: async () => defaultSettings,
+    outbound: outboundGuard({ allow: [], requireHttps: true }),
     log: createLogger('tickets', 'silent'),
     // Its worker ends with the process of the tests.
     onClose: () => undefined,

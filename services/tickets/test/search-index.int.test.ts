@@ -258,6 +258,8 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
       ...lists.map(([, , , index]) => index),
       ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),
       ...['status, dueBy', 'deletedAt', 'outboxSince', 'notErasedBy, deletedAt'],
+      // Histories: history.int.test.ts.
+      ...['customerId, createdAt, _id, status', 'contractId, createdAt, _id, status'],
     ]);
     const kept = ticketIndexes.map(({ index }) => Object.keys(index).join(', '));
     expect(used).toEqual(new Set(['_id', ...kept]));

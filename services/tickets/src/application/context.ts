@@ -1,4 +1,6 @@
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { ByteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
@@ -11,6 +13,7 @@ import type { ProfileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
+import type { FileStore } from '../store/file-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
 import type { TextWork } from './text-work.ts';
@@ -24,7 +27,12 @@ export interface Context extends TicketStores {
   idempotency: IdempotencyStore;
   pages: PageBudget;
   bulks: Bulks;
+  files: FileStore;
+  /** Bounds the files that are fetched for callers and are in memory. */
+  fileBytes: ByteBudget;
+  outbound: OutboundGuard;
   ticketIds: IdSequence;
+  conversationIds: IdSequence;
   tagIds: IdSequence;
   historyEntryIds: IdSequence;
   textWork: TextWork;

@@ -5,6 +5,7 @@ import { newTicket } from '../domain/new-ticket.ts';
 import { createdEvent } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { readSlaRules } from './sla-rules.ts';
@@ -36,8 +37,12 @@ export async function insertWithId(
   const { lastAgentRouting } = await context.settings();
   const sla = await readSlaRules(context, input.tagIds !== undefined);
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting, sla });
+  const hasBody = (input.body ?? null) !== null;
+  const openingMessageId = hasBody ? await context.conversationIds.next() : undefined;
+  const ids = { id, ...(openingMessageId === undefined ? {} : { openingMessageId }) };
+  const ticket = newTicket(input, { ...ids, now: context.now(), creator, lastAgentRouting, sla });
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
+  await claimFiles(context, id, ticket.attachments);
   const event = createdEvent(ticket, eventHeaderOf(context, call));
-  return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;
+  return (await context.tickets.insert(ticket, { event, appliedRequest })) ? newStoredTicket(ticket) : undefined;
 }

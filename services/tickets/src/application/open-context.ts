@@ -9,15 +9,20 @@ import { profileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
+import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
+import { fetchedBytesBudget } from './fetch-file.ts';
 import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
 export interface ContextParts
-  extends Pick<Kit<unknown, TicketSettings>, 'idempotency' | 'log' | 'onClose' | 'pages' | 'settings' | 'wakeRelay'> {
+  extends Pick<
+    Kit<unknown, TicketSettings>,
+    'idempotency' | 'log' | 'onClose' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
+  > {
   config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
   database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
@@ -27,7 +32,7 @@ const searchesPerCaller = 8;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext(parts: ContextParts): Context {
-  const { config, database, idempotency, log, pages, settings, wakeRelay, runtime } = parts;
+  const { config, database, idempotency, log, outbound, pages, settings, wakeRelay, runtime } = parts;
   const { connection } = database;
   const textWork = openTextWork(log);
   parts.onClose(() => textWork.close());
@@ -38,10 +43,14 @@ export function openContext(parts: ContextParts): Context {
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
     bulkStore: bulkStore(connection),
+    files: fileStore(connection),
+    fileBytes: fetchedBytesBudget(),
+    outbound,
     idempotency,
     pages,
     textWork,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
+    conversationIds: idSequence(connection, 'conversation', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
     historyEntryIds: idSequence(connection, 'historyEntry', runtime.now),
     settings,

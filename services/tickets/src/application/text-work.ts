@@ -16,8 +16,11 @@ import type { BodyFunctions } from './body.worker.ts';
  * work, but none because of a limit.
  */
 export interface TextWork {
-  /** The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is. */
-  bodyFields(body: string | null, actor: EventActor): Promise<BodyFields>;
+  /**
+   * The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is, and so is one
+   * that `isText`.
+   */
+  bodyFields(body: string | null, actor: EventActor, isText?: boolean): Promise<BodyFields>;
   /** The words of texts; beyond the limits of the worker, those of the short texts. */
   words(texts: Texts, actor: EventActor): Promise<string[]>;
   close(): Promise<void>;
@@ -68,10 +71,10 @@ export function openTextWork(
     }
   };
   return {
-    async bodyFields(body, actor) {
+    async bodyFields(body, actor, isText) {
       if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };
-      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body);
-      const texts = isShort([body]) ? bodyTexts(body) : await inSandbox(convert, () => unconvertedTexts(body));
+      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body, isText);
+      const texts = isShort([body]) ? bodyTexts(body, isText) : await inSandbox(convert, () => unconvertedTexts(body));
       return { ...texts, bodyRules };
     },
     async words(texts, actor) {

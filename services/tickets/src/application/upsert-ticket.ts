@@ -1,11 +1,14 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type AttachmentState, maxTicketFiles } from '../domain/attachment.ts';
 import { withStricterTargets } from '../domain/sla.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
-import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { ticketIsFull } from './file-errors.ts';
 import { insertWithId } from './insert-ticket.ts';
 import { readSlaRules } from './sla-rules.ts';
 import { writeTicket } from './write-ticket.ts';
@@ -57,10 +60,22 @@ async function updateExisting(
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
   const sla = await readSlaRules(context, input.tagIds !== undefined);
-  const decide = ({ ticket }: StoredTicket) =>
-    decideFields(ticket, withStricterTargets(ticket, input, sla), now, eventHeaderOf(context, call));
+  const { attachments = [] } = input;
+  await claimFiles(context, ticketId, attachments);
+  const decide = ({ ticket }: StoredTicket) => {
+    const added = attachments.length === 0 ? {} : { attachments: withFiles(ticket, attachments) };
+    const stricter = withStricterTargets(ticket, { ...input, ...added }, sla);
+    return decideFields(ticket, stricter, now, eventHeaderOf(context, call));
+  };
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
   });
+}
+
+/** The files of a ticket with those that are added. */
+function withFiles(ticket: TicketState, added: readonly AttachmentState[]): AttachmentState[] {
+  const attachments = [...ticket.attachments, ...added];
+  if (attachments.length > maxTicketFiles) throw ticketIsFull('#/attachments');
+  return attachments;
 }

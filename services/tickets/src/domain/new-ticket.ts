@@ -6,19 +6,25 @@ import type { TicketInput } from './ticket-fields.ts';
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 /**
- * Makes the initial state of a ticket. Its body is its first message.
+ * Makes the initial state of a ticket.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
  */
 export function newTicket(
   input: TicketInput,
-  context: { id: number; now: number; creator: Author; lastAgentRouting: boolean; sla: SlaRules },
+  context: {
+    id: number;
+    openingMessageId?: number;
+    now: number;
+    creator: Author;
+    lastAgentRouting: boolean;
+    sla: SlaRules;
+  },
 ): TicketState {
-  const { id, now, creator, lastAgentRouting, sla } = context;
+  const { id, openingMessageId = null, now, creator, lastAgentRouting, sla } = context;
   const given = withInitialTargets(input, input.createdAt ?? now, sla);
   const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
-  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
   return {
     ...ticket,
     version: 1,
@@ -28,10 +34,14 @@ export function newTicket(
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
     lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
-    incomingMessages: isMessage(Direction.IN),
-    outgoingMessages: isMessage(Direction.OUT),
-    internalMessages: isMessage(Direction.INTERNAL),
+    ...(ticket.body === null ? {} : openingMessage(ticket.direction, openingMessageId)),
   };
+}
+
+/** The body of a new ticket is its first message. */
+function openingMessage(direction: Direction, openingMessageId: number | null): Partial<TicketState> {
+  if (direction === Direction.IN) return { openingMessageId, incomingMessages: 1 };
+  return { openingMessageId, ...(direction === Direction.OUT ? { outgoingMessages: 1 } : { internalMessages: 1 }) };
 }
 
 /** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */

@@ -7,9 +7,8 @@ export interface Recipients {
   bcc: string[];
 }
 
-/** The fields of a ticket that the recommendation depends on. */
-export interface AddressedTicket {
-  channel: Channel;
+/** Whom a message came from and went to. */
+export interface AddressedMessage {
   direction: Direction;
   from: string | null;
   to: readonly string[];
@@ -17,14 +16,21 @@ export interface AddressedTicket {
   bcc: readonly string[];
 }
 
+/** The fields of a ticket that the recommendation depends on: those of its first message, and its latest message. */
+export interface AddressedTicket extends AddressedMessage {
+  channel: Channel;
+  latestMessage?: AddressedMessage | null;
+}
+
 /**
- * Recommends who should get a reply: for an incoming ticket its sender and those who got copies, for any other ticket
+ * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, else
  * its recipients again. System tickets have no reply, so the result is null.
  *
  * Source: docs/reference/api.md, Ticket fields.
  */
 export function replyRecipients(ticket: AddressedTicket): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;
-  if (ticket.direction !== Direction.IN) return { to: [...ticket.to], cc: [...ticket.cc], bcc: [...ticket.bcc] };
-  return { to: ticket.from === null ? [] : [ticket.from], cc: [...ticket.cc], bcc: [] };
+  const { direction, from, to, cc, bcc } = ticket.latestMessage ?? ticket;
+  if (direction !== Direction.IN) return { to: [...to], cc: [...cc], bcc: [...bcc] };
+  return { to: from === null ? [] : [from], cc: [...cc], bcc: [] };
 }

@@ -31,6 +31,10 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   appliedRequests: AppliedRequest[];
   /** The bulk that has reserved the ticket. */
   reservedBy: string | null;
+  /** The messages of the ticket that are not drafts, by id. A message that is in neither list is not part of it. */
+  conversationIds: number[];
+  /** The drafts of the ticket, by id. */
+  draftIds: number[];
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
   /** The services that still have to erase their data of the deleted ticket; absent if none has to. */
@@ -146,6 +150,8 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       worklog: [Schema.Types.Mixed],
       appliedRequests: [Schema.Types.Mixed],
       reservedBy: String,
+      conversationIds: [Number],
+      draftIds: [Number],
       deletedAt: Date,
       notErasedBy: { type: [String], default: undefined },
       outbox: [Schema.Types.Mixed],

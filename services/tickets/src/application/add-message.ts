@@ -1,0 +1,184 @@
+import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import {
+  type ConversationInput,
+  type ConversationState,
+  initialConversation,
+  maxDrafts,
+  maxMessages,
+} from '../domain/conversation.ts';
+import { decideAddedMessage } from '../domain/message-decision.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { MailDocument } from '../store/conversation-model.ts';
+import type { MessageReference } from '../store/external-message-id-store.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
+import type { Context } from './context.ts';
+import { eventHeaderOf } from './event-header.ts';
+import { writeTicket } from './write-ticket.ts';
+
+/** Who adds a message, and in which request. */
+export type MessageCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
+
+/** The fields of a new message. Those that are made of its text, and `modifiedAt`, follow from the others. */
+export type NewMessage = Partial<
+  Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
+> &
+  Pick<ConversationInput, 'direction' | 'type' | 'body'>;
+
+/** A message that is part of a ticket. */
+export interface AddedMessage extends MessageReference {
+  /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
+  isInserted: boolean;
+}
+
+/** Options of a new message. */
+export interface MessageOptions {
+  /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
+  isProgrammatic?: boolean;
+  /** What else the message changes in its ticket. */
+  input?: TicketInput;
+}
+
+/**
+ * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
+ * of the ticket by the one write of the ticket that has the event too.
+ *
+ * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
+ * belongs to another ticket.
+ * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
+ * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
+ */
+export async function addMessage(
+  context: Context,
+  call: MessageCall,
+  ticketId: number,
+  message: NewMessage,
+  options: MessageOptions = {},
+): Promise<AddedMessage> {
+  const proposed = { ticketId, conversationId: await newConversationId(context, call) };
+  const externalId = message.externalConversationId ?? null;
+  const claimed: ClaimedId = externalId === null ? proposed : await claimExternalId(context, externalId, proposed);
+  if (claimed.isKnown) {
+    return { ticketId: claimed.ticketId, conversationId: claimed.conversationId, isInserted: false };
+  }
+  const conversation = await newConversation(context, call, message, { ticketId, id: claimed.conversationId });
+  await claimFiles(context, ticketId, conversation.attachments);
+  const isInserted = await context.conversations.insert(conversation, mailOf(conversation, context));
+  const decide = (stored: StoredTicket) => {
+    // A repeated request, or one that took over the message of another process.
+    if (stored.conversationIds.includes(conversation.id)) return {};
+    requireRoom(stored);
+    const header = eventHeaderOf(context, call);
+    return decideAddedMessage(stored.ticket, conversation, { ...options, now: context.now(), header });
+  };
+  try {
+    await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
+  } catch (error) {
+    if (isInserted && isRefused(error)) await discard(context, conversation.id);
+    throw error;
+  }
+  return { ticketId, conversationId: conversation.id, isInserted };
+}
+
+/**
+ * Adds a draft to a ticket. The ticket does not change by it, and no event is emitted.
+ *
+ * Errors: ticket_not_found, too_many_messages; sandbox_busy and sandbox_crashed, for a long text.
+ */
+export async function addDraft(
+  context: Context,
+  call: MessageCall,
+  ticketId: number,
+  message: NewMessage,
+): Promise<AddedMessage> {
+  const id = await newConversationId(context, call);
+  const conversation = await newConversation(context, call, message, { ticketId, id });
+  await claimFiles(context, ticketId, conversation.attachments);
+  const isInserted = await context.conversations.insert(conversation, null);
+  if (!(await context.tickets.addDraft(ticketId, id))) {
+    const messages = await context.tickets.findMessages(ticketId);
+    const isRepeated = messages?.draftIds.includes(id) || messages?.conversationIds.includes(id);
+    if (!isRepeated) {
+      if (isInserted) await discard(context, id);
+      throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
+    }
+  }
+  return { ticketId, conversationId: id, isInserted };
+}
+
+/** What is stored about the sending of a message; null if it is not to be sent. */
+export function mailOf({ deliveryStatus }: ConversationState, { runtime }: Context): MailDocument | null {
+  if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
+  return { attempts: 0, nextAttemptAt: new Date(runtime.now()), owner: null, expiresAt: null, lastError: null };
+}
+
+/** The texts that are made of the body of a message. */
+export function messageTexts(
+  context: Context,
+  call: MessageCall,
+  { body, type }: Pick<ConversationInput, 'body' | 'type'>,
+) {
+  return context.textWork.bodyFields(body, call.caller, type === ContentType.TEXT);
+}
+
+function newConversationId(context: Context, { idempotency }: MessageCall): Promise<number> {
+  const next = () => context.conversationIds.next();
+  return idempotency ? idempotency.reserve('conversation', next) : next();
+}
+
+async function newConversation(
+  context: Context,
+  call: MessageCall,
+  message: NewMessage,
+  ids: Pick<ConversationState, 'id' | 'ticketId'>,
+): Promise<ConversationState> {
+  const texts = await messageTexts(context, call, message);
+  const now = context.now();
+  return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
+}
+
+/** Who has an external id: a message that is part of its ticket, or the one that is to be added. */
+interface ClaimedId extends MessageReference {
+  isKnown?: boolean;
+}
+
+async function claimExternalId(context: Context, externalId: string, proposed: MessageReference): Promise<ClaimedId> {
+  for (;;) {
+    const claimed = await context.externalMessageIds.claim(externalId, proposed);
+    if (claimed.conversationId === proposed.conversationId) return proposed;
+    if (await isPartOfTicket(context, claimed)) return { ...claimed, isKnown: true };
+    // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
+    // the same id, so that it is added once.
+    if (claimed.ticketId === proposed.ticketId) return claimed;
+    if (await context.externalMessageIds.replace(externalId, claimed, proposed)) return proposed;
+  }
+}
+
+/** Whether a message is part of its ticket. */
+export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {
+  const messages = await context.tickets.findMessages(ticketId);
+  return (
+    messages !== undefined &&
+    (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
+  );
+}
+
+function requireRoom({ conversationIds }: StoredTicket): void {
+  if (conversationIds.length >= maxMessages) throw tooMany(`${maxMessages} messages`);
+}
+
+function tooMany(what: string): DomainError {
+  return new DomainError('failed_precondition', 'too_many_messages', `The ticket has ${what}, which is the most.`);
+}
+
+/** Whether an error says that nothing was written. */
+function isRefused(error: unknown): boolean {
+  return error instanceof DomainError && (error.code === 'not_found' || error.code === 'failed_precondition');
+}
+
+async function discard(context: Context, id: number): Promise<void> {
+  await context.conversations.remove(id);
+  await context.externalMessageIds.freeMessage(id);
+}
