@@ -13,8 +13,9 @@ const encodeTicket = messageEncoder(TicketSchema);
 /**
  * Makes the data that templates for a ticket are rendered with.
  *
- * Shape: `{ticket, customer, contract, agent, intent, in}`, as the REST API writes them. Source: docs/reference/api.md,
- * Variables. Errors: those of `ticketThatWasRead`.
+ * Shape: `{ticket, customer, contract, agent, intent, in}`, as the REST API writes them.
+ * Errors: those of `ticketThatWasRead`.
+ * Source: docs/reference/api.md, Variables.
  */
 export async function templateVariables(
   context: Context,
