@@ -12,8 +12,12 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
+import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { openOutboxes } from './events/outboxes.ts';
+import { readReceiverConfig } from './mail/receiver-config.ts';
+import { startReceiver } from './mail/start-receiver.ts';
+import { readMailConfig } from './mailer/mail-config.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
@@ -32,6 +36,7 @@ import { getTicketVariables } from './rpc/get-ticket-variables.ts';
 import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { receiveMail } from './rpc/receive-mail.ts';
 import { recordHistoryEntry } from './rpc/record-history-entry.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
@@ -47,10 +52,12 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
+  readConfig: (from) => ({ ...readMailConfig(from), receiver: readReceiverConfig(from) }),
   readSettings,
   setUpStore,
   compose(kit) {
     const context = openContext(kit);
+    const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
@@ -61,6 +68,10 @@ export const service = composeService({
       },
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
+      loops: [
+        { role: 'mailer', start: () => openMailer(context, kit) },
+        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => startReceiver(kit, receiver, context) }] : []),
+      ],
     };
   },
 });
@@ -94,7 +105,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
     }),
     implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, {}),
-    implement(MailService, context, {}),
+    implement(MailService, context, { receiveMail }),
     implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {
       createTag,

@@ -4,6 +4,7 @@ import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/c
 import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import { type BusinessTime, businessTime } from './domain/business-time.ts';
+import { type HeaderRules, readHeaderRules } from './domain/programmatic.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
 import type { Subchannels } from './domain/subchannels.ts';
 
@@ -15,11 +16,13 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
+  /** By which headers a message shows that a program has sent it. */
+  headerRules: HeaderRules;
   subchannels: Subchannels;
-  /** The time that SLAs are measured in. */
-  businessTime: BusinessTime;
   /** The sender of mails whose subchannel has no address. */
   mailFrom: string | null;
+  /** The time that SLAs are measured in. */
+  businessTime: BusinessTime;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -46,10 +49,22 @@ export function readSettings(configuration: Configuration): TicketSettings {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
+    headerRules: headerRulesOf(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
-    businessTime: businessTimeOf(settings?.businessHours),
     mailFrom: settings?.mailFrom ?? null,
+    businessTime: businessTimeOf(settings?.businessHours),
   };
+}
+
+const headerRules = new WeakMap<Value, HeaderRules>();
+
+/** The rules are read once: the settings are read for each request. */
+function headerRulesOf(setting: Value | undefined): HeaderRules {
+  const known = setting && headerRules.get(setting);
+  if (known) return known;
+  const rules = readHeaderRules(setting && toJson(ValueSchema, setting));
+  if (setting) headerRules.set(setting, rules);
+  return rules;
 }
 
 /** The default settings. */

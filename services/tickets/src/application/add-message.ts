@@ -9,6 +9,7 @@ import {
   maxMessages,
 } from '../domain/conversation.ts';
 import { decideAddedMessage } from '../domain/message-decision.ts';
+import { referencesAmong } from '../domain/outgoing-mail.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
@@ -65,7 +66,7 @@ export async function addMessage(
   }
   const conversation = await newConversation(context, call, message, { ticketId, id: claimed.conversationId });
   await claimFiles(context, ticketId, conversation.attachments);
-  const isInserted = await context.conversations.insert(conversation, mailOf(conversation, context));
+  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
@@ -79,6 +80,7 @@ export async function addMessage(
     if (isInserted && isRefused(error)) await discard(context, conversation.id);
     throw error;
   }
+  if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
   return { ticketId, conversationId: conversation.id, isInserted };
 }
 
@@ -108,10 +110,15 @@ export async function addDraft(
   return { ticketId, conversationId: id, isInserted };
 }
 
-/** What is stored about the sending of a message; null if it is not to be sent. */
-export function mailOf({ deliveryStatus }: ConversationState, { runtime }: Context): MailDocument | null {
+/** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */
+export async function mailOf(
+  { externalMessageIds }: Pick<Context, 'externalMessageIds'>,
+  { id, ticketId, deliveryStatus }: ConversationState,
+): Promise<MailDocument | null> {
   if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
-  return { attempts: 0, nextAttemptAt: new Date(runtime.now()), owner: null, expiresAt: null, lastError: null };
+  const earlier = (await externalMessageIds.ofTicket(ticketId)).filter(({ conversationId }) => conversationId !== id);
+  const references = referencesAmong(earlier.map(({ externalId }) => externalId));
+  return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
 }
 
 /** The texts that are made of the body of a message. */

@@ -4,12 +4,15 @@ import type { ByteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { TicketTokens } from '../domain/ticket-token.ts';
+import type { MailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
@@ -36,11 +39,16 @@ export interface Context extends TicketStores {
   tagIds: IdSequence;
   historyEntryIds: IdSequence;
   textWork: TextWork;
+  mailReader: MailReader;
   settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
+  /** The mailer of this process; undefined until it is started, and in processes without its role. */
+  mailer: Pick<WakefulLoop, 'wake'> | undefined;
+  /** The signed tokens in the subjects of mails. */
+  ticketTokens: TicketTokens;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;
   /** Unix seconds. */

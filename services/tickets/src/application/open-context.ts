@@ -4,8 +4,11 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { cursorCodecOf } from '@ticketing/store/cursor.ts';
+import { derivedKey } from '@ticketing/store/derived-key.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
+import { ticketTokens } from '../domain/ticket-token.ts';
+import { openMailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
@@ -36,6 +39,8 @@ export function openContext(parts: ContextParts): Context {
   const { connection } = database;
   const textWork = openTextWork(log);
   parts.onClose(() => textWork.close());
+  const mailReader = openMailReader(log);
+  parts.onClose(() => mailReader.close());
   const stores = openTicketStores(connection, wakeRelay, textWork.words);
   const context = {
     ...stores,
@@ -49,6 +54,7 @@ export function openContext(parts: ContextParts): Context {
     idempotency,
     pages,
     textWork,
+    mailReader,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
     conversationIds: idSequence(connection, 'conversation', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
@@ -56,6 +62,8 @@ export function openContext(parts: ContextParts): Context {
     settings,
     runtime,
     cursors: cursorCodecOf(config.signingKeyFile),
+    mailer: undefined,
+    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),

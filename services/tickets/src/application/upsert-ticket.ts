@@ -59,13 +59,13 @@ async function updateExisting(
   ticketId: number,
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
-  const sla = await readSlaRules(context, input.tagIds !== undefined);
   const { attachments = [] } = input;
   await claimFiles(context, ticketId, attachments);
+  const sla = await readSlaRules(context, input.tagIds !== undefined);
   const decide = ({ ticket }: StoredTicket) => {
     const added = attachments.length === 0 ? {} : { attachments: withFiles(ticket, attachments) };
-    const stricter = withStricterTargets(ticket, { ...input, ...added }, sla);
-    return decideFields(ticket, stricter, now, eventHeaderOf(context, call));
+    const withTargets = withStricterTargets(ticket, { ...input, ...added }, sla);
+    return decideFields(ticket, withTargets, now, eventHeaderOf(context, call));
   };
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;

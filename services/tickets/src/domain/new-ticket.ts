@@ -6,7 +6,7 @@ import type { TicketInput } from './ticket-fields.ts';
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 /**
- * Makes the initial state of a ticket.
+ * Makes the initial state of a ticket. Its body is its first message.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
  */
@@ -25,6 +25,7 @@ export function newTicket(
   const given = withInitialTargets(input, input.createdAt ?? now, sla);
   const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
+  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
   return {
     ...ticket,
     version: 1,
@@ -34,14 +35,11 @@ export function newTicket(
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
     lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
-    ...(ticket.body === null ? {} : openingMessage(ticket.direction, openingMessageId)),
+    openingMessageId: messageAt === null ? null : openingMessageId,
+    incomingMessages: isMessage(Direction.IN),
+    outgoingMessages: isMessage(Direction.OUT),
+    internalMessages: isMessage(Direction.INTERNAL),
   };
-}
-
-/** The body of a new ticket is its first message. */
-function openingMessage(direction: Direction, openingMessageId: number | null): Partial<TicketState> {
-  if (direction === Direction.IN) return { openingMessageId, incomingMessages: 1 };
-  return { openingMessageId, ...(direction === Direction.OUT ? { outgoingMessages: 1 } : { internalMessages: 1 }) };
 }
 
 /** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */

@@ -1,3 +1,4 @@
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
@@ -55,6 +56,8 @@ export interface ConversationStore {
   filesOf(ticketId: number): Promise<ConversationFiles[]>;
   /** Takes a file out of the lists of all messages of a ticket. */
   removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
+  /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
+  countReceived(ticketId: number, since: number, limit: number): Promise<number>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
   /** Changes fields that are no content, whatever else changes. */
@@ -128,6 +131,12 @@ export function conversationStore(connection: Connection): ConversationStore {
       const removal: Query = { $pull: { attachments: { id: attachmentId } }, $inc: { revision: 1 } };
       await storeCall(() => conversations.updateMany(hasFile, removal));
     },
+    countReceived: (ticketId, since, limit) =>
+      storeCall(() => {
+        const received = { direction: conversationField('direction').store(Direction.IN) };
+        const query = { ticketId, createdAt: { $gte: new Date(since * 1000) }, ...received };
+        return conversations.countDocuments(query, { limit });
+      }),
     update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
       storeCall(async () => {
         const publishingUntil =

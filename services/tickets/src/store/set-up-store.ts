@@ -14,6 +14,6 @@ const models = [ticketModel, conversationModel, externalMessageIdModel, tagModel
 export async function setUpStore(connection: Connection): Promise<void> {
   for (const model of models) await model(connection).createIndexes();
   await buildBulkIndexes(connection);
-  await buildHistoryIndexes(connection);
   await buildFileIndexes(connection);
+  await buildHistoryIndexes(connection);
 }
