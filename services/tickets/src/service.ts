@@ -13,6 +13,7 @@ import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
+import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
@@ -23,8 +24,10 @@ import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
+import { importCustomers } from './rpc/import-customers.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { searchCustomers } from './rpc/search-customers.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
 import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
@@ -35,6 +38,7 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
+  readConfig: readTicketsConfig,
   readSettings,
   setUpStore,
   compose(kit) {
@@ -71,7 +75,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
     }),
     implement(ConversationService, context, {}),
     implement(AttachmentService, context, {}),
-    implement(CustomerService, context, {}),
+    implement(CustomerService, context, { searchCustomers, importCustomers }),
     implement(MailService, context, {}),
     implement(HistoryService, context, {}),
     implement(TagService, context, {

@@ -1,5 +1,5 @@
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
 import type { Subchannels } from './domain/subchannels.ts';
@@ -13,6 +13,11 @@ export interface TicketSettings {
   /** The order of the queue. */
   routingOrder: RoutingOrder;
   subchannels: Subchannels;
+  /** Where customers and contracts are read. */
+  erpAdapter: 'embedded' | 'http';
+  erpBaseUrl: string | null;
+  /** That of the configuration, which rises with each change, also of a secret. */
+  version: number;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -30,6 +35,9 @@ export function readSettings(configuration: Configuration): TicketSettings {
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
+    erpBaseUrl: settings?.erpBaseUrl ?? null,
+    version: configuration.version,
   };
 }
 

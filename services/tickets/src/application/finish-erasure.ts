@@ -4,6 +4,7 @@ import { type Context, ticketSubject } from './context.ts';
 export async function finishErasure(context: Context, ticketId: number): Promise<void> {
   await context.externalIds.free(ticketId);
   await context.analysisRequests.removeOf(ticketId);
+  await context.erpAnswers.eraseOf(ticketId);
   await context.idempotency.eraseAbout(ticketSubject(ticketId));
   await context.erasures.confirm(ticketId, 'tickets');
 }

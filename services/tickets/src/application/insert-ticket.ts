@@ -7,6 +7,7 @@ import type { TicketInput } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { identify, openingMessage } from './legitimate.ts';
 
 /**
  * Inserts a ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
@@ -34,7 +35,9 @@ export async function insertWithId(
 ): Promise<StoredTicket | undefined> {
   const { lastAgentRouting } = await context.settings();
   const creator = { profileId: call.caller.profileId, isHuman: isHuman(call.caller) };
-  const ticket = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
+  const given = newTicket(input, { id, now: context.now(), creator, lastAgentRouting });
+  const identified = await identify(context, given, openingMessage(given), { mode: 'cached' });
+  const ticket = { ...given, ...identified.input };
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   const event = createdEvent(ticket, eventHeaderOf(context, call));
   return (await context.tickets.insert(ticket, event, appliedRequest)) ? newStoredTicket(ticket) : undefined;

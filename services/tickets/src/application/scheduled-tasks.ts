@@ -16,8 +16,13 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
+    { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
+}
+
+async function trimErpAnswers({ erpAnswers, erpConfig, runtime }: Context): Promise<void> {
+  await erpAnswers.trim(new Date(runtime.now()), erpConfig.maxAnswers);
 }
 
 /** Finishes the erasure of tickets whose deletion was interrupted. */

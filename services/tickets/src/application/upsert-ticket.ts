@@ -1,8 +1,10 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { insertWithId } from './insert-ticket.ts';
@@ -54,7 +56,8 @@ async function updateExisting(
   ticketId: number,
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
-  const decide = ({ ticket }: StoredTicket) => decideFields(ticket, input, now, eventHeaderOf(context, call));
+  const fields = await withCustomerFields(context, ticketId, input, isHuman(call.caller));
+  const decide = ({ ticket }: StoredTicket) => decideFields(ticket, fields, now, eventHeaderOf(context, call));
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
