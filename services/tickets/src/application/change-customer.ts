@@ -24,6 +24,8 @@ export async function withCustomerFields(
   const changed = { ...ticket, ...input };
   // The customer of the new contract is to be found.
   if (givesContract && input.customerId === undefined) changed.customerId = null;
+  // That of the contract is not to be found, because the request says that there is none.
+  if (input.customerId === null) changed.contractId = null;
   const isCleared = input.contractId === null;
   const { input: identified } = await identify(context, changed, openingMessage(changed), {
     mode: 'cached',

@@ -6,9 +6,7 @@ import type {
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import type { Customer } from '../domain/customer.ts';
 import { unknownTags } from '../domain/tag.ts';
-import type { TagTree } from '../domain/tag-tree.ts';
 import { customerOfMessage } from '../erp/customer-codec.ts';
 
 /** A page of the search has at most 100 customers, and must not have much more than 16 MiB. */
@@ -26,7 +24,6 @@ export async function importCustomers(
   request: ImportCustomersRequest,
 ): Promise<ImportCustomersResponse> {
   const tree = await context.tags.tree();
-  const idsByName = tagIdsByName(tree);
   const seen = new Set<string>();
   const violations: Violation[] = [];
   const customers = request.customers.map((message, index) => {
@@ -35,8 +32,8 @@ export async function importCustomers(
       violations.push({ pointer: `${pointer}/id`, code: 'duplicate_customer', detail: 'comes twice' });
     }
     seen.add(message.id);
-    violations.push(...tagViolations(message, tree, idsByName, pointer), ...contractViolations(message, pointer));
-    const customer = withNamedTags(message, idsByName);
+    violations.push(...unknownTags(tree, message.tagIds, `${pointer}/tagIds`), ...contractViolations(message, pointer));
+    const customer = customerOfMessage(message);
     if (JSON.stringify(customer).length > maxCustomerLength) {
       const detail = `has more than ${maxCustomerLength} characters with its contracts`;
       violations.push({ pointer, code: 'too_large', detail });
@@ -46,40 +43,6 @@ export async function importCustomers(
   if (violations.length > 0) throw invalidInput(violations);
   const outcome = await context.embeddedErp.replace(customers);
   return { $typeName: 'ticketing.tickets.v1.ImportCustomersResponse', ...outcome };
-}
-
-function withNamedTags(message: CustomerMessage, idsByName: ReadonlyMap<string, number>): Customer {
-  const customer = customerOfMessage(message);
-  const named = message.tags.flatMap(({ name }) => idsByName.get(name.trim().toLowerCase()) ?? []);
-  return { ...customer, tagIds: [...new Set([...customer.tagIds, ...named])] };
-}
-
-/** The ids of tags by their full names, and by those names that only one tag has. */
-function tagIdsByName(tree: TagTree): Map<string, number> {
-  const ids = new Map<string, number>();
-  const ambiguous = new Set<string>();
-  for (const tag of tree.all()) {
-    const name = tag.name.toLowerCase();
-    if (ids.has(name)) ambiguous.add(name);
-    ids.set(name, tag.id);
-  }
-  for (const name of ambiguous) ids.delete(name);
-  for (const tag of tree.all()) ids.set(tree.fullName(tag).toLowerCase(), tag.id);
-  return ids;
-}
-
-function tagViolations(
-  { tagIds, tags }: CustomerMessage,
-  tree: TagTree,
-  idsByName: ReadonlyMap<string, number>,
-  pointer: string,
-): Violation[] {
-  const unnamed = tags.flatMap(({ name }, index): Violation[] => {
-    if (idsByName.has(name.trim().toLowerCase())) return [];
-    const detail = `There is no tag, or more than one, with the name "${name.slice(0, 80)}".`;
-    return [{ pointer: `${pointer}/tags/${index}/name`, code: 'unknown_tag', detail }];
-  });
-  return [...unknownTags(tree, tagIds, `${pointer}/tagIds`), ...unnamed];
 }
 
 function contractViolations({ id, contracts }: CustomerMessage, pointer: string): Violation[] {

@@ -219,8 +219,8 @@ export const CustomerService: GenService<{
   },
   /**
    * Adds customers to those that are kept here, or replaces those with the same
-   * ids. They are used with the setting `erpAdapter` embedded. `tagIds` and the
-   * names in `tags` are those of existing tags. A customer has at most 256 KiB.
+   * ids. They are used with the setting `erpAdapter` embedded. `tags` and
+   * `emailMatches` are ignored. A customer has at most 256 KiB.
    *
    * Errors: `unknown_tag`, `duplicate_customer`, `duplicate_contract`,
    * `customer_mismatch`, `too_large`, each with a pointer.
