@@ -1,6 +1,7 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { decidePatch, setsTags, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
 import { readSlaRules } from './sla-rules.ts';
@@ -31,15 +32,14 @@ export async function applyPatch(
   const { caller, traceparent, now, includeInWorklog } = request;
   const sla = await readSlaRules(context, setsTags(patch));
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
+  const input = await withCustomerFields(context, id, patch.input, author.isHuman);
   const decide = (stored: StoredTicket) => {
     request.requireVersion?.(stored.ticket.version);
-    return decidePatch(stored, patch, {
-      author,
-      now,
-      includeInWorklog,
-      sla,
-      header: eventHeader(context, caller, traceparent),
-    });
+    return decidePatch(
+      stored,
+      { ...patch, input },
+      { author, now, includeInWorklog, sla, header: eventHeader(context, caller, traceparent) },
+    );
   };
   return writeTicket(context, id, decide, options);
 }
