@@ -12,9 +12,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
+import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
+import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
-import { readReceiverConfig } from './mail/receiver-config.ts';
 import { startReceiver } from './mail/start-receiver.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
@@ -28,13 +29,18 @@ import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
+import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
+import { getTicketVariables } from './rpc/get-ticket-variables.ts';
+import { importCustomers } from './rpc/import-customers.ts';
 import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
 import { receiveMail } from './rpc/receive-mail.ts';
+import { recordHistoryEntry } from './rpc/record-history-entry.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
+import { searchCustomers } from './rpc/search-customers.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
 import { storeConversation } from './rpc/store-conversation.ts';
 import { updateConversation } from './rpc/update-conversation.ts';
@@ -47,7 +53,7 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
-  readConfig: (from) => ({ receiver: readReceiverConfig(from) }),
+  readConfig: readTicketsConfig,
   readSettings,
   setUpStore,
   compose(kit) {
@@ -63,7 +69,10 @@ export const service = composeService({
       },
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
-      loops: receiver ? [{ role: 'mail-receiver', start: () => startReceiver(kit, receiver, context) }] : [],
+      loops: [
+        { role: 'mailer', start: () => openMailer(context, kit) },
+        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => startReceiver(kit, receiver, context) }] : []),
+      ],
     };
   },
 });
@@ -80,6 +89,8 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       getTicket,
       searchTickets,
       getLatestTickets,
+      getTicketHistory,
+      getTicketVariables,
       updateTicket,
       updateTickets,
       deleteTicket,
@@ -94,9 +105,9 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       resendConversation,
     }),
     implement(AttachmentService, context, { getAttachment, deleteAttachment }),
-    implement(CustomerService, context, {}),
+    implement(CustomerService, context, { searchCustomers, importCustomers }),
     implement(MailService, context, { receiveMail }),
-    implement(HistoryService, context, {}),
+    implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {
       createTag,
       getTag,

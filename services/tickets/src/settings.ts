@@ -1,8 +1,9 @@
 import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import { type BusinessTime, businessTime } from './domain/business-time.ts';
 import { type HeaderRules, readHeaderRules } from './domain/programmatic.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
 import type { Subchannels } from './domain/subchannels.ts';
@@ -20,6 +21,13 @@ export interface TicketSettings {
   subchannels: Subchannels;
   /** The sender of mails whose subchannel has no address. */
   mailFrom: string | null;
+  /** The time that SLAs are measured in. */
+  businessTime: BusinessTime;
+  /** Where customers and contracts are read. */
+  erpAdapter: 'embedded' | 'http';
+  erpBaseUrl: string | null;
+  /** That of the configuration, which rises with each change, also of a secret. */
+  version: number;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -28,6 +36,16 @@ const orders = new Map<ConfiguredOrder, RoutingOrder>([
   [ConfiguredOrder.PRIORITY_NEWEST, 'priorityNewest'],
   [ConfiguredOrder.PRIORITY_OLDEST, 'priorityOldest'],
 ]);
+
+const businessTimes = new WeakMap<Value, BusinessTime>();
+
+/** The time by a setting `businessHours`. It remembers weeks, so it is made once for each configuration. */
+function businessTimeOf(setting: Value | undefined): BusinessTime {
+  if (setting === undefined) return businessTime(undefined);
+  const time = businessTimes.get(setting) ?? businessTime(toJson(ValueSchema, setting));
+  businessTimes.set(setting, time);
+  return time;
+}
 
 /** Picks the settings that this service reads. */
 export function readSettings(configuration: Configuration): TicketSettings {
@@ -39,6 +57,10 @@ export function readSettings(configuration: Configuration): TicketSettings {
     headerRules: headerRulesOf(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     mailFrom: settings?.mailFrom ?? null,
+    businessTime: businessTimeOf(settings?.businessHours),
+    erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
+    erpBaseUrl: settings?.erpBaseUrl ?? null,
+    version: configuration.version,
   };
 }
 

@@ -315,6 +315,22 @@ test('the list has pages', async () => {
   expect((await list(id, '?offset=4')).conversations).toEqual([]);
 });
 
+test.each([
+  ['with an enabled mailbox', { subchannelId: 1 }, 'queued'],
+  ['without a mailbox', {}, 'none'],
+  ['without recipients', { subchannelId: 1, to: [], cc: [] }, 'none'],
+  ['of a chat', { subchannelId: 1, channel: 'chat' }, 'none'],
+])('the first message of an outgoing ticket %s: %s', async (_, body, deliveryStatus) => {
+  const out = { direction: 'out', from: undefined, fromName: undefined, to: ['kim@example.com'], cc: [] };
+  const { id } = await post({ ...out, ...body });
+  const { conversations, total } = await list(id);
+  expect(total).toBe(1);
+  expect(conversations[0]).toMatchObject({ direction: 'out', deliveryStatus, body: 'The meter is broken.', agentId });
+  if (deliveryStatus === 'queued') expect(conversations[0]).toMatchObject({ from: 'support@example.org' });
+  expect(await tickets.documentOf(id)).toMatchObject({ outgoingMessages: 1, openingMessageId: conversations[0].id });
+  expect((await tickets.request('GET', path(id, conversations[0].id))).json).toEqual(conversations[0]);
+});
+
 test('a message of another ticket, of none, and of a deleted one is not found', async () => {
   const first = await post();
   const second = await post();
@@ -368,4 +384,44 @@ test('of a publishing, a change and a deletion at once, each is done or refused 
       expect(message.body).toBe(changed.status === 200 ? 'changed' : 'We send someone.');
     } else expect(message).toBeUndefined();
   }
+});
+
+const file = (name: string, text: string) => ({ name, base64: Buffer.from(text).toString('base64') });
+const filesStored = () => tickets.database.collection('files.files').countDocuments();
+
+test('files of messages are listed by them, and a draft keeps, adds and drops some', async () => {
+  const { id } = await post({ attachments: [file('meter.txt', 'zero')] });
+  const { json: draft } = await reply(id, { isDraft: true, attachments: [file('a.txt', 'one'), file('b.txt', 'two')] });
+  const names = async () =>
+    (await list(id)).conversations.map((one: { attachments: { name: string }[] }) =>
+      one.attachments.map(({ name }) => name),
+    );
+  expect(await names()).toEqual([['meter.txt'], ['a.txt', 'b.txt']]);
+  const [first, second] = draft.conversation.attachments;
+  expect(first).toMatchObject({ size: 3, url: `/ticket/${id}/attachment/${first.id}` });
+  const before = await filesStored();
+  await patch(id, draft.id, { attachments: [file('c.txt', 'three'), { id: second.id }] });
+  expect(await names()).toEqual([['meter.txt'], ['c.txt', 'b.txt']]);
+  expect(await filesStored()).toBe(before);
+  const unknown = await patch(id, draft.id, { attachments: [{ id: first.id }, file('d.txt', 'four')] });
+  expect(violationsOf(unknown)).toEqual(['#/attachments/0/id unknown_attachment']);
+  const both = await patch(id, draft.id, { attachments: [{ id: second.id, base64: 'AAAA' }] });
+  expect(violationsOf(both)).toEqual(['#/attachments/0 invalid_attachment']);
+  expect(await filesStored()).toBe(before);
+  await patch(id, draft.id, { isDraft: false, attachments: [{ id: second.id }] });
+  expect(await names()).toEqual([['meter.txt'], ['b.txt']]);
+  expect(await filesStored()).toBe(before - 1);
+  expect((await read(id)).attachments).toHaveLength(1);
+});
+
+test('the files of a deleted note, and of a refused reply, are removed', async () => {
+  const { id } = await post();
+  const before = await filesStored();
+  const note = (await reply(id, { private: true, attachments: [file('a.txt', 'one')] })).json.id;
+  expect(await filesStored()).toBe(before + 1);
+  await tickets.request('DELETE', path(id, note));
+  expect(await filesStored()).toBe(before);
+  expect((await reply(id, { attachments: [{ name: 'x', base64: '!' }] })).status).toBe(400);
+  expect((await reply(999_999, { attachments: [file('a.txt', 'one')] })).status).toBe(404);
+  expect(await filesStored()).toBe(before);
 });

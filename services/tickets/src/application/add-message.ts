@@ -9,10 +9,12 @@ import {
   maxMessages,
 } from '../domain/conversation.ts';
 import { decideAddedMessage } from '../domain/message-decision.ts';
+import { referencesAmong } from '../domain/outgoing-mail.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { writeTicket } from './write-ticket.ts';
@@ -25,6 +27,12 @@ export type NewMessage = Partial<
   Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
 > &
   Pick<ConversationInput, 'direction' | 'type' | 'body'>;
+
+/** A message that is part of a ticket. */
+export interface AddedMessage extends MessageReference {
+  /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
+  isInserted: boolean;
+}
 
 /** Options of a new message. */
 export interface MessageOptions {
@@ -49,13 +57,14 @@ export async function addMessage(
   ticketId: number,
   message: NewMessage,
   options: MessageOptions = {},
-): Promise<MessageReference> {
-  const proposed = { ticketId, conversationId: await newConversationId(context, call) };
+): Promise<AddedMessage> {
   const externalId = message.externalConversationId ?? null;
-  const claimed: ClaimedId = externalId === null ? proposed : await claimExternalId(context, externalId, proposed);
-  if (claimed.isKnown) return { ticketId: claimed.ticketId, conversationId: claimed.conversationId };
-  const conversation = await newConversation(context, call, message, { ticketId, id: claimed.conversationId });
-  const isInserted = await context.conversations.insert(conversation, mailOf(conversation, context));
+  const known = externalId === null ? undefined : await findKnown(context, externalId);
+  if (known) return { ...known, isInserted: false };
+  const id = await newConversationId(context, call);
+  const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
+  if ('known' in claimed) return { ...claimed.known, isInserted: false };
+  const { conversation, isInserted } = claimed;
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
@@ -69,7 +78,8 @@ export async function addMessage(
     if (isInserted && isRefused(error)) await discard(context, conversation.id);
     throw error;
   }
-  return { ticketId, conversationId: conversation.id };
+  if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
+  return { ticketId, conversationId: conversation.id, isInserted };
 }
 
 /**
@@ -82,9 +92,10 @@ export async function addDraft(
   call: MessageCall,
   ticketId: number,
   message: NewMessage,
-): Promise<MessageReference> {
+): Promise<AddedMessage> {
   const id = await newConversationId(context, call);
   const conversation = await newConversation(context, call, message, { ticketId, id });
+  await claimFiles(context, ticketId, conversation.attachments);
   const isInserted = await context.conversations.insert(conversation, null);
   if (!(await context.tickets.addDraft(ticketId, id))) {
     const messages = await context.tickets.findMessages(ticketId);
@@ -94,13 +105,18 @@ export async function addDraft(
       throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
     }
   }
-  return { ticketId, conversationId: id };
+  return { ticketId, conversationId: id, isInserted };
 }
 
-/** What is stored about the sending of a message; null if it is not to be sent. */
-export function mailOf({ deliveryStatus }: ConversationState, { runtime }: Context): MailDocument | null {
+/** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */
+export async function mailOf(
+  { externalMessageIds }: Pick<Context, 'externalMessageIds'>,
+  { id, ticketId, deliveryStatus }: ConversationState,
+): Promise<MailDocument | null> {
   if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
-  return { attempts: 0, nextAttemptAt: new Date(runtime.now()), owner: null, expiresAt: null, lastError: null };
+  const earlier = (await externalMessageIds.ofTicket(ticketId)).filter(({ conversationId }) => conversationId !== id);
+  const references = referencesAmong(earlier.map(({ externalId }) => externalId));
+  return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
 }
 
 /** The texts that are made of the body of a message. */
@@ -128,21 +144,38 @@ async function newConversation(
   return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
 }
 
-/** Who has an external id: a message that is part of its ticket, or the one that is to be added. */
-interface ClaimedId extends MessageReference {
-  isKnown?: boolean;
-}
+/** A message that is stored and has its external id, or the one that is known by that id. */
+type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
 
-async function claimExternalId(context: Context, externalId: string, proposed: MessageReference): Promise<ClaimedId> {
+/**
+ * Stores a message, and then claims its external id: what a process that dies leaves behind is found by the message.
+ */
+async function insertMessage(context: Context, conversation: ConversationState): Promise<Claimed> {
+  const { id, ticketId, attachments, externalConversationId } = conversation;
+  await claimFiles(context, ticketId, attachments);
+  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
+  if (externalConversationId === null) return { conversation, isInserted };
+  const proposed = { ticketId, conversationId: id };
   for (;;) {
-    const claimed = await context.externalMessageIds.claim(externalId, proposed);
-    if (claimed.conversationId === proposed.conversationId) return proposed;
-    if (await isPartOfTicket(context, claimed)) return { ...claimed, isKnown: true };
+    const claimed = await context.externalMessageIds.claim(externalConversationId, proposed);
+    if (claimed.conversationId === id) return { conversation, isInserted };
+    const isKnown = await isPartOfTicket(context, claimed);
     // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
     // the same id, so that it is added once.
-    if (claimed.ticketId === proposed.ticketId) return claimed;
-    if (await context.externalMessageIds.replace(externalId, claimed, proposed)) return proposed;
+    if (isKnown || claimed.ticketId === ticketId) {
+      if (isInserted) await context.conversations.remove(id);
+      if (isKnown) return { known: claimed };
+      return insertMessage(context, { ...conversation, id: claimed.conversationId });
+    }
+    if (await context.externalMessageIds.replace(externalConversationId, claimed, proposed)) {
+      return { conversation, isInserted };
+    }
   }
+}
+
+async function findKnown(context: Context, externalId: string): Promise<MessageReference | undefined> {
+  const [claimed] = await context.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
 }
 
 /** Whether a message is part of its ticket. */

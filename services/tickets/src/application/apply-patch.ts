@@ -1,8 +1,10 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
+import { decidePatch, setsTags, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
+import { readSlaRules } from './sla-rules.ts';
 import { type WriteOptions, writeTicket } from './write-ticket.ts';
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
@@ -20,7 +22,7 @@ export interface PatchRequest {
  *
  * Errors: ticket_not_found, concurrent_change; what `requireVersion` throws.
  */
-export function applyPatch(
+export async function applyPatch(
   context: Context,
   id: number,
   patch: TicketPatch,
@@ -28,15 +30,16 @@ export function applyPatch(
   options: WriteOptions,
 ): Promise<StoredTicket> {
   const { caller, traceparent, now, includeInWorklog } = request;
+  const sla = await readSlaRules(context, setsTags(patch));
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
+  const input = await withCustomerFields(context, id, patch.input, author.isHuman);
   const decide = (stored: StoredTicket) => {
     request.requireVersion?.(stored.ticket.version);
-    return decidePatch(stored, patch, {
-      author,
-      now,
-      includeInWorklog,
-      header: eventHeader(context, caller, traceparent),
-    });
+    return decidePatch(
+      stored,
+      { ...patch, input },
+      { author, now, includeInWorklog, sla, header: eventHeader(context, caller, traceparent) },
+    );
   };
   return writeTicket(context, id, decide, options);
 }

@@ -3,7 +3,7 @@ import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { ByteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { maxFileBytes } from '../domain/attachment.ts';
-import type { FileContext } from './attach-files.ts';
+import type { Context } from './context.ts';
 import { filesTooLarge, fileTooLarge, invalidAttachment } from './file-errors.ts';
 
 /** How long the files of a request may take to be fetched, together. */
@@ -34,7 +34,7 @@ export interface FileRequest {
  * Source: docs/reference/api.md, Attachments; docs/reference/guarantees.md, Outbound requests.
  */
 export async function fetchFile<Result>(
-  context: FileContext,
+  context: Pick<Context, 'fileBytes' | 'outbound' | 'runtime'>,
   caller: string,
   request: FileRequest,
   use: (bytes: Uint8Array) => Promise<Result>,
@@ -59,7 +59,7 @@ async function takeBytes(budget: ByteBudget, caller: string, signal: AbortSignal
 }
 
 async function fetchBytes(
-  { outbound, runtime }: FileContext,
+  { outbound, runtime }: Pick<Context, 'outbound' | 'runtime'>,
   { url, pointer, maxBytes, until, signal }: FileRequest,
 ): Promise<Uint8Array> {
   try {

@@ -3,6 +3,7 @@ import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
+import { newMessageId } from '../domain/outgoing-mail.ts';
 import { senderOf } from '../domain/reply.ts';
 import type { MessageCall } from './add-message.ts';
 import type { Context } from './context.ts';
@@ -28,9 +29,8 @@ export function mailFields(
   from: string | null,
 ): Partial<Pick<ConversationInput, 'deliveryStatus' | 'externalConversationId'>> {
   if (channel !== Channel.EMAIL) return {};
-  const host = from?.slice(from.lastIndexOf('@') + 1) ?? 'ticketing.invalid';
   return {
     deliveryStatus: DeliveryStatus.QUEUED,
-    externalConversationId: `<${timeOrderedId('msg', runtime)}@${host}>`,
+    externalConversationId: newMessageId(timeOrderedId('msg', runtime), from),
   };
 }

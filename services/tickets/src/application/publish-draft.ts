@@ -45,8 +45,8 @@ export async function publishDraft(
   };
   const message: ConversationState = { ...draft, ...set };
   const { id, ticketId, externalConversationId } = message;
-  if (!(await context.conversations.update(stored, { set, mail: mailOf(message, context), publishingForMs })))
-    return false;
+  const mail = await mailOf(context, message);
+  if (!(await context.conversations.update(stored, { set, mail, publishingForMs }))) return false;
   if (externalConversationId !== null) {
     await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   }
@@ -61,6 +61,7 @@ export async function publishDraft(
     },
     { requestId: call.idempotency?.id },
   );
+  context.mailer?.wake();
   return true;
 }
 

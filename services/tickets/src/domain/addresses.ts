@@ -13,6 +13,11 @@ export interface GivenAddresses {
 
 const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
 
+/** Whether a text is an e-mail address, without a name. */
+export function isEmailAddress(text: string): boolean {
+  return emailPattern.test(text);
+}
+
 /**
  * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
  * they may be any identifiers. Only outgoing e-mail may have blind copies.
@@ -22,7 +27,7 @@ const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@
 export function addressViolations(given: GivenAddresses): Violation[] {
   const violations: Violation[] = [];
   const requireEmail = (pointer: string, address: string) => {
-    if (!emailPattern.test(address)) {
+    if (!isEmailAddress(address)) {
       violations.push({ pointer, code: 'invalid_format', detail: 'must be an e-mail address' });
     }
   };

@@ -38,10 +38,10 @@ export function downloadOf(attachment: AttachmentState, given: DownloadHeaders):
   return { status: 206, headers: { ...headers, ...ofRange }, range };
 }
 
-/** Makes a browser save the file, whatever is in it, and never show or run it. */
+/** Makes a browser save the file, whatever is in it, and never show or run it. The name is no path for any client. */
 function safeHeaders(name: string): Record<string, string> {
   return {
-    'content-disposition': contentDisposition(name),
+    'content-disposition': contentDisposition(name.replaceAll(/[/\\]/g, '_')),
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   };

@@ -42,7 +42,8 @@ export async function sniffFile(start: Uint8Array, isWhole: boolean): Promise<Sn
 function pictureSize(contentType: string, head: Uint8Array): Pick<SniffedFile, 'width' | 'height'> {
   const none = { width: null, height: null };
   try {
-    const { width, height } = pictures.get(contentType)?.calculate(head) ?? none;
+    // A copy of its own, because the library reads on in the memory behind bytes that end too early.
+    const { width, height } = pictures.get(contentType)?.calculate(new Uint8Array(head)) ?? none;
     return isPixels(width) && isPixels(height) ? { width, height } : none;
   } catch {
     // The file ends too early, or is not what it begins like.

@@ -4,6 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { releaseFiles, removeFiles } from '../application/attach-files.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
 import { findConversation } from '../application/find-conversation.ts';
@@ -26,6 +27,8 @@ export async function deleteConversation(
   if (!stored || !(isDraft || stored.conversation.private)) throw messageWasSent();
   // If this process dies after the next write, the message is found and removed later.
   await context.conversations.setUnseen(conversationId);
+  const { attachments } = stored.conversation;
+  await releaseFiles(context, attachments);
   if (isDraft) {
     // It was published or deleted meanwhile.
     if (!(await context.tickets.removeDraft(ticketId, conversationId)))
@@ -38,5 +41,6 @@ export async function deleteConversation(
     });
   }
   await context.conversations.remove(conversationId);
+  await removeFiles(context, attachments);
   return { $typeName: 'ticketing.tickets.v1.DeleteConversationResponse', success: true };
 }

@@ -7,10 +7,12 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { addDraft, addMessage, type NewMessage } from '../application/add-message.ts';
+import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
 import { mailFields, messageSender } from '../application/message-sender.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
 import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 
@@ -18,7 +20,7 @@ import type { TicketState } from '../domain/ticket-fields.ts';
  * Writes a message to the customer, a draft of one, or a private note.
  *
  * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
- * a pointer; too_many_messages; concurrent_change.
+ * a pointer; those of `attachFiles`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function replyToTicket(
@@ -41,7 +43,14 @@ export async function replyToTicket(
   if (violations.length > 0) throw invalidInput(violations);
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const add = isDraft ? addDraft : addMessage;
-  const added = await add(context, call, ticketId, message);
+  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
+  const added = await writeWithFiles(
+    context,
+    call,
+    attachments,
+    () => add(context, call, ticketId, { ...message, attachments }),
+    ({ isInserted }) => (isInserted ? attachments : []),
+  );
   return {
     $typeName: 'ticketing.tickets.v1.ReplyToTicketResponse',
     success: true,

@@ -5,13 +5,13 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { mailOf } from '../application/add-message.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
 import { findConversation } from '../application/find-conversation.ts';
 
 /**
- * Queues a message again that could not be sent as a mail. Its `Message-ID` stays the same.
+ * Queues a message again that could not be sent as a mail, for those that it has not reached. Its `Message-ID` stays the
+ * same.
  *
  * Errors: ticket_not_found, conversation_not_found; message_not_failed. Source: docs/reference/api.md, Outgoing mail.
  */
@@ -21,18 +21,18 @@ export async function resendConversation(
   { ticketId, conversationId }: ResendConversationRequest,
 ): Promise<ResendConversationResponse> {
   const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
-  const conversation = stored && { ...stored.conversation, deliveryStatus: DeliveryStatus.QUEUED };
-  const hasFailed = !isDraft && stored?.conversation.deliveryStatus === DeliveryStatus.FAILED;
+  const mail = stored?.mail;
+  const hasFailed = !isDraft && mail && stored.conversation.deliveryStatus === DeliveryStatus.FAILED;
   const isQueued =
     hasFailed &&
-    conversation !== undefined &&
     (await context.conversations.update(stored, {
       set: { deliveryStatus: DeliveryStatus.QUEUED, modifiedAt: context.now() },
-      mail: mailOf(conversation, context),
+      mail: { ...mail, attempts: 0, nextAttemptAt: new Date(0), lastError: null },
     }));
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
+  context.mailer?.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.ResendConversationResponse',

@@ -8,10 +8,12 @@ import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { addMessage, type NewMessage } from '../application/add-message.ts';
+import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
 import { messageSender } from '../application/message-sender.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
@@ -20,7 +22,7 @@ import type { TicketState } from '../domain/ticket-fields.ts';
  * Records a message that was received or sent elsewhere.
  *
  * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
- * too_many_messages; concurrent_change.
+ * those of `attachFiles`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function storeConversation(
@@ -46,7 +48,14 @@ export async function storeConversation(
   if (violations.length > 0) throw invalidInput(violations);
   const message = await messageOf(context, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
-  const added = await addMessage(context, call, ticketId, message);
+  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
+  const added = await writeWithFiles(
+    context,
+    call,
+    attachments,
+    () => addMessage(context, call, ticketId, { ...message, attachments }),
+    ({ isInserted }) => (isInserted ? attachments : []),
+  );
   call.idempotency?.addSubject(ticketSubject(added.ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.StoreConversationResponse',

@@ -7,11 +7,15 @@ import type {
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { messageTexts } from '../application/add-message.ts';
+import { claimFiles, releaseFiles, removeFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
+import { attachDraftFiles, type DraftFiles } from '../application/draft-files.ts';
 import { type FoundConversation, findConversation } from '../application/find-conversation.ts';
 import { messageWasSent } from '../application/message-was-sent.ts';
 import { publishDraft } from '../application/publish-draft.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
+import type { AttachmentState } from '../domain/attachment.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
 import type { StoredConversation } from '../store/conversation-store.ts';
 
@@ -24,7 +28,8 @@ const noteFields = ['content', 'is_draft'];
  * Changes a draft or a private note; publishes a draft.
  *
  * Errors: ticket_not_found, conversation_not_found; message_was_sent; draft_only, unknown_subchannel, subchannel_disabled,
- * no_recipient, invalid_format, not_allowed, each with a pointer; concurrent_change.
+ * no_recipient, invalid_format, not_allowed, unknown_attachment, each with a pointer; those of `attachFiles`;
+ * concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function updateConversation(
@@ -39,18 +44,45 @@ export async function updateConversation(
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
   const subchannel = request.subchannelId === undefined ? {} : { subchannelId: request.subchannelId };
   const violations = await findSubchannelViolations(context, [{ input: subchannel, pointer: '#' }]);
+  const first = requireChangeable(await findConversation(context, request), request);
+  if (!first || (await wasApplied(context, call, request))) return done;
+  if (violations.length > 0) throw invalidInput(violations);
+  const files = await attachDraftFiles(context, call, request.attachments);
+  await claimFiles(context, request.ticketId, files.stored);
+  await writeWithFiles(
+    context,
+    call,
+    files.stored,
+    () => applyChanges(context, call, request, files),
+    (listed) => listed,
+  );
+  return done;
+}
+
+/** Applies the changes as soon as no other request changes the message. Returns the files that it then lists. */
+async function applyChanges(
+  context: Context,
+  call: Call,
+  request: UpdateConversationRequest,
+  files: DraftFiles,
+): Promise<readonly AttachmentState[]> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const found = await findConversation(context, request);
     const stored = requireChangeable(found, request);
-    if (!stored || (await wasApplied(context, call, request))) return done;
-    if (violations.length > 0) throw invalidInput(violations);
+    if (!stored) return [];
+    const set = await changedFields(context, call, stored, { request, files });
+    const kept = new Set(set.attachments?.map(({ key }) => key));
+    const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
     if (!stored.isBeingPublished) {
-      const set = await changedFields(context, call, stored, request);
+      await releaseFiles(context, dropped);
       const isPublished = found.isDraft && request.isDraft === false;
       const isDone = isPublished
         ? await publishDraft(context, call, stored, set)
         : Object.keys(set).length === 0 || (await context.conversations.update(stored, { set, mail: null }));
-      if (isDone) return done;
+      if (isDone) {
+        await removeFiles(context, dropped);
+        return set.attachments ?? stored.conversation.attachments;
+      }
     }
     await setTimeout(pauseMs);
   }
@@ -99,7 +131,7 @@ async function changedFields(
   context: Context,
   call: Call,
   { conversation }: StoredConversation,
-  request: UpdateConversationRequest,
+  { request, files }: { request: UpdateConversationRequest; files: DraftFiles },
 ): Promise<Partial<ConversationInput>> {
   const { content, to, cc, bcc, subchannelId } = request;
   const given = new Set(request.updateMask?.paths);
@@ -107,6 +139,7 @@ async function changedFields(
     ...(given.has('to') ? { to } : {}),
     ...(given.has('cc') ? { cc } : {}),
     ...(given.has('bcc') ? { bcc } : {}),
+    ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
     ...(subchannelId === undefined ? {} : { subchannelId }),
   };
   if (content?.message !== undefined && content.type !== undefined) {

@@ -1,3 +1,4 @@
+import type { Lease } from '@ticketing/store/lease.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import { conversationFieldNames, conversationFields } from '../domain/conversation.ts';
 import type { IndexReason } from './ticket-model.ts';
@@ -14,20 +15,25 @@ export interface ConversationDocument extends Record<string, unknown> {
   unseenSince?: Date;
   /** What is needed to send it; null if it is not sent as a mail. */
   mail: MailDocument | null;
+  /** The process that sends it. */
+  lease?: Lease | null;
 }
 
 /** The sending of a message as a mail. */
 export interface MailDocument {
   /** How often it was tried. */
   attempts: number;
-  /** When it is tried next; null if it was sent or has failed. */
+  /** When it is tried next, by the clock of the database server; null if it was sent or has failed. */
   nextAttemptAt: Date | null;
-  /** Which process sends it, and until when no other may. */
-  owner: string | null;
-  expiresAt: Date | null;
+  /** The `Message-ID`s of the earlier mails of the ticket, oldest first. */
+  references: string[];
+  /** The recipients for which a mail server has accepted it. */
+  reached: string[];
   /** Why it was not sent at the last attempt. */
   lastError: string | null;
 }
+
+const conversationsName = 'conversations';
 
 /** The driver's collection of messages, without mongoose. */
 export type ConversationCollection = mongo.Collection<ConversationDocument>;
@@ -64,14 +70,15 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       publishingUntil: Date,
       unseenSince: Date,
       mail: Schema.Types.Mixed,
+      lease: Schema.Types.Mixed,
     },
-    { versionKey: false, strict: 'throw', minimize: false, collection: 'conversations' },
+    { versionKey: false, strict: 'throw', minimize: false, collection: conversationsName },
   );
   for (const { index, options } of conversationIndexes) schema.index(index, options);
   return connection.model<ConversationDocument>('Conversation', schema as unknown as Schema<ConversationDocument>);
 }
 
-/** The collection of a model. */
+/** The collection of the messages. */
 export function conversationCollection(connection: Connection): ConversationCollection {
-  return conversationModel(connection).collection as unknown as ConversationCollection;
+  return connection.collection(conversationsName) as unknown as ConversationCollection;
 }

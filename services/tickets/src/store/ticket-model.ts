@@ -61,6 +61,9 @@ export interface IndexReason {
   reason: string;
 }
 
+/** Matches documents that have an id of another system, for an index that leaves out the others. */
+export const belongsTo = (name: 'customerId' | 'contractId'): Query => ({ [name]: { $gt: '' } });
+
 /** The indexes of the tickets. The index on `_id`, which MongoDB makes itself, serves orders and filters by id. */
 export const ticketIndexes: readonly IndexReason[] = [
   { index: { createdAt: 1, _id: 1 }, reason: 'order and range of t.createdAt' },
@@ -78,6 +81,16 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { agentId: 1, _id: 1 }, reason: 'the tickets of an agent' },
   { index: { customerId: 1, _id: 1 }, reason: 'the tickets of a customer' },
   { index: { contractId: 1, _id: 1 }, reason: 'the tickets of a contract' },
+  {
+    index: { customerId: 1, createdAt: 1, _id: 1, status: 1 },
+    options: { partialFilterExpression: belongsTo('customerId') },
+    reason: 'the tickets in the history of a customer, and how many of them are open',
+  },
+  {
+    index: { contractId: 1, createdAt: 1, _id: 1, status: 1 },
+    options: { partialFilterExpression: belongsTo('contractId') },
+    reason: 'the tickets in the history of a contract, and how many of them are open',
+  },
   { index: { subchannelId: 1, _id: 1 }, reason: 'the tickets of a mailbox' },
   {
     index: { externalTicketId: 1, _id: 1 },

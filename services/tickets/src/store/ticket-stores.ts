@@ -3,6 +3,7 @@ import { type ConversationStore, conversationStore } from './conversation-store.
 import { type ErasureStore, erasureStore } from './erasure-store.ts';
 import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
 import { type ExternalMessageIdStore, externalMessageIdStore } from './external-message-id-store.ts';
+import { type HistoryStore, historyStore } from './history-store.ts';
 import { type QueueStore, queueStore } from './queue-store.ts';
 import { type ReservationStore, reservationStore } from './reservation-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
@@ -19,6 +20,7 @@ export interface TicketStores {
   externalMessageIds: ExternalMessageIdStore;
   erasures: ErasureStore;
   reservations: ReservationStore;
+  history: HistoryStore;
 }
 
 /**
@@ -37,5 +39,6 @@ export function openTicketStores(connection: Connection, onEvent: () => void, sp
     externalMessageIds: externalMessageIdStore(connection),
     erasures: erasureStore(collection),
     reservations: reservationStore(collection),
+    history: historyStore(connection, collection),
   };
 }

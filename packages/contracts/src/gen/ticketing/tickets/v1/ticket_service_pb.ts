@@ -1316,6 +1316,8 @@ export const TicketService: GenService<{
   /**
    * Returns the data that templates for the ticket are rendered with.
    *
+   * Errors: `ticket_not_found`, `too_much_at_once`.
+   *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicketVariables
    */
   getTicketVariables: {
@@ -1325,6 +1327,8 @@ export const TicketService: GenService<{
   },
   /**
    * Lists the history of the customer or contract of a ticket, newest first.
+   *
+   * Errors: `ticket_not_found`, `page_too_large`, `too_much_at_once`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicketHistory
    */
