@@ -19,13 +19,25 @@ const head = 'From: a@x.org\r\n';
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
 it('reads small mails at once, and large ones, of many lines, or with messages in them, in a worker', async () => {
-  // A worker that cannot finish in time tells which mails it gets.
-  const reader = open({ timeoutMs: 1 });
-  const isReadAtOnce = async (text: string) => !('problem' in (await reader.read('someone', bytesOf(text))));
-  expect(await isReadAtOnce(`${head}\r\n${'x'.repeat(64 * 1024 - head.length - 2)}`)).toBe(true);
-  expect(await isReadAtOnce(`${head}\r\n${'x\n'.repeat(1998)}`)).toBe(true);
-  expect(await isReadAtOnce(`${head}\r\n${'x\n'.repeat(400_000)}`)).toBe(false);
-}, 60_000);
+  let runs = 0;
+  const count = async () => {
+    runs += 1;
+    return { problem: 'elsewhere', isTooLarge: false };
+  };
+  const reader = open({}, () => ({ run: count as never, close: async () => undefined }));
+  const isReadAtOnce = async (text: string) => {
+    const before = runs;
+    await reader.read('someone', bytesOf(text));
+    return runs === before;
+  };
+  const filled = (bytes: number) => `${head}\r\n`.padEnd(bytes, 'x');
+  expect(await isReadAtOnce(filled(64 * 1024))).toBe(true);
+  expect(await isReadAtOnce(filled(64 * 1024 + 1))).toBe(false);
+  const lines = (count: number) => `${head}\r\n`.padEnd(head.length + count, '\n');
+  expect(await isReadAtOnce(lines(2000))).toBe(true);
+  expect(await isReadAtOnce(lines(2001))).toBe(false);
+  expect(await isReadAtOnce(`${head}Content-Type: Message/RFC822\r\n\r\n`)).toBe(false);
+});
 
 it('returns the same from a worker', async () => {
   const reader = open();
@@ -55,10 +67,14 @@ it('does not block other requests while it reads the largest mail', async () => 
   const part = `--b\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n${line.repeat(200_000)}`;
   const mail = bytesOf(`${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${part}${part}--b--`);
   expect(mail.length).toBeLessThan(mailLimits.bytes);
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  expect(await reader.read('someone', mail)).toMatchObject({ files: [expect.anything(), expect.anything()] });
-  delay.disable();
-  // Half of the time is usual; on a busy machine, the operating system stops this process as well.
-  expect(delay.percentile(50) / 1e6).toBeLessThan(50);
+  const longest: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    expect(await reader.read('someone', mail)).toMatchObject({ files: [expect.anything(), expect.anything()] });
+    delay.disable();
+    longest.push(delay.max / 1e6);
+  }
+  // On a busy machine, the operating system stops this process as well. Reading the mail takes 300 ms.
+  expect(Math.min(...longest)).toBeLessThan(100);
 }, 60_000);

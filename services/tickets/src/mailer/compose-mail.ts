@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
-import type { TicketTokens } from '../domain/ticket-token.ts';
+import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
 
 /** What is needed to compose a mail, besides the mail. */
@@ -35,6 +35,7 @@ export function composeMail(
       to: mailboxes(mail.to),
       cc: mailboxes(mail.cc),
       subject: tokens.mark(oneLine(mail.subject), mail.ticketId),
+      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
       ...(mail.references.length > 0 && {
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
