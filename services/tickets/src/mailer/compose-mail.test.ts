@@ -43,12 +43,7 @@ const file = {
 };
 const headerNames = (email: Email) => email.headers.map(({ key }) => key).sort();
 const usualHeaders = [
-  'content-transfer-encoding',
-  'content-type',
-  'date',
-  'from',
-  'message-id',
-  'mime-version',
+  ...['content-transfer-encoding', 'content-type', 'date', 'from', 'message-id', 'mime-version'],
   'x-ticketing-ticket',
 ];
 

@@ -35,11 +35,12 @@ export function composeMail(
       to: mailboxes(mail.to),
       cc: mailboxes(mail.cc),
       subject: tokens.mark(oneLine(mail.subject), mail.ticketId),
-      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
       ...(mail.references.length > 0 && {
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
       }),
+      // Incoming mail with this header is refused, so that no mail of this system comes back into it.
+      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({
