@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { measureAttachments } from './attachments.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
@@ -25,7 +26,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attacks
+  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attachments, attacks
   --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
@@ -73,7 +74,7 @@ function readOptions(): BenchOptions | undefined {
       seconds: { type: 'string', default: '4' },
       only: {
         type: 'string',
-        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attacks'].join(','),
+        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attachments', 'attacks'].join(','),
       },
       attack: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
@@ -107,6 +108,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
     if (options.only.includes('webhooks')) figures.push(...(await measureWebhookFlow(bench)));
+    if (options.only.includes('attachments')) figures.push(...(await measureFiles(bench)));
     const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
     if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
     process.stdout.write(`\n${printTable(figures)}\n`);
@@ -181,6 +183,14 @@ async function measureWebhookFlow(bench: Bench): Promise<Figure[]> {
   const { seconds, profiles } = bench.options;
   const system = await start(bench, { profiles });
   const figures = await measureWebhooks(system, { seconds, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
+async function measureFiles(bench: Bench): Promise<Figure[]> {
+  const { seconds, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const figures = await measureAttachments(system, { seconds, progress });
   await stopProcesses(bench);
   return figures;
 }

@@ -261,7 +261,8 @@ function streamResponder<Call>(
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
     if (isHead) {
       await parts.return?.();
-      return reply.send();
+      // Without a stream Fastify would set the length to 0.
+      return reply.send(Readable.from([]));
     }
     const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
     // Also if the client has gone before anything was read.

@@ -47,16 +47,13 @@ export async function attachFiles(
 ): Promise<AttachmentState[]> {
   requireValidInputs(inputs, pointer);
   const until = context.runtime.now() + fetchMs;
-  let left = maxMessageFileBytes;
+  // What is fetched has the room that the others leave.
+  let left = maxMessageFileBytes - sizesOf(inputs).reduce((sum, size) => sum + size, 0);
   return storeAll(context, inputs, async (input, index) => {
     const at = `${pointer}/${index}`;
     const { name = '', url } = input;
     const file = { name, inline: false };
-    if (url === undefined) {
-      const attachment = await storeBase64(context, file, input.base64 ?? '', at);
-      left -= attachment.size;
-      return attachment;
-    }
+    if (url === undefined) return storeBase64(context, file, input.base64 ?? '', at);
     const request = { url, pointer: `${at}/url`, maxBytes: left, until, signal: call.signal };
     return fetchFile(context, callerKey(call.caller), request, async (bytes) => {
       left -= bytes.length;
@@ -88,7 +85,7 @@ export async function attachBytes(
  * Assigns files to the ticket that is about to list them, itself or in one of its messages. Call it before each write that
  * lists new files: when the ticket is deleted, its files are found by it.
  *
- * Errors: attachments_expired, if one of them was removed meanwhile.
+ * Errors: concurrent_change, if one of them was removed meanwhile, for example with the ticket.
  */
 export async function claimFiles(
   { files }: Pick<Context, 'files'>,
@@ -96,7 +93,7 @@ export async function claimFiles(
   attachments: readonly AttachmentState[],
 ): Promise<void> {
   if (attachments.length === 0 || (await files.assign(keysOf(attachments), ticketId))) return;
-  throw new DomainError('aborted', 'attachments_expired', 'The attachments were stored too long ago.');
+  throw new DomainError('aborted', 'concurrent_change', 'The files were removed while the ticket was written.');
 }
 
 /**
@@ -190,10 +187,12 @@ function requireValidInputs(inputs: readonly AttachmentInput[], pointer: string)
     if ((url === undefined) === (base64 === undefined)) throw invalidAttachment(at, 'must have either url or base64');
     if (url !== undefined && name === undefined) throw invalidAttachment(`${at}/name`, 'is required with url');
   }
-  requireSizes(
-    inputs.map(({ base64 = '' }) => decodedSize(base64)),
-    pointer,
-  );
+  requireSizes(sizesOf(inputs), pointer);
+}
+
+/** The sizes of the files, as far as they are in the request. */
+function sizesOf(inputs: readonly AttachmentInput[]): number[] {
+  return inputs.map(({ base64 = '' }) => decodedSize(base64));
 }
 
 /** Refuses files of a message that are too many or too large. Units: sizes in bytes. */

@@ -9,6 +9,7 @@ import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { storeOpeningMail } from './opening-mail.ts';
 import { readSlaRules } from './sla-rules.ts';
 
 /**
@@ -55,5 +56,8 @@ export async function insertWithId(
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   await claimFiles(context, id, ticket.attachments);
   const event = createdEvent(ticket, eventHeaderOf(context, call));
-  return (await context.tickets.insert(ticket, { event, appliedRequest })) ? newStoredTicket(ticket) : undefined;
+  const conversationIds = await storeOpeningMail(context, call, ticket);
+  if (!(await context.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;
+  if (conversationIds.length > 0) context.mailer?.wake();
+  return { ...newStoredTicket(ticket), conversationIds };
 }

@@ -51,9 +51,7 @@ export async function receiveMail(context: Context, call: MailCall, arrived: Arr
 async function readMail(context: Context, arrived: ArrivedMail): Promise<IncomingMail> {
   const mail = await context.mailReader.read(arrived.sender, arrived.raw);
   if ('problem' in mail) {
-    const { problem, isTooLarge } = mail;
-    if (isTooLarge) throw new DomainError('resource_exhausted', 'mail_too_large', problem);
-    throw new DomainError('invalid_argument', 'invalid_mail', problem);
+    throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
   }
   const now = context.now();
   const { headerRules } = await context.settings();
