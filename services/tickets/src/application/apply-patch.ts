@@ -2,6 +2,7 @@ import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts'
 import type { SlaRules } from '../domain/sla.ts';
 import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
 import { type WriteOptions, writeTicket } from './write-ticket.ts';
@@ -32,15 +33,14 @@ export function applyPatch(
 ): Promise<StoredTicket> {
   const { caller, traceparent, now, includeInWorklog, sla } = request;
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
+  const input = await withCustomerFields(context, id, patch.input, author.isHuman);
   const decide = (stored: StoredTicket) => {
     request.requireVersion?.(stored.ticket.version);
-    return decidePatch(stored, patch, {
-      author,
-      now,
-      includeInWorklog,
-      sla,
-      header: eventHeader(context, caller, traceparent),
-    });
+    return decidePatch(
+      stored,
+      { ...patch, input },
+      { author, now, includeInWorklog, sla, header: eventHeader(context, caller, traceparent) },
+    );
   };
   return writeTicket(context, id, decide, options);
 }
