@@ -24,7 +24,7 @@ export interface PatchRequest {
  *
  * Errors: ticket_not_found, concurrent_change; what `requireVersion` throws.
  */
-export function applyPatch(
+export async function applyPatch(
   context: Context,
   id: number,
   patch: TicketPatch,
