@@ -263,6 +263,23 @@ describe('a new ticket', () => {
     });
   });
 
+  test('is identified by a later message too, in the same change', async () => {
+    const ticket = await post({ from: 'x@example.com', body: 'Hello' });
+    expect(ticket).toMatchObject({ customerId: null, customerLegitimation: 12 });
+    const body = {
+      content: { message: 'My contract is V-7002, customer K-1001', type: 'text' },
+      direction: 'in',
+      from: 'x@example.com',
+    };
+    expect((await tickets.request('POST', `/ticket/${ticket.id}/conversation/store`, { body })).status).toBe(201);
+    expect(await read(ticket.id)).toMatchObject({
+      customerId: 'K-1001',
+      contractId: 'V-7002',
+      customerLegitimation: 15,
+      version: 2,
+    });
+  });
+
   test('that goes out belongs to the customer with the address of its recipient', async () => {
     const ticket = await post({ direction: 'out', from: 'desk@example.com', to: ['bob@example.net'] });
     expect(ticket).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001', customerLegitimation: 20 });

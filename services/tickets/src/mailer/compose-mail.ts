@@ -39,6 +39,8 @@ export function composeMail(
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
       }),
+      // Incoming mail with this header is refused, so that no mail of this system comes back into it.
+      headers: { 'X-Ticketing-Ticket': tokens.mark('', mail.ticketId) },
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({
