@@ -400,3 +400,25 @@ describe('GET with refresh=true', () => {
     expect(await read(id, '?refresh=true')).toMatchObject({ customerLegitimation: 30, version: 2 });
   });
 });
+
+describe('GET /ticket/{id}/variables', () => {
+  const variables = async (id: number) => (await tickets.request('GET', `/ticket/${id}/variables`)).json;
+
+  test('has the customer as the ticket shows it, and the contract that the ticket names', async () => {
+    const { id } = await post({ contractId: 'v-7001' });
+    await bulk({ id, customerId: 'K-1001' });
+    const { ticket, customer, contract } = await variables(id);
+    expect(customer).toMatchObject({ id: 'K-1001', firstname: 'Ada', emailMatches: false });
+    expect(customer).toEqual(ticket.customer);
+    expect(contract).toEqual(customer.contracts[0]);
+    expect(contract).toMatchObject({ id: 'V-7001', productName: 'Strom', startDate: '2024-01-31 00:00:00' });
+  });
+
+  test('has the contract of another customer too, and null for one that the ERP system does not have', async () => {
+    const { id } = await post({});
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-8001' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: { id: 'V-8001' } });
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-9999' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: null });
+  });
+});
