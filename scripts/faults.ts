@@ -7,17 +7,21 @@ import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { disturb, type FaultCount } from '../test/faults/disturb.ts';
 import { Ledger } from '../test/faults/ledger.ts';
 import { type Load, startLoad } from '../test/faults/load.ts';
+import { type MailSide, mailVariables, startMailSide } from '../test/faults/mail-side.ts';
+import { judgeMessages, messageFindings } from '../test/faults/message-verdict.ts';
 import { type FaultOptions, readFaultOptions } from '../test/faults/options.ts';
 import { seededRandom } from '../test/faults/random.ts';
 import { observe } from '../test/faults/read-back.ts';
 import { measureRecoveries, type Recoveries } from '../test/faults/recovery.ts';
-import { lines, recoveryTable, statusLine, subscriberTable, table } from '../test/faults/report.ts';
+import { lines, messageTable, recoveryTable, statusLine, subscriberTable, table } from '../test/faults/report.ts';
 import { openServers } from '../test/faults/servers.ts';
+import { judgeStored, readMessageDocuments, type StoredMessages } from '../test/faults/stored-messages.ts';
 import { subscriberFindings } from '../test/faults/subscriber.ts';
 import { type Subscribers, startSubscribers } from '../test/faults/subscribers.ts';
 import { type System, startSystem } from '../test/faults/system.ts';
 import { findings, judge } from '../test/faults/verdict.ts';
-import { waitUntilIdle } from '../test/faults/wait-until-idle.ts';
+import { openTickets, waitUntilIdle } from '../test/faults/wait-until-idle.ts';
+import { freePort } from '../tools/dev/ports.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const print = (text: string) => void process.stdout.write(text);
@@ -41,13 +45,14 @@ async function run(options: FaultOptions): Promise<void> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-faults-'));
   mkdirSync(dataDir, { recursive: true });
   print(`seed ${options.seed}, data ${dataDir}\n`);
-  const system = await startSystem(dataDir, options.hasReplicas);
+  const mailPort = await freePort();
+  const system = await startSystem(dataDir, { hasReplicas: options.hasReplicas, variables: mailVariables(mailPort) });
   process.once('exit', () => system.kill());
   const interrupted = interruption();
   let hasPassed = false;
   try {
     hasPassed = await Promise.race([
-      injectAndJudge(options, dataDir, system, interrupted.signal),
+      injectAndJudge(options, { dataDir, mailPort }, system, interrupted.signal),
       system.failed,
       interrupted.happened,
     ]);
@@ -81,17 +86,18 @@ function interruption(): { signal: AbortSignal; happened: Promise<never> } {
  */
 async function injectAndJudge(
   options: FaultOptions,
-  dataDir: string,
+  { dataDir, mailPort }: { dataDir: string; mailPort: number },
   system: System,
   signal: AbortSignal,
 ): Promise<boolean> {
   const token = await signToken(developmentKeys(dataDir).issuerKeyFile, caller, 86_400);
   const random = seededRandom(options.seed);
   const subscribers = await startSubscribers({ system, token, dataDir, random, signal });
+  const mailSide = await startMailSide({ system, token, dataDir, port: mailPort, signal });
   try {
-    return await judgeAfterFaults({ options, system, token, subscribers, signal });
+    return await judgeAfterFaults({ options, system, token, subscribers, mailSide, signal });
   } finally {
-    await subscribers.stop();
+    await Promise.all([subscribers.stop(), mailSide.stop()]);
   }
 }
 
@@ -100,17 +106,21 @@ interface Run {
   system: System;
   token: string;
   subscribers: Subscribers;
+  mailSide: MailSide;
   signal: AbortSignal;
 }
 
-async function judgeAfterFaults({ options, system, token, subscribers, signal }: Run): Promise<boolean> {
+async function judgeAfterFaults({ options, system, token, subscribers, mailSide, signal }: Run): Promise<boolean> {
   const { url } = system;
   const { seed } = options;
   const { subchannelId } = subscribers;
   const ledger = new Ledger();
   const recoveries = measureRecoveries();
   const count: FaultCount = { kills: 0, killsOf: new Map(), freezes: 0, last: 'none' };
-  const load = startLoad({ url, token, seed, ledger, subchannelId, onAcknowledged: recoveries.acknowledged });
+  const load = startLoad({
+    ...{ url, token, seed, ledger, subchannelId, mailbox: mailSide.mailbox, mailUrl: mailSide.receiverUrl },
+    onAcknowledged: recoveries.acknowledged,
+  });
   await disturbUnderLoad(options, system, { load, ledger, recoveries, count, signal });
   await subscribers.behave();
   await waitUntilIdle(system.environment(), printLine);
@@ -118,14 +128,29 @@ async function judgeAfterFaults({ options, system, token, subscribers, signal }:
   const observed = await observe(url, token, system.environment());
   const verdict = judge(ledger, observed);
   const received = await subscribers.judge(observed.messages);
+  const stored = await readStored(system);
+  const messages = judgeMessages(ledger, { ...observed, ...stored, events: observed.messages, left: mailSide.left() });
   print(
     `\n${recoveryTable(recoveries)}\nresponses by status  ${statusLine(load.statusCounts)}\n${lines(load.unexpected)}`,
   );
   print(lines(mostFrequentLogLines(system)));
-  print(`\n${table(count, ledger, verdict)}\n${subscriberTable(received)}`);
-  const wrong = [...findings(verdict), ...received.subscribers.flatMap(subscriberFindings), ...received.wrong];
+  print(`\n${table(count, ledger, verdict)}\n${messageTable(messages, stored)}\n${subscriberTable(received)}`);
+  const wrong = [
+    ...[...findings(verdict), ...messageFindings(messages), ...stored.leftOver, ...stored.missingFiles],
+    ...[...received.subscribers.flatMap(subscriberFindings), ...received.wrong],
+  ];
   if (wrong.length > 0) print(`\n${lines(wrong.slice(0, maxPrinted))}`);
   return wrong.length === 0;
+}
+
+async function readStored(system: System): Promise<StoredMessages> {
+  const database = openTickets(system.environment());
+  try {
+    await database.opened;
+    return judgeStored(await readMessageDocuments(database.connection));
+  } finally {
+    await database.close();
+  }
 }
 
 interface RunState {

@@ -16,7 +16,7 @@ export interface Client {
 interface ClientOptions {
   /** What reports call it. */
   name: string;
-  program: 'receiver.ts' | 'feed-reader.ts';
+  program: 'receiver.ts' | 'feed-reader.ts' | 'mail-server.ts';
   args: readonly string[];
   variables: Environment;
   log: Pick<SystemLog, 'listen'>;

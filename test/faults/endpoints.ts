@@ -41,6 +41,7 @@ const plans: readonly Plan[] = [
   { name: 'all events', misbehaves: false },
   { name: 'all events, failing', misbehaves: true },
   { name: 'created, deleted', misbehaves: false, eventTypes: ['ticket.created', 'ticket.deleted'] },
+  { name: 'messages', misbehaves: false, eventTypes: ['conversation.created', 'conversation.published'] },
   { name: 'one subchannel, failing', misbehaves: true, isOfSubchannel: true },
 ];
 

@@ -1,3 +1,5 @@
+import { MessageLedger } from './message-ledger.ts';
+
 /** What an event is about: a ticket or a tag. */
 export type Subject = `ticket ${number}` | `tag ${number}`;
 
@@ -36,6 +38,7 @@ export class Ledger {
   readonly deletions = new Map<number, 'sent' | 'acknowledged'>();
   readonly bulks: SentBulk[] = [];
   readonly tagNames = new Map<number, SentNames>();
+  readonly messages = new MessageLedger();
   /** Versions that were acknowledged for two different changes. */
   readonly acknowledgedTwice: string[] = [];
   /** How many requests with a refresh flag were acknowledged. */

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpTransport } from '../../tools/import/http-transport.ts';
-import { isObject, type JsonObject, parseJson } from '../../tools/import/json.ts';
+import { isObject, type JsonObject } from '../../tools/import/json.ts';
 import type { Ledger, TicketState } from './ledger.ts';
+import { isSuccess, type LoadResponse, type LoadSender, openSender, type SenderCounts } from './load-sender.ts';
+import { type MailSender, openMailSender } from './mail-sender.ts';
+import { type Mailbox, MessageWriter } from './message-writer.ts';
 import { type Random, seededRandom } from './random.ts';
 
 /** Writers that send requests until they are stopped. */
@@ -21,62 +23,62 @@ interface LoadOptions {
   ledger: Ledger;
   /** A subchannel that some tickets get. */
   subchannelId: number;
+  /** The mailbox of the tickets of channel email. */
+  mailbox: Mailbox;
+  /** The URL of the service that takes in mails, which may change when the system is restarted. */
+  mailUrl(): URL;
   /** Called when a change is acknowledged; `sentAt` is a time of `performance.now()`. */
   onAcknowledged(sentAt: number): void;
 }
 
 const writers = 8;
-const timeoutMs = 15_000;
 /** The longest pause between two requests of a writer. */
 const pauseMs = 16;
-/** The longest pause after a request that failed. */
-const failurePauseMs = 100;
 const maxTagsOfWriter = 2;
-const maxUnexpected = 5;
 /** How many of the newest tickets are changed more often than others. */
 const hotTickets = 12;
 const statuses = ['open', 'pending', 'closed'];
 const priorities = ['low', 'medium', 'high', 'urgent'];
-const retryableStatuses = new Set([429, 502, 503, 504]);
+
+/** The probability that a request is about messages. */
+const messageProbability = 0.4;
 
 /** Starts writers that send random requests, and record the responses in the ledger. */
 export function startLoad(options: LoadOptions): Load {
-  const transport = new HttpTransport(options.url, options.token, writers, timeoutMs);
-  const shared: Shared = {
-    ...options,
-    transport,
-    statusCounts: new Map(),
-    unexpected: [],
-    tickets: [],
-    agents: { last: 1_000_000 },
-  };
+  const { url, token, onAcknowledged, mailUrl } = options;
+  const counts: SenderCounts = { statusCounts: new Map(), unexpected: [], onAcknowledged };
+  const sender = openSender({ url, token, connections: writers, counts });
+  const mails = openMailSender(mailUrl, (to) => openSender({ url: to, token, connections: writers, counts }));
+  const shared: Shared = { ...options, sender, mails, tickets: [], agents: { last: 1_000_000 } };
   let isStopping = false;
   const running = Array.from({ length: writers }, async (_, index) => {
-    const writer = new Writer(shared, index, seededRandom(options.seed + index));
-    while (!isStopping) await writer.sendAny();
+    const random = seededRandom(options.seed + index);
+    const writer = new Writer(shared, index, random);
+    const messages = new MessageWriter(shared, index, random);
+    while (!isStopping) {
+      if (shared.tickets.length >= hotTickets && random.next() < messageProbability) await messages.sendAny();
+      else await writer.sendAny();
+      await sleep(random.next() * pauseMs);
+    }
   });
   return {
-    statusCounts: shared.statusCounts,
-    unexpected: shared.unexpected,
+    ...counts,
     async stop() {
       isStopping = true;
       await Promise.all(running);
-      transport.close();
+      sender.close();
+      mails.close();
     },
   };
 }
 
 interface Shared extends LoadOptions {
-  transport: HttpTransport;
-  statusCounts: Map<number, number>;
-  unexpected: string[];
+  sender: LoadSender;
+  mails: MailSender;
   /** The tickets that are not deleted, the newest last. */
   tickets: number[];
   agents: { last: number };
 }
-
-/** Undefined if no response arrived: whether the request had an effect is unknown. */
-type LoadResponse = { status: number; body: JsonObject; sentAt: number } | undefined;
 
 class Writer {
   readonly #shared: Shared;
@@ -102,7 +104,6 @@ class Writer {
     else if (chance < 0.96) await this.#deleteTicket();
     else if (chance < 0.98) await this.#createTag();
     else await this.#renameTag();
-    await sleep(this.#random.next() * pauseMs);
   }
 
   async #createTicket(): Promise<void> {
@@ -220,37 +221,9 @@ class Writer {
     return `${this.#name} tag ${this.#names}`;
   }
 
-  async #send(method: string, path: string, content?: unknown): Promise<LoadResponse> {
-    const { transport, statusCounts } = this.#shared;
-    const sentAt = performance.now();
-    const body = content === undefined ? {} : { body: JSON.stringify(content) };
-    const response = await transport.send({ method, path, ...body, wantsBody: true }).catch(() => undefined);
-    const status = response?.status ?? 0;
-    statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
-    if (response === undefined || retryableStatuses.has(status)) {
-      await sleep(this.#random.next() * failurePauseMs);
-      if (response === undefined) return undefined;
-    }
-    const parsed = parseJson(response.text);
-    const read = { status, body: isObject(parsed) ? parsed : {}, sentAt };
-    if (isSuccess(read)) this.#shared.onAcknowledged(sentAt);
-    else this.#noteUnexpected(`${method} ${path.replaceAll(/\d+/g, '…')}`, read);
-    return read;
+  #send(method: string, path: string, content?: unknown): Promise<LoadResponse> {
+    return this.#shared.sender.send(this.#random, method, path, content);
   }
-
-  /**
-   * Notes a response that no fault explains. 404, 409 and 412 are expected: another writer deleted or changed the
-   * ticket first.
-   */
-  #noteUnexpected(request: string, { status, body }: NonNullable<LoadResponse>): void {
-    const { unexpected } = this.#shared;
-    if (retryableStatuses.has(status) || [404, 409, 412].includes(status) || unexpected.length >= maxUnexpected) return;
-    unexpected.push(`${request}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
-  }
-}
-
-function isSuccess(response: LoadResponse): boolean {
-  return response !== undefined && response.status >= 200 && response.status < 300;
 }
 
 /** Whether the response says that nothing was changed. */

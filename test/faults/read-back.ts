@@ -15,17 +15,27 @@ import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
 import { stateOf } from './load.ts';
+import { findMarker } from './message-ledger.ts';
+import type { MessageCounts, ShownMessage } from './message-verdict.ts';
 import { ticketEventOf } from './subscriber.ts';
 import type { Observed, ReadMessage, ShownRow, ShownTicket } from './verdict.ts';
 
 const pageOfTickets = 500;
 const pageOfRows = 1000;
 const pageOfTags = 1000;
+const pageOfMessages = 1000;
 const pollMs = 200;
 const timeoutMs = 60_000;
 
-/** Reads all events, tickets, tags and rows of an idle system. Errors: throws on any response that is not 200. */
-export async function observe(url: URL, token: string, environment: Environment): Promise<Observed> {
+/** All that was read from the system at the end. */
+export interface ObservedSystem extends Observed {
+  /** The messages of the tickets that are shown, and their counts in the rows, by ticket. */
+  shown: ReadonlyMap<number, readonly ShownMessage[]>;
+  countsOfRows: ReadonlyMap<number, MessageCounts>;
+}
+
+/** Reads all events, tickets, messages, tags and rows of an idle system. Errors: throws on any response that is not 200. */
+export async function observe(url: URL, token: string, environment: Environment): Promise<ObservedSystem> {
   const transport = new HttpTransport(url, token, 1, timeoutMs);
   const get = async (method: string, path: string, content?: object): Promise<unknown> => {
     const body = content ? { body: JSON.stringify(content) } : {};
@@ -35,7 +45,12 @@ export async function observe(url: URL, token: string, environment: Environment)
   };
   try {
     const messages = await readMessages(environment);
-    return { messages, tickets: await readTickets(get), tags: await readTags(get), rows: await readRows(get) };
+    const tickets = await readTickets(get);
+    const shown = new Map<number, ShownMessage[]>();
+    for (const { id } of tickets) shown.set(id, await readConversations(get, id));
+    const rows = await readRows(get);
+    const countsOfRows = new Map(rows.map(({ row, counts }) => [row.id, counts]));
+    return { messages, tickets, shown, tags: await readTags(get), rows: rows.map(({ row }) => row), countsOfRows };
   } finally {
     transport.close();
   }
@@ -110,19 +125,52 @@ function shownTicket(response: JsonObject): ShownTicket[] {
   return state ? [{ ...state, tagNames: tags.map(({ name }) => String(name)).join(', ') }] : [];
 }
 
+async function readConversations(get: Get, ticketId: number): Promise<ShownMessage[]> {
+  const messages: ShownMessage[] = [];
+  for (;;) {
+    const query = `limit=${pageOfMessages}&offset=${messages.length}`;
+    const page = await get('GET', `/ticket/${ticketId}/conversation?${query}`);
+    messages.push(...objectsIn(page, 'conversations').map(shownMessage));
+    if (!isObject(page) || messages.length >= Number(page.total)) return messages;
+  }
+}
+
+function shownMessage(conversation: JsonObject): ShownMessage {
+  const { id, ticketId, body, direction, isDraft, deliveryStatus, externalConversationId } = conversation;
+  return {
+    id: Number(id),
+    ticketId: Number(ticketId),
+    marker: findMarker(String(body)),
+    direction: String(direction),
+    isDraft: isDraft === true,
+    deliveryStatus: String(deliveryStatus),
+    externalId: typeof externalConversationId === 'string' ? externalConversationId : undefined,
+    files: objectsIn(conversation, 'attachments').length,
+  };
+}
+
 async function readTags(get: Get): Promise<Map<number, string>> {
   const response = await get('GET', `/tag?limit=${pageOfTags}`);
   return new Map(objectsIn(response, 'tags').map(({ id, name }) => [Number(id), String(name)]));
 }
 
-async function readRows(get: Get): Promise<ShownRow[]> {
-  const rows: ShownRow[] = [];
+interface ReadRow {
+  row: ShownRow;
+  counts: MessageCounts;
+}
+
+async function readRows(get: Get): Promise<ReadRow[]> {
+  const rows: ReadRow[] = [];
   for (;;) {
     const query = `format=json&orderByField=id&orderByDirection=asc&limit=${pageOfRows}&offset=${rows.length}`;
     const page = objectsIn({ rows: await get('GET', `/export/reporting_tickets?${query}`) }, 'rows');
-    rows.push(...page.map(shownRow));
+    rows.push(...page.map((row) => ({ row: shownRow(row), counts: countsOf(row) })));
     if (page.length < pageOfRows) return rows;
   }
+}
+
+function countsOf({ incomingMessages, outgoingMessages, internalMessages }: JsonObject): MessageCounts {
+  return { in: Number(incomingMessages), out: Number(outgoingMessages), internal: Number(internalMessages) };
 }
 
 function shownRow({ id, status, priority, allTags, rawData }: JsonObject): ShownRow {

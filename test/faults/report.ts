@@ -1,12 +1,13 @@
 import type { FaultCount } from './disturb.ts';
 import type { Ledger } from './ledger.ts';
+import type { MessageVerdict } from './message-verdict.ts';
 import type { Recoveries } from './recovery.ts';
+import type { StoredMessages } from './stored-messages.ts';
 import type { SubscribersVerdict } from './subscribers.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The table that is printed at the end of a run. */
 export function table(count: FaultCount, { acknowledged, refreshes }: Ledger, verdict: Verdict): string {
-  const mustBeEmpty = (found: readonly string[]) => `${found.length}${found.length > 0 ? '  must be 0' : ''}`;
   const kills = [...count.killsOf].sort(([left], [right]) => left.localeCompare(right));
   const rows: [string, string | number][] = [
     ['kills', `${count.kills}  (${kills.map(([name, times]) => `${name} ${times}`).join(', ')})`],
@@ -23,6 +24,30 @@ export function table(count: FaultCount, { acknowledged, refreshes }: Ledger, ve
     ['rows that differ', mustBeEmpty(verdict.rowsThatDiffer)],
     ['deleted, but seen again', mustBeEmpty(verdict.revivedAfterDeletion)],
   ];
+  return columns(rows);
+}
+
+/** The table of messages, mails and files. */
+export function messageTable(verdict: MessageVerdict, { leftOver, missingFiles }: StoredMessages): string {
+  return columns([
+    ['messages acknowledged', verdict.acknowledged],
+    ['messages listed', verdict.listed],
+    ['mails sent', `${verdict.sent}  (${verdict.sentAgain} came again)`],
+    ['messages lost', mustBeEmpty(verdict.lost)],
+    ['messages unexpected', mustBeEmpty(verdict.unexpected)],
+    ['mails that differ', mustBeEmpty(verdict.wrongMails)],
+    ['counts that differ', mustBeEmpty(verdict.countsThatDiffer)],
+    ['message events that differ', mustBeEmpty(verdict.wrongEvents)],
+    ['left over', mustBeEmpty(leftOver)],
+    ['files missing', mustBeEmpty(missingFiles)],
+  ]);
+}
+
+function mustBeEmpty(found: readonly string[]): string {
+  return `${found.length}${found.length > 0 ? '  must be 0' : ''}`;
+}
+
+function columns(rows: readonly (readonly [name: string, value: string | number])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return lines(rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`));
 }

@@ -8,6 +8,7 @@ const event = (ticketId: number, version: number, more: Partial<TicketEvent> = {
   type: 'ticket.updated',
   cause: 'request',
   subchannelId: undefined,
+  conversationId: undefined,
   ...more,
 });
 const published = [event(1, 1), event(2, 1), event(1, 2), event(1, 3, { cause: 'refresh' }), event(1, 4)];

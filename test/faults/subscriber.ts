@@ -8,6 +8,7 @@ export interface TicketEvent {
   type: string;
   cause: string;
   subchannelId: number | undefined;
+  conversationId: number | undefined;
 }
 
 /** A receiver of webhooks or a reader of the feed: what it must receive, and what it has recorded. */
@@ -70,10 +71,11 @@ export function subscriberFindings({ lost, outOfOrder, unexpected }: SubscriberV
 /** Reads an event from its JSON; undefined if it is none. */
 export function ticketEventOf(json: unknown): TicketEvent | undefined {
   if (!isObject(json)) return undefined;
-  const { eventId, ticketId, version, type, cause, subchannelId } = json;
+  const { eventId, ticketId, version, type, cause, subchannelId, conversationId } = json;
   if (typeof eventId !== 'string' || typeof ticketId !== 'number' || typeof version !== 'number') return undefined;
-  const subchannel = typeof subchannelId === 'number' ? subchannelId : undefined;
-  return { id: eventId, ticketId, version, type: String(type), cause: String(cause), subchannelId: subchannel };
+  const event = { id: eventId, ticketId, version, type: String(type), cause: String(cause) };
+  const idOf = (given: unknown) => (typeof given === 'number' ? given : undefined);
+  return { ...event, subchannelId: idOf(subchannelId), conversationId: idOf(conversationId) };
 }
 
 function describe({ id, ticketId, version, type, cause }: TicketEvent): string {
@@ -81,5 +83,10 @@ function describe({ id, ticketId, version, type, cause }: TicketEvent): string {
 }
 
 function isSame(left: TicketEvent, right: TicketEvent | undefined): boolean {
-  return right !== undefined && describe(left) === describe(right) && left.subchannelId === right.subchannelId;
+  return (
+    right !== undefined &&
+    describe(left) === describe(right) &&
+    left.subchannelId === right.subchannelId &&
+    left.conversationId === right.conversationId
+  );
 }

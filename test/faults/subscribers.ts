@@ -59,7 +59,7 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
   const subchannel = await caller.request('POST', '/settings/subchannel', { channel: 'chat', name: 'faults' });
   const subchannelId = Number(subchannel.id);
   const endpoints = await startEndpoints({ caller, dataDir, variables: marks, log }, subchannelId);
-  await untilTicketsTake(caller, subchannelId);
+  await untilTicketsTake(caller, 'chat', subchannelId);
   const readers = ['pages', 'stream'].map((kind) => startReader(options, kind));
   const operator = openOperator(caller);
   const behave = startMisbehaviour({ endpoints, operator, random, log });
@@ -103,12 +103,12 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
   };
 }
 
-/** Waits until tickets can have a subchannel. */
-async function untilTicketsTake(caller: Caller, subchannelId: number): Promise<void> {
+/** Waits until tickets of a channel can have a subchannel. */
+export async function untilTicketsTake(caller: Caller, channel: string, subchannelId: number): Promise<void> {
   const deadline = Date.now() + subchannelDeadlineMs;
   for (;;) {
     try {
-      await caller.request('POST', '/ticket', { channel: 'chat', subchannelId });
+      await caller.request('POST', '/ticket', { channel, subchannelId });
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;

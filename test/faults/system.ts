@@ -48,7 +48,10 @@ const pollMs = 100;
 const storeEndNoticedMs = 1_000;
 
 /** Starts the system on a data folder, and restarts it on the same port whenever it ends. */
-export async function startSystem(dataDir: string, hasReplicas: boolean): Promise<System> {
+export async function startSystem(
+  dataDir: string,
+  { hasReplicas, variables }: { hasReplicas: boolean; variables: Environment },
+): Promise<System> {
   const mark = randomUUID();
   const log = openLog(join(dataDir, 'faults.log'));
   const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
@@ -66,7 +69,7 @@ export async function startSystem(dataDir: string, hasReplicas: boolean): Promis
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C in a terminal must reach only this process, which stops the system in order.
       detached: true,
-      env: { ...process.env, ...systemVariables(mark), ...marks },
+      env: { ...process.env, ...systemVariables(mark), ...variables, ...marks },
     });
     log.listen(child);
     return child;

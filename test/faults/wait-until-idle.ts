@@ -10,9 +10,17 @@ const deadlineMs = 180_000;
 /** The load sets `dueBy` at most 4 s ahead, so after this time all such tickets are due. */
 const reopeningMs = 6_000;
 
+/** The changes of documents after which their sweepers need not wait for the times that a writer might need. */
+const timesToPass = [
+  { collection: 'conversations', field: 'unseenSince' },
+  { collection: 'externalMessageIds', field: 'unseenSince' },
+  { collection: 'fileRecords', field: 'checkAt' },
+] as const;
+
 /**
  * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, events are
- * sent and handled, and deleted tickets are erased by all services.
+ * sent and handled, mails have left, deleted tickets are erased by all services, and what no ticket has is swept. The
+ * times until a mail is tried again, and until something is swept, are ended early.
  *
  * Errors: throws if that takes more than three minutes, or if there are dead letters.
  */
@@ -43,6 +51,8 @@ async function drain(environment: Environment, print: Print): Promise<void> {
       () => count(database, 'bulks', { state: { $ne: 'applied' } }),
       print,
     );
+    await sweep(database, print);
+    await sendMails(database, print);
     await operateAll({ name: 'drain' }, print, environment);
     const isNotErased = { notErasedBy: { $exists: true } };
     await waitForNone('deleted tickets are not erased yet', () => count(database, 'tickets', isNotErased), print);
@@ -53,12 +63,42 @@ async function drain(environment: Environment, print: Print): Promise<void> {
   if (left > 0) throw new Error(`${left} events are dead letters.`);
 }
 
+/** Lets the times pass after which a message, a claimed id or a file is swept if no ticket has it. */
+async function sweep(database: Database, print: Print): Promise<void> {
+  const isWaiting = ({ field }: { field: string }) => ({ [field]: { $exists: true } });
+  for (const one of timesToPass) {
+    const passed = { $set: { [one.field]: new Date(0) } };
+    await database.connection.collection(one.collection).updateMany(isWaiting(one), passed);
+  }
+  for (const one of timesToPass) {
+    await waitForNone(
+      `${one.collection} are not swept yet`,
+      () => count(database, one.collection, isWaiting(one)),
+      print,
+    );
+  }
+}
+
+/** Has all mails tried again that were deferred, until none is left. */
+async function sendMails(database: Database, print: Print): Promise<void> {
+  const isQueued = { deliveryStatus: 'queued', 'mail.nextAttemptAt': { $gt: new Date(0) } };
+  const isDueNow = { $set: { 'mail.nextAttemptAt': new Date(0) } };
+  await waitForNone(
+    'mails have not left yet',
+    async () => {
+      await database.connection.collection('conversations').updateMany(isQueued, isDueNow);
+      return count(database, 'conversations', { deliveryStatus: 'queued' });
+    },
+    print,
+  );
+}
+
 function count({ connection }: Database, collection: string, query: object): Promise<number> {
   return connection.collection(collection).countDocuments(query);
 }
 
-/** Opens the store of the tickets service, which records unfinished bulks and erasures. */
-function openTickets(environment: Environment): Database {
+/** Opens the store of the tickets service, which records unfinished bulks, erasures, mails, and what is to be swept. */
+export function openTickets(environment: Environment): Database {
   const { store } = sharedConfig(serviceNamed('tickets'), environment);
   if (!store) throw new Error('The tickets service has no store.');
   return openDatabase(store.mongodbUri, store.database, () => undefined);

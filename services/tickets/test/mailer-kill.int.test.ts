@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { type SmtpReceiver, startSmtpReceiver } from './smtp-receiver.ts';
 
 /** Where a mail is when its mailer is killed. */
 const places = ['claimed', 'being transferred', 'received', 'accepted'] as const;

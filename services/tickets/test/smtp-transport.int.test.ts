@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import tls from 'node:tls';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
+import { type Behaviour, reply, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ComposedMail } from '../src/mailer/mail-transport.ts';
 import { type SmtpConfig, smtpTransport } from '../src/mailer/smtp-transport.ts';
-import { type Behaviour, reply, startSmtpReceiver } from './smtp-receiver.ts';
 
 const text = 'Message-ID: <1@shop.example>\r\nSubject: x\r\n\r\n.\r\n..two dots\r\nbody\r\n';
 const bothTo = ['a@example.com', 'b@example.com'];

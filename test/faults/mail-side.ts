@@ -1,0 +1,64 @@
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { variableOf } from '@ticketing/system/services.ts';
+import { openCaller } from './caller.ts';
+import { startClient } from './clients.ts';
+import { recordFileOf } from './endpoints.ts';
+import type { LeftMail } from './message-verdict.ts';
+import type { Mailbox } from './message-writer.ts';
+import { readRecords } from './record-file.ts';
+import { untilTicketsTake } from './subscribers.ts';
+import type { System } from './system.ts';
+
+/** The mail server to which the system of a run sends its mails, and the mailbox from which it sends them. */
+export interface MailSide {
+  mailbox: Mailbox;
+  /** Where the system takes in mails. */
+  receiverUrl(): URL;
+  /** The mails that the server has accepted. */
+  left(): LeftMail[];
+  stop(): Promise<void>;
+}
+
+interface MailSideOptions {
+  system: System;
+  token: string;
+  dataDir: string;
+  port: number;
+  signal: AbortSignal;
+}
+
+/** The service that sends and takes in mails. */
+const service = 'tickets';
+
+/** The variables by which the system sends its mails to a port of this machine. */
+export function mailVariables(port: number): Environment {
+  return { [variableOf(service, 'SMTP_URL')]: `smtp://127.0.0.1:${port}` };
+}
+
+/** Starts the mail server, which is killed and frozen like other clients, and creates the mailbox. */
+export async function startMailSide({ system, token, dataDir, port, signal }: MailSideOptions): Promise<MailSide> {
+  const file = recordFileOf(dataDir, 'mails');
+  const server = startClient({
+    name: 'mail server',
+    program: 'mail-server.ts',
+    args: [String(port), file],
+    variables: system.marks,
+    log: system.log,
+  });
+  const caller = openCaller(system.url, token, signal);
+  const address = 'support@faults.example';
+  const subchannel = { channel: 'email', name: 'faults mail', interface: 'smtp', data: { address } };
+  const subchannelId = Number((await caller.request('POST', '/settings/subchannel', subchannel)).id);
+  await untilTicketsTake(caller, 'email', subchannelId);
+  caller.close();
+  return {
+    mailbox: { subchannelId, address },
+    receiverUrl: () => new URL(`http://127.0.0.1:${system.environment()[variableOf(service, 'HTTP_PORT')]}`),
+    left: () =>
+      readRecords(file).map(({ messageId, marker }) => ({
+        messageId: String(messageId),
+        marker: typeof marker === 'string' ? marker : undefined,
+      })),
+    stop: () => server.stop(),
+  };
+}
