@@ -40,10 +40,9 @@ const collection = (name: string) => tickets.database.collection<{ _id: number |
 
 /** Runs all scheduled tasks as another process would, after the time that a message may be unseen and its files unlisted. */
 async function finishLater(): Promise<void> {
-  await collection('conversations').updateMany(
-    { unseenSince: { $exists: true } },
-    { $set: { unseenSince: new Date(0) } },
-  );
+  for (const name of ['conversations', 'externalMessageIds']) {
+    await collection(name).updateMany({ unseenSince: { $exists: true } }, { $set: { unseenSince: new Date(0) } });
+  }
   for (const { run } of scheduledTasks(newProcess(tickets, database, 2))) await run();
 }
 
@@ -137,6 +136,35 @@ test('a draft whose publishing dies between any two writes is a draft or publish
     return hasDied;
   });
   expect(seen).toEqual(new Set([true, false]));
+});
+
+test('a draft whose publishing died leaves no external id, once it is published again or deleted', async () => {
+  await crashAtEachWrite(async (nth, when) => {
+    const ticketId = await post();
+    const drafts = [];
+    for (let count = 0; count < 2; count++) {
+      const request = create(ReplyToTicketRequestSchema, { ticketId, content, isDraft: true });
+      drafts.push((await replyToTicket(newProcess(tickets, database), call, request)).id);
+    }
+    const [published = 0, deleted = 0] = drafts;
+    const publish = (conversationId: number) => {
+      const fields = { isDraft: false, updateMask: { paths: ['is_draft'] } };
+      const request = create(UpdateConversationRequestSchema, { ticketId, conversationId, ...fields });
+      return updateConversation(newProcess(tickets, database), call, request);
+    };
+    const hasDied = await crashAtWrite(nth, when, () => publish(published));
+    await crashAtWrite(nth, when, () => publish(deleted));
+    await collection('conversations').updateMany({ ticketId }, { $set: { publishingUntil: new Date(0) } });
+    await publish(published);
+    const request = create(DeleteConversationRequestSchema, { ticketId, conversationId: deleted });
+    await deleteConversation(newProcess(tickets, database), call, request).catch(() => undefined);
+    await finishLater();
+    const { conversations, externalIds } = await requireConsistent(ticketId, `${when} write ${nth}`);
+    expect(externalIds.map(({ _id }) => _id).sort(), `${when} write ${nth}`).toEqual(
+      conversations.map((one: { externalConversationId: string }) => one.externalConversationId).sort(),
+    );
+    return hasDied;
+  });
 });
 
 test.each([

@@ -416,3 +416,40 @@ test.each(['a new ticket', 'an answer'])(
     expect(steps).toBeGreaterThanOrEqual(4);
   },
 );
+
+test('a mail whose process dies, and which is never received again, leaves nothing but its ticket', async () => {
+  const claims = () => tickets.database.collection<{ _id: string }>('externalMessageIds');
+  const seen = new Set<boolean>();
+  await crashAtEachWrite(async (nth, when) => {
+    const id = newId();
+    const before = await ticketCount();
+    const hasDied = await crashAtWrite(nth, when, () => receiveMail(processNow(), call, request({ id })));
+    const isCreated = (await ticketCount()) > before;
+    seen.add(isCreated);
+    const later = { ...newProcess(tickets, database, 2), settings };
+    // The scheduler lets ten minutes pass first, in which the mail may be received again.
+    for (const { run } of scheduledTasks(later)) await run();
+    const isUnseen = { _id: id, unseenSince: { $exists: true } };
+    const claimed = await claims().countDocuments({ _id: id });
+    expect(await claims().countDocuments(isUnseen), `${when} write ${nth}`).toBe(claimed);
+    await claims().updateOne(isUnseen, { $set: { unseenSince: new Date(0) } });
+    for (const { run } of scheduledTasks(later)) await run();
+    expect(await claims().countDocuments({ _id: id }), `${when} write ${nth}`).toBe(isCreated ? 1 : 0);
+    expect(await claims().countDocuments(isUnseen)).toBe(0);
+    expect((await receive({ id })).outcome).toBe(isCreated ? 'ALREADY_KNOWN' : 'TICKET_CREATED');
+    return hasDied;
+  });
+  expect(seen).toEqual(new Set([true, false]));
+});
+
+test('a mail that is received while its id is swept becomes a ticket, and is known afterwards', async () => {
+  const claims = tickets.database.collection<{ _id: string }>('externalMessageIds');
+  for (let round = 0; round < 10; round++) {
+    const id = newId();
+    await crashAtWrite(1, 'after', () => receiveMail(processNow(), call, request({ id })));
+    await claims.updateOne({ _id: id }, { $set: { unseenSince: new Date(0) } });
+    const [received] = await Promise.all([receive({ id }), ...scheduledTasks(processNow()).map(({ run }) => run())]);
+    expect(received?.outcome).toBe('TICKET_CREATED');
+    expect(await receive({ id })).toEqual({ ...received, outcome: 'ALREADY_KNOWN' });
+  }
+});

@@ -166,7 +166,11 @@ async function insertMessage(context: Context, conversation: ConversationState):
     const isKnown = await isPartOfTicket(context, claimed);
     // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
     // the same id, so that it is added once.
-    if (isKnown || claimed.ticketId === ticketId) {
+    const isContinued =
+      !isKnown &&
+      claimed.ticketId === ticketId &&
+      (await context.externalMessageIds.renew(externalConversationId, claimed));
+    if (isKnown || isContinued) {
       if (isInserted) await context.conversations.remove(id);
       if (isKnown) return { known: claimed };
       return insertMessage(context, { ...conversation, id: claimed.conversationId });

@@ -40,8 +40,15 @@ async function insertOnce(
     ticketId: await context.ticketIds.next(),
     conversationId: await context.conversationIds.next(),
   });
-  let claimed = await context.externalMessageIds.claim(externalId, await newIds());
+  let proposed = await newIds();
+  let claimed = await context.externalMessageIds.claim(externalId, proposed);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    // One that another process has claimed might be swept before the ticket is inserted.
+    const isOwn = claimed.ticketId === proposed.ticketId;
+    if (!isOwn && !(await context.externalMessageIds.renew(externalId, claimed))) {
+      claimed = await context.externalMessageIds.claim(externalId, proposed);
+      continue;
+    }
     const { ticketId, conversationId } = claimed;
     const inserted = await insertWithId(
       context,
@@ -53,9 +60,9 @@ async function insertOnce(
     if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
     if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
     // The ticket was deleted, or the mail was to become a message of it, by a process that has died.
-    const next = await newIds();
-    const isReplaced = await context.externalMessageIds.replace(externalId, claimed, next);
-    claimed = isReplaced ? next : await context.externalMessageIds.claim(externalId, next);
+    proposed = await newIds();
+    const isReplaced = await context.externalMessageIds.replace(externalId, claimed, proposed);
+    claimed = isReplaced ? proposed : await context.externalMessageIds.claim(externalId, proposed);
   }
   throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
 }

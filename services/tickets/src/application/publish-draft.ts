@@ -47,6 +47,8 @@ export async function publishDraft(
   const { id, ticketId, externalConversationId } = message;
   const mail = await mailOf(context, message);
   if (!(await context.conversations.update(stored, { set, mail, publishingForMs }))) return false;
+  // A process that died while it published the draft has claimed another one.
+  await context.externalMessageIds.freeMessage(id);
   if (externalConversationId !== null) {
     await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   }

@@ -4,7 +4,7 @@ import { finishErasure } from './finish-erasure.ts';
 import { cleanUpDeletedTags } from './remove-deleted-tags.ts';
 import { reopenDueTickets } from './reopen-due-tickets.ts';
 import { sweepFiles } from './sweep-files.ts';
-import { sweepUnseenMessages } from './sweep-unseen-messages.ts';
+import { sweepUnseenMessageIds, sweepUnseenMessages } from './sweep-unseen-messages.ts';
 
 const batchSize = 100;
 
@@ -18,6 +18,7 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
+    { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
     { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },

@@ -40,6 +40,7 @@ export async function deleteConversation(
       return decideDeletedNote(ticket, stored.conversation, { now: context.now(), header });
     });
   }
+  await context.externalMessageIds.freeMessage(conversationId);
   await context.conversations.remove(conversationId);
   await removeFiles(context, attachments);
   return { $typeName: 'ticketing.tickets.v1.DeleteConversationResponse', success: true };

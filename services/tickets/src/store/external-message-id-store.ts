@@ -1,4 +1,5 @@
 import { batchedInsert } from '@ticketing/store/batched-insert.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
@@ -8,13 +9,26 @@ export interface MessageReference {
   conversationId: number;
 }
 
+/** An external id that was claimed for a message, and since when it may be that no ticket has that message. */
+export interface UnseenMessageId extends MessageReference {
+  externalId: string;
+  unseenSince: Date;
+}
+
 /**
  * The ids of messages in other systems, for example the `Message-ID` of mails that were received or sent. Each belongs to
- * one message. Errors of every operation: store_unavailable.
+ * one message, and is unseen until it was found that a ticket has that message.
+ *
+ * Errors of every operation: store_unavailable.
  */
 export interface ExternalMessageIdStore {
   /** Returns the message that has the external id. If none has it, the proposed one gets it. */
   claim(externalId: string, proposed: MessageReference): Promise<MessageReference>;
+  /**
+   * Has an external id count as claimed now, if it still belongs to this message. Returns false if it does not: it may have
+   * been swept.
+   */
+  renew(externalId: string, claimed: MessageReference): Promise<boolean>;
   /** Gives an external id to another message, if it still belongs to `from`. */
   replace(externalId: string, from: MessageReference, to: MessageReference): Promise<boolean>;
   /** Finds the messages that have some of these external ids, in the order of the ids. */
@@ -25,32 +39,44 @@ export interface ExternalMessageIdStore {
   freeMessage(conversationId: number): Promise<void>;
   /** Frees the external ids of the messages of a ticket. */
   free(ticketId: number): Promise<void>;
+  /** The external ids that have been unseen for some time, the oldest first. Units: ms. */
+  unseenFor(ms: number, limit: number): Promise<UnseenMessageId[]>;
+  /** Records that tickets have the messages of these external ids. */
+  setSeen(externalIds: readonly string[]): Promise<void>;
+  /** Frees an external id, unless it was claimed or renewed since it was read. */
+  freeUnseen(unseen: UnseenMessageId): Promise<void>;
 }
 
 interface ExternalMessageIdDocument extends MessageReference {
   /** The external id. */
   _id: string;
+  /** Absent once its message was found in its ticket. */
+  unseenSince?: Date;
 }
 
 /** Opens the external ids of messages on a connection. */
 export function externalMessageIdStore(connection: Connection): ExternalMessageIdStore {
   const externalIds = externalMessageIdModel(connection);
   const insert = batchedInsert(externalIds.collection);
+  const now = () => new Date(serverTime(connection));
+  const change = (externalId: string, from: MessageReference, to: MessageReference) =>
+    storeCall(async () => {
+      const set = { $set: { ...referenceOf(to), unseenSince: now() } };
+      const { matchedCount } = await externalIds.updateOne({ _id: externalId, ...referenceOf(from) }, set);
+      return matchedCount === 1;
+    });
   return {
     claim: (externalId, proposed) =>
       storeCall(async () => {
         for (;;) {
-          if (await insert({ _id: externalId, ...proposed })) return proposed;
+          if (await insert({ _id: externalId, ...proposed, unseenSince: now() })) return proposed;
           const claimed = await externalIds.findById(externalId).lean();
           if (claimed) return referenceOf(claimed);
           // A deletion has freed it between the two operations.
         }
       }),
-    replace: (externalId, from, to) =>
-      storeCall(async () => {
-        const { matchedCount } = await externalIds.updateOne({ _id: externalId, ...from }, { $set: to });
-        return matchedCount === 1;
-      }),
+    renew: (externalId, claimed) => change(externalId, claimed, claimed),
+    replace: change,
     find: (ids) =>
       storeCall(async () => {
         const found = await externalIds.find({ _id: { $in: [...ids] } }).lean();
@@ -68,20 +94,38 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
     async free(ticketId) {
       await storeCall(() => externalIds.deleteMany({ ticketId }));
     },
+    unseenFor: (ms, limit) =>
+      storeCall(async () => {
+        const before = new Date(serverTime(connection) - ms);
+        const unseen = { unseenSince: { $lt: before } };
+        const found = await externalIds.find(unseen).sort({ unseenSince: 1 }).limit(limit).lean();
+        return found.map((one) => ({
+          ...referenceOf(one),
+          externalId: one._id,
+          unseenSince: one.unseenSince ?? before,
+        }));
+      }),
+    async setSeen(ids) {
+      await storeCall(() => externalIds.updateMany({ _id: { $in: [...ids] } }, { $unset: { unseenSince: 1 } }));
+    },
+    async freeUnseen({ externalId, unseenSince }) {
+      await storeCall(() => externalIds.deleteOne({ _id: externalId, unseenSince }));
+    },
   };
 }
 
-function referenceOf({ ticketId, conversationId }: ExternalMessageIdDocument): MessageReference {
+function referenceOf({ ticketId, conversationId }: MessageReference): MessageReference {
   return { ticketId, conversationId };
 }
 
 /** The model of the external ids of messages on a connection. */
 export function externalMessageIdModel(connection: Connection): Model<ExternalMessageIdDocument> {
   const schema = new Schema<ExternalMessageIdDocument>(
-    { _id: String, ticketId: Number, conversationId: Number },
+    { _id: String, ticketId: Number, conversationId: Number, unseenSince: Date },
     { versionKey: false, collection: 'externalMessageIds' },
   );
   schema.index({ ticketId: 1, conversationId: 1 });
   schema.index({ conversationId: 1 });
+  schema.index({ unseenSince: 1 }, { partialFilterExpression: { unseenSince: { $exists: true } } });
   return connection.model<ExternalMessageIdDocument>('ExternalMessageId', schema);
 }
