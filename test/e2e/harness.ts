@@ -36,6 +36,8 @@ export interface SystemOptions {
   limits?: Partial<ServerLimits>;
   /** Variables of every service, without their prefix. */
   variables?: Readonly<Record<string, string>>;
+  /** Further variables of some services, without their prefix, by the name of the service. An empty one is not set. */
+  serviceVariables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** For TLS between all services. */
   certificates?: DevelopmentCertificates;
 }
@@ -60,8 +62,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       certificates: options.certificates,
     });
     Object.assign(environment, variables);
-    for (const [key, value] of Object.entries(options.variables ?? {}))
-      variables[variableOf(service.name, key)] = value;
+    const further = { ...options.variables, ...options.serviceVariables?.[service.name] };
+    for (const [key, value] of Object.entries(further)) variables[variableOf(service.name, key)] = value;
     await service.setUp(variables);
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
