@@ -73,7 +73,6 @@ export class MessageWriter {
   async #write(kind: MessageKind, more: JsonObject): Promise<void> {
     const message = this.#newMessage(kind, this.#someTicket());
     const files = this.#files(message);
-    // A ticket of another channel may have no customer whom a mail could reach.
     const body = { content: contentOf(message), ...more, ...files };
     const response = await this.#send('POST', `/ticket/${message.ticketId}/conversation/reply`, body);
     this.#acknowledge(message, response);
@@ -90,7 +89,9 @@ export class MessageWriter {
     const direction = this.#random.pick(['in', 'out', 'internal']);
     const hasId = this.#random.next() < 0.7;
     const external = hasId ? { externalConversationId: `<${message.marker}@stored.example>` } : {};
-    const body = { content: contentOf(message), direction, from: customer, ...external, ...this.#files(message) };
+    // The next reply goes to whom the latest message went.
+    const people = { from: customer, to: [customer] };
+    const body = { content: contentOf(message), direction, ...people, ...external, ...this.#files(message) };
     const path = `/ticket/${message.ticketId}/conversation/store`;
     const response = await this.#repeat(hasId, () => this.#send('POST', path, body));
     this.#acknowledge(message, response);
