@@ -1,0 +1,1 @@
+import './message-model.int.test.ts';
