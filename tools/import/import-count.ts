@@ -3,6 +3,8 @@ export interface ImportCount {
   created: number;
   alreadyThere: number;
   rejected: number;
+  /** How many rows have an answer that the system has now, whenever it was stored. */
+  answers: number;
   tagsCreated: number;
   startedMs: number;
   /** The fraction of the file, or of the rows up to `--limit`, that is done: 0 to 1. */
@@ -17,6 +19,7 @@ export function newCount(startedMs: number): ImportCount {
     created: 0,
     alreadyThere: 0,
     rejected: 0,
+    answers: 0,
     tagsCreated: 0,
     startedMs,
     doneFraction: 0,
@@ -53,6 +56,7 @@ export function summaryOf(count: ImportCount, nowMs: number): string {
     ['created', String(count.created)],
     ['already there', String(count.alreadyThere)],
     ['rejected', String(count.rejected)],
+    ['answers', String(count.answers)],
     ['tags created', String(count.tagsCreated)],
     ['seconds', seconds.toFixed(1)],
     ['tickets/s', (count.created / seconds).toFixed(1)],

@@ -8,19 +8,10 @@ import { planMapping } from './map-row.ts';
 import type { ImportOptions } from './options.ts';
 import { withProgress } from './progress.ts';
 import { RejectFile } from './rejects.ts';
+import type { CommandContext } from './run-command.ts';
 import { InterruptedError } from './stop-error.ts';
 import { TagDirectory } from './tag-directory.ts';
 import { TicketImport } from './ticket-import.ts';
-
-/** What `importFile` needs of the process that runs it. */
-interface ImportContext {
-  print: (text: string) => void;
-  isTerminal: boolean;
-  /** The folder of the reject file if the folder of the imported file is not writable. */
-  folder: string;
-  /** Aborted when the user asks to stop. */
-  signal: AbortSignal;
-}
 
 /**
  * Imports a CSV file.
@@ -28,7 +19,7 @@ interface ImportContext {
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
  * Errors: StopError.
  */
-export async function importFile(options: ImportOptions, context: ImportContext): Promise<number> {
+export async function importFile(options: ImportOptions, context: CommandContext): Promise<number> {
   const { print } = context;
   const startedMs = Date.now();
   const { id, sizeBytes } = await digestFile(options.file);

@@ -315,6 +315,22 @@ test('the list has pages', async () => {
   expect((await list(id, '?offset=4')).conversations).toEqual([]);
 });
 
+test.each([
+  ['with an enabled mailbox', { subchannelId: 1 }, 'queued'],
+  ['without a mailbox', {}, 'none'],
+  ['without recipients', { subchannelId: 1, to: [], cc: [] }, 'none'],
+  ['of a chat', { subchannelId: 1, channel: 'chat' }, 'none'],
+])('the first message of an outgoing ticket %s: %s', async (_, body, deliveryStatus) => {
+  const out = { direction: 'out', from: undefined, fromName: undefined, to: ['kim@example.com'], cc: [] };
+  const { id } = await post({ ...out, ...body });
+  const { conversations, total } = await list(id);
+  expect(total).toBe(1);
+  expect(conversations[0]).toMatchObject({ direction: 'out', deliveryStatus, body: 'The meter is broken.', agentId });
+  if (deliveryStatus === 'queued') expect(conversations[0]).toMatchObject({ from: 'support@example.org' });
+  expect(await tickets.documentOf(id)).toMatchObject({ outgoingMessages: 1, openingMessageId: conversations[0].id });
+  expect((await tickets.request('GET', path(id, conversations[0].id))).json).toEqual(conversations[0]);
+});
+
 test('a message of another ticket, of none, and of a deleted one is not found', async () => {
   const first = await post();
   const second = await post();

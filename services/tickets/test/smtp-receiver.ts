@@ -30,11 +30,18 @@ export function reply(responseCode: number, message: string): Error {
 export interface Behaviour extends SMTPServerOptions {
   /** Called with a mail before it is accepted; what it throws is the response. */
   accept?(mail: ReceivedMail): void | Promise<void>;
+  /** Called when the server is responding that it has accepted a mail. */
+  onAccepted?(): void | Promise<void>;
   port?: number;
 }
 
 /** Starts a mail server, which the test must close. */
-export async function startSmtpReceiver({ accept, port = 0, ...options }: Behaviour = {}): Promise<SmtpReceiver> {
+export async function startSmtpReceiver({
+  accept,
+  onAccepted,
+  port = 0,
+  ...options
+}: Behaviour = {}): Promise<SmtpReceiver> {
   const mails: ReceivedMail[] = [];
   const sockets: Socket[] = [];
   const server = new SMTPServer({
@@ -43,7 +50,10 @@ export async function startSmtpReceiver({ accept, port = 0, ...options }: Behavi
     allowInsecureAuth: true,
     closeTimeout: 100,
     onData(stream, session, done) {
-      receive(stream, session.envelope).then(() => done(), done);
+      receive(stream, session.envelope).then(() => {
+        done();
+        return onAccepted?.();
+      }, done);
     },
     ...options,
   });

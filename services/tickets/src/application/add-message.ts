@@ -1,4 +1,5 @@
 import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import {
@@ -10,13 +11,14 @@ import {
 } from '../domain/conversation.ts';
 import { decideAddedMessage } from '../domain/message-decision.ts';
 import { referencesAmong } from '../domain/outgoing-mail.ts';
-import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { identifyByMessage } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
 /** Who adds a message, and in which request. */
@@ -58,21 +60,21 @@ export async function addMessage(
   message: NewMessage,
   options: MessageOptions = {},
 ): Promise<AddedMessage> {
-  const proposed = { ticketId, conversationId: await newConversationId(context, call) };
   const externalId = message.externalConversationId ?? null;
-  const claimed: ClaimedId = externalId === null ? proposed : await claimExternalId(context, externalId, proposed);
-  if (claimed.isKnown) {
-    return { ticketId: claimed.ticketId, conversationId: claimed.conversationId, isInserted: false };
-  }
-  const conversation = await newConversation(context, call, message, { ticketId, id: claimed.conversationId });
-  await claimFiles(context, ticketId, conversation.attachments);
-  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
+  const known = externalId === null ? undefined : await findKnown(context, externalId);
+  if (known) return { ...known, isInserted: false };
+  const id = await newConversationId(context, call);
+  const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
+  if ('known' in claimed) return { ...claimed.known, isInserted: false };
+  const { conversation, isInserted } = claimed;
+  const identified = await identifyBy(context, conversation);
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
     requireRoom(stored);
     const header = eventHeaderOf(context, call);
-    return decideAddedMessage(stored.ticket, conversation, { ...options, now: context.now(), header });
+    const input = { ...options.input, ...identified(stored.ticket) };
+    return decideAddedMessage(stored.ticket, conversation, { ...options, input, now: context.now(), header });
   };
   try {
     await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
@@ -146,22 +148,55 @@ async function newConversation(
   return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
 }
 
-/** Who has an external id: a message that is part of its ticket, or the one that is to be added. */
-interface ClaimedId extends MessageReference {
-  isKnown?: boolean;
-}
+/** A message that is stored and has its external id, or the one that is known by that id. */
+type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
 
-async function claimExternalId(context: Context, externalId: string, proposed: MessageReference): Promise<ClaimedId> {
+/**
+ * Stores a message, and then claims its external id: what a process that dies leaves behind is found by the message.
+ */
+async function insertMessage(context: Context, conversation: ConversationState): Promise<Claimed> {
+  const { id, ticketId, attachments, externalConversationId } = conversation;
+  await claimFiles(context, ticketId, attachments);
+  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
+  if (externalConversationId === null) return { conversation, isInserted };
+  const proposed = { ticketId, conversationId: id };
   for (;;) {
-    const claimed = await context.externalMessageIds.claim(externalId, proposed);
-    if (claimed.conversationId === proposed.conversationId) return proposed;
-    if (await isPartOfTicket(context, claimed)) return { ...claimed, isKnown: true };
+    const claimed = await context.externalMessageIds.claim(externalConversationId, proposed);
+    if (claimed.conversationId === id) return { conversation, isInserted };
+    const isKnown = await isPartOfTicket(context, claimed);
     // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
     // the same id, so that it is added once.
-    if (claimed.ticketId === proposed.ticketId) return claimed;
-    if (await context.externalMessageIds.replace(externalId, claimed, proposed)) return proposed;
+    if (isKnown || claimed.ticketId === ticketId) {
+      if (isInserted) await context.conversations.remove(id);
+      if (isKnown) return { known: claimed };
+      return insertMessage(context, { ...conversation, id: claimed.conversationId });
+    }
+    if (await context.externalMessageIds.replace(externalConversationId, claimed, proposed)) {
+      return { conversation, isInserted };
+    }
   }
 }
+
+async function findKnown(context: Context, externalId: string): Promise<MessageReference | undefined> {
+  const [claimed] = await context.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+}
+
+/**
+ * Identifies the customer of a ticket by an incoming message. Returns a function of the ticket as it is when the message is
+ * added; what was found does not apply if its customer was changed meanwhile.
+ */
+async function identifyBy(
+  context: Context,
+  { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
+): Promise<(ticket: TicketState) => TicketInput> {
+  const before = direction === Direction.IN ? (await context.tickets.find(ticketId))?.ticket : undefined;
+  if (!before) return () => ({});
+  const { input } = await identifyByMessage(context, before, { direction, from, fromName, to, subject, text });
+  return (ticket) => (customerFields.every((name) => ticket[name] === before[name]) ? input : {});
+}
+
+const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
 /** Whether a message is part of its ticket. */
 export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {

@@ -30,8 +30,8 @@ export function recipientViolations(
   recipients: GivenRecipients,
   { isSent }: { isSent: boolean },
 ): Violation[] {
-  const violations = addressViolations({ channel, direction: Direction.OUT, from: undefined, ...recipients });
   const { to, cc, bcc } = recipients;
+  const violations = addressViolations({ channel, direction: Direction.OUT, from: undefined, to, cc, bcc });
   if (isSent && channel === Channel.EMAIL && to.length + cc.length + bcc.length === 0) {
     violations.push({ pointer: '#/to', code: 'no_recipient', detail: 'A mail needs a recipient.' });
   }

@@ -200,7 +200,7 @@ it('asks to try again if the mails in flight are too large, and goes on', async 
 it.each([
   [new DomainError('unavailable', 'store_unavailable', 'away'), '451'],
   [new DomainError('invalid_argument', 'invalid_mail', 'no sender'), '554'],
-  [new DomainError('resource_exhausted', 'mail_too_large', 'large'), '552'],
+  [new DomainError('invalid_argument', 'mail_too_large', 'large'), '552'],
   [new DomainError('failed_precondition', 'mail_loop', 'loop'), '554'],
   [new Error('a bug'), '451'],
 ])('replies to the error %s with %s', async (error, code) => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type ComposedMail, failedForAll, type MailTransport } from './mail-transport.ts';
+import { failedForAll, type MailTransport } from './mail-transport.ts';
 
 /**
  * Puts mails as `.eml` files into a folder. The name of a file is made of the `Message-ID`, so that a mail that is sent
@@ -15,7 +16,8 @@ export function folderTransport(folder: string): MailTransport {
       const unfinished = `${file}.part`;
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await write(mail, unfinished, signal);
+        // Flushed, so that the mail is on the disk before it counts as sent.
+        await pipeline(mail.open(), createWriteStream(unfinished, { mode: 0o600, flush: true }), { signal });
         await rename(unfinished, file);
         return { accepted: [...mail.envelope.to], deferred: [], refused: [], error: null };
       } catch (error) {
@@ -26,16 +28,6 @@ export function folderTransport(folder: string): MailTransport {
     },
     close: async () => undefined,
   };
-}
-
-async function write(mail: ComposedMail, path: string, signal: AbortSignal): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await pipeline(mail.open(), file.createWriteStream({ autoClose: false }), { signal });
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** The name of the file of a mail. One whose `Message-ID` has characters that not every file system takes is hashed. */
