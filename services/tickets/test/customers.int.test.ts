@@ -263,6 +263,23 @@ describe('a new ticket', () => {
     });
   });
 
+  test('is identified by a later message too, in the same change', async () => {
+    const ticket = await post({ from: 'x@example.com', body: 'Hello' });
+    expect(ticket).toMatchObject({ customerId: null, customerLegitimation: 12 });
+    const body = {
+      content: { message: 'My contract is V-7002, customer K-1001', type: 'text' },
+      direction: 'in',
+      from: 'x@example.com',
+    };
+    expect((await tickets.request('POST', `/ticket/${ticket.id}/conversation/store`, { body })).status).toBe(201);
+    expect(await read(ticket.id)).toMatchObject({
+      customerId: 'K-1001',
+      contractId: 'V-7002',
+      customerLegitimation: 15,
+      version: 2,
+    });
+  });
+
   test('that goes out belongs to the customer with the address of its recipient', async () => {
     const ticket = await post({ direction: 'out', from: 'desk@example.com', to: ['bob@example.net'] });
     expect(ticket).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001', customerLegitimation: 20 });
@@ -381,5 +398,27 @@ describe('GET with refresh=true', () => {
     const { id } = await post({ channel: 'chat' });
     await patch(id, { contractId: 'V-7001' }, {});
     expect(await read(id, '?refresh=true')).toMatchObject({ customerLegitimation: 30, version: 2 });
+  });
+});
+
+describe('GET /ticket/{id}/variables', () => {
+  const variables = async (id: number) => (await tickets.request('GET', `/ticket/${id}/variables`)).json;
+
+  test('has the customer as the ticket shows it, and the contract that the ticket names', async () => {
+    const { id } = await post({ contractId: 'v-7001' });
+    await bulk({ id, customerId: 'K-1001' });
+    const { ticket, customer, contract } = await variables(id);
+    expect(customer).toMatchObject({ id: 'K-1001', firstname: 'Ada', emailMatches: false });
+    expect(customer).toEqual(ticket.customer);
+    expect(contract).toEqual(customer.contracts[0]);
+    expect(contract).toMatchObject({ id: 'V-7001', productName: 'Strom', startDate: '2024-01-31 00:00:00' });
+  });
+
+  test('has the contract of another customer too, and null for one that the ERP system does not have', async () => {
+    const { id } = await post({});
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-8001' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: { id: 'V-8001' } });
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-9999' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: null });
   });
 });
