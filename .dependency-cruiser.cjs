@@ -69,7 +69,7 @@ module.exports = {
       to: {
         path: [
           '^node:',
-          '^services/[^/]+/src/(rpc|application|store|events)/',
+          '^services/[^/]+/src/(rpc|application|store|events|erp)/',
           '^services/[^/]+/src/[^/]+$',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
           '^packages/(service-kit|store|events|sandbox|embedded-mongo)/',

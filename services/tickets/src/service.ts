@@ -14,10 +14,9 @@ import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
 import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
+import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
-import { readReceiverConfig } from './mail/receiver-config.ts';
 import { startReceiver } from './mail/start-receiver.ts';
-import { readMailConfig } from './mailer/mail-config.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
@@ -33,6 +32,7 @@ import { getTicket } from './rpc/get-ticket.ts';
 import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
 import { getTicketVariables } from './rpc/get-ticket-variables.ts';
+import { importCustomers } from './rpc/import-customers.ts';
 import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
@@ -40,6 +40,7 @@ import { receiveMail } from './rpc/receive-mail.ts';
 import { recordHistoryEntry } from './rpc/record-history-entry.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
+import { searchCustomers } from './rpc/search-customers.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
 import { storeConversation } from './rpc/store-conversation.ts';
 import { updateConversation } from './rpc/update-conversation.ts';
@@ -52,7 +53,7 @@ import { setUpStore } from './store/set-up-store.ts';
 /** The tickets service. */
 export const service = composeService({
   name: 'tickets',
-  readConfig: (from) => ({ ...readMailConfig(from), receiver: readReceiverConfig(from) }),
+  readConfig: readTicketsConfig,
   readSettings,
   setUpStore,
   compose(kit) {
@@ -104,7 +105,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       resendConversation,
     }),
     implement(AttachmentService, context, { getAttachment, deleteAttachment }),
-    implement(CustomerService, context, {}),
+    implement(CustomerService, context, { searchCustomers, importCustomers }),
     implement(MailService, context, { receiveMail }),
     implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {

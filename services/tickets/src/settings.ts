@@ -1,7 +1,7 @@
 import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import { type BusinessTime, businessTime } from './domain/business-time.ts';
 import { type HeaderRules, readHeaderRules } from './domain/programmatic.ts';
@@ -23,6 +23,11 @@ export interface TicketSettings {
   mailFrom: string | null;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
+  /** Where customers and contracts are read. */
+  erpAdapter: 'embedded' | 'http';
+  erpBaseUrl: string | null;
+  /** That of the configuration, which rises with each change, also of a secret. */
+  version: number;
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([
@@ -53,6 +58,9 @@ export function readSettings(configuration: Configuration): TicketSettings {
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     mailFrom: settings?.mailFrom ?? null,
     businessTime: businessTimeOf(settings?.businessHours),
+    erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
+    erpBaseUrl: settings?.erpBaseUrl ?? null,
+    version: configuration.version,
   };
 }
 

@@ -1,4 +1,5 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
@@ -10,6 +11,7 @@ import { openPageBudget } from '@ticketing/store/page-budget.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import type { Context } from '../src/application/context.ts';
 import { openContext } from '../src/application/open-context.ts';
+import { readTicketsConfig } from '../src/config.ts';
 import { defaultSettings } from '../src/settings.ts';
 import type { TicketsHarness } from './harness.ts';
 
@@ -24,11 +26,15 @@ export function newProcess(
 ): Context {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
   return openContext({
-    config: { signingKeyFile: identity.keys.signingKeyFile('tickets') },
+    config: {
+      signingKeyFile: identity.keys.signingKeyFile('tickets'),
+      ...readTicketsConfig(new ConfigReader({}, { service: 'tickets', services: [] })),
+    },
     database,
     idempotency: openIdempotencyStore(database.connection),
     pages: openPageBudget(),
     settings: async () => defaultSettings,
+    openClient: () => () => unused(),
     outbound: outboundGuard({ allow: [], requireHttps: true }),
     log: createLogger('tickets', 'silent'),
     // Its worker ends with the process of the tests.
@@ -36,6 +42,10 @@ export function newProcess(
     wakeRelay,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
   });
+}
+
+function unused(): never {
+  throw new Error('No test of another process calls another system.');
 }
 
 /** A call for handlers that a test calls in such a context. */

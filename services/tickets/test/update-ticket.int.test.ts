@@ -163,7 +163,9 @@ describe('the worklog', () => {
     const { worklog, manualWorkEntries } = await tickets.documentOf(id);
     expect(manualWorkEntries).toBe(counts ? 1 : 0);
     expect(worklog).toEqual(
-      counts ? [{ profileId: 31, at: expect.any(Date), fields: ['priority', 'contractId'] }] : [],
+      counts
+        ? [{ profileId: 31, at: expect.any(Date), fields: ['priority', 'contractId', 'customerLegitimation'] }]
+        : [],
     );
   });
 

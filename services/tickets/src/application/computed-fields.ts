@@ -1,9 +1,14 @@
+import type {
+  Customer as CustomerMessage,
+  CustomerSummary,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
 import { activeWithinSeconds } from '../domain/active-customer.ts';
 import { shownAttachments } from '../domain/attachment.ts';
+import { legitimationMessage } from '../domain/legitimation.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import { interfaceOf, type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
@@ -21,6 +26,8 @@ export interface RenderContext {
   tree: TagTree;
   profiles: ReadonlyMap<number, Profile>;
   subchannels: Subchannels;
+  /** The customer of a ticket, in the form of the message. */
+  customerOf(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
   now: number;
 }
 
@@ -31,9 +38,8 @@ export interface RenderContext {
 export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext, body?: string) {
   const { tree, profiles, now } = context;
   const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, profiles);
-  const recipients = replyRecipients(ticket);
+  const recipients = replyRecipients(ticket, { email: ticket.customerEmail });
   const workedOnByIds = workingIds(workedOn, now);
-  const hasWeakLegitimation = ticket.customerLegitimation >= 10 && ticket.customerLegitimation <= 19;
   return {
     ccEmails: recipients?.cc ?? [],
     bccEmails: recipients?.bcc ?? [],
@@ -43,7 +49,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     body,
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
     interface: interfaceOf(ticket, context.subchannels),
-    customer: undefined,
+    customer: context.customerOf(ticket),
     attachments: attachmentMessages(ticket.id, shownAttachments(ticket.attachments)),
     template: undefined,
     tags: tagMessages(ticket.tagIds, tree),
@@ -51,7 +57,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     tagIds: ticket.tagIds.filter(tree.get),
     intents: [],
     rawData: context.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
-    customerLegitimationMessage: hasWeakLegitimation ? (ticket.customerLegitimationMessage ?? undefined) : undefined,
+    customerLegitimationMessage: legitimationMessage(ticket.customerLegitimation),
     lastResponseAuthor:
       ticket.lastResponseAuthorId === null ? undefined : agentMessage(ticket.lastResponseAuthorId, profiles),
     agent,

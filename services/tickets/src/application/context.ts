@@ -11,14 +11,18 @@ import type { IdSequence } from '@ticketing/store/id-sequence.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { ErpConfig } from '../config.ts';
 import type { TicketTokens } from '../domain/ticket-token.ts';
+import type { EmbeddedErp } from '../erp/embedded-erp.ts';
 import type { MailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
+import type { ErpAnswerStore } from '../store/erp-answer-store.ts';
 import type { FileStore } from '../store/file-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
+import type { CustomerDirectory } from './customer-directory.ts';
 import type { TextWork } from './text-work.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
@@ -26,6 +30,10 @@ export interface Context extends TicketStores {
   tags: TagStore;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
+  customers: CustomerDirectory;
+  embeddedErp: EmbeddedErp;
+  erpAnswers: ErpAnswerStore;
+  erpConfig: ErpConfig;
   bulkStore: BulkStore;
   idempotency: IdempotencyStore;
   pages: PageBudget;

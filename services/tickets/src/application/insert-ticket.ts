@@ -9,6 +9,7 @@ import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { identify, openingMessage } from './legitimate.ts';
 import { storeOpeningMail } from './opening-mail.ts';
 import { readSlaRules } from './sla-rules.ts';
 
@@ -46,13 +47,15 @@ export async function insertWithId(
   const hasBody = (input.body ?? null) !== null;
   const openingId = hasBody ? (openingMessageId ?? (await context.conversationIds.next())) : undefined;
   const ids = { id, ...(openingId === undefined ? {} : { openingMessageId: openingId }) };
-  const ticket = newTicket(withHeaderRule(input, headerRules), {
+  const given = newTicket(withHeaderRule(input, headerRules), {
     ...ids,
     now: context.now(),
     creator,
     lastAgentRouting,
     sla,
   });
+  const identified = await identify(context, given, openingMessage(given), { mode: 'cached' });
+  const ticket = { ...given, ...identified.input };
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   await claimFiles(context, id, ticket.attachments);
   const event = createdEvent(ticket, eventHeaderOf(context, call));

@@ -1,3 +1,4 @@
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
@@ -7,31 +8,38 @@ import { cursorCodecOf } from '@ticketing/store/cursor.ts';
 import { derivedKey } from '@ticketing/store/derived-key.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
+import type { TicketsConfig } from '../config.ts';
 import { ticketTokens } from '../domain/ticket-token.ts';
+import { embeddedErp } from '../erp/embedded-erp.ts';
+import { openErp } from '../erp/open-erp.ts';
 import { openMailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
+import { customerStore } from '../store/customer-store.ts';
+import { erpAnswerStore } from '../store/erp-answer-store.ts';
 import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
+import { openCustomerDirectory } from './customer-directory.ts';
 import { fetchedBytesBudget } from './fetch-file.ts';
 import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
 export interface ContextParts
   extends Pick<
-    Kit<unknown, TicketSettings>,
-    'idempotency' | 'log' | 'onClose' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
+    Kit<TicketsConfig, TicketSettings>,
+    'idempotency' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
   > {
-  config: Pick<Kit<unknown, TicketSettings>['config'], 'signingKeyFile'>;
-  database: Pick<Kit<unknown, TicketSettings>['database'], 'connection'>;
+  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp'>;
+  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection'>;
   runtime: Runtime;
 }
 
 const searchesPerCaller = 8;
+const secretsTimeoutMs = 2_000;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext(parts: ContextParts): Context {
@@ -47,6 +55,7 @@ export function openContext(parts: ContextParts): Context {
     tags: tagStore(connection, wakeRelay, runtime),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
+    ...openCustomers(parts),
     bulkStore: bulkStore(connection),
     files: fileStore(connection),
     fileBytes: fetchedBytesBudget(),
@@ -70,4 +79,15 @@ export function openContext(parts: ContextParts): Context {
     newEventId: () => timeOrderedId('evt', runtime),
   };
   return { ...context, bulks: openBulks(context) };
+}
+
+/** The parts of a context that concern customers. */
+function openCustomers(parts: ContextParts): Pick<Context, 'customers' | 'embeddedErp' | 'erpAnswers' | 'erpConfig'> {
+  const { config, database, log, outbound, runtime, settings } = parts;
+  const embedded = embeddedErp(customerStore(database.connection));
+  const answers = erpAnswerStore(database.connection);
+  const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
+  const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
+  const customers = openCustomerDirectory({ erp, answers, runtime, log, ...config.erp });
+  return { customers, embeddedErp: embedded, erpAnswers: answers, erpConfig: config.erp };
 }

@@ -20,8 +20,13 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
+    { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
+}
+
+async function trimErpAnswers({ erpAnswers, erpConfig, runtime }: Context): Promise<void> {
+  await erpAnswers.trim(new Date(runtime.now()), erpConfig.maxAnswers);
 }
 
 /** Finishes the erasure of tickets whose deletion was interrupted. */

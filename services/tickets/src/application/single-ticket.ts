@@ -3,6 +3,8 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
+import type { AnswerOptions } from './customer-directory.ts';
+import { readCustomer } from './read-customer.ts';
 import { fullTicket, type RenderOptions } from './ticket-message.ts';
 
 type Options = Pick<RenderOptions, 'withRawData' | 'tree'>;
@@ -16,10 +18,13 @@ export async function ticketThatWasRead(
   context: Context,
   call: Call,
   stored: StoredTicket,
-  options: Options,
+  options: Options & { erp?: Pick<AnswerOptions, 'mode' | 'deadline'> },
 ): Promise<Ticket> {
+  const customer = readCustomer(context, stored.ticket, options.erp);
+  // It may fail before it is awaited.
+  customer.catch(() => undefined);
   await takeBytes(context, call, stored, options);
-  return fullTicket(context, stored, { ...options, caller: call.caller });
+  return fullTicket(context, stored, { ...options, caller: call.caller, customer });
 }
 
 /**
@@ -35,7 +40,11 @@ export async function ticketThatWasWritten(
   await takeBytes(context, call, stored, options).catch((error: unknown) => {
     call.log.warn({ err: error }, 'a large response to a write is not counted');
   });
-  return fullTicket(context, stored, { ...options, caller: call.caller, isAfterWrite: true });
+  const customer = readCustomer(context, stored.ticket).catch((error: unknown) => {
+    call.log.warn({ err: error }, 'a response to a write is without its customer');
+    return undefined;
+  });
+  return fullTicket(context, stored, { ...options, caller: call.caller, customer, isAfterWrite: true });
 }
 
 function takeBytes(context: Context, call: Call, { ticket }: StoredTicket, { withRawData }: Options): Promise<void> {

@@ -1,4 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf';
+import type {
+  Customer as CustomerMessage,
+  CustomerSummary,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import {
   type Ticket,
   TicketSchema,
@@ -7,11 +11,14 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
+import { type Customer, customerCopyOf } from '../domain/customer.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
+import type { Answer } from './customer-directory.ts';
+import { customerMessage, customerSummary } from './customer-message.ts';
 import { shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** The options for rendering tickets as messages. */
@@ -31,29 +38,24 @@ export interface RenderOptions {
 }
 
 /**
- * Makes the messages of tickets in full form.
+ * Makes the message of a ticket in full form, with its customer if that was read.
  *
- * Errors: sandbox_busy, sandbox_crashed, if texts of long bodies have to be made again.
- */
-export async function fullTickets(
-  context: Context,
-  stored: readonly StoredTicket[],
-  options: RenderOptions,
-): Promise<Ticket[]> {
-  const current = await Promise.all(stored.map((one) => withCurrentTexts(context, one, options)));
-  const bodies = await Promise.all(current.map(({ ticket }) => shownBody(ticket)));
-  return render(context, current, options, (one, renderContext, index) =>
-    renderFull(one, renderContext, bodies[index]),
-  );
-}
-
-/**
- * Makes the message of a ticket in full form.
- *
+ * Errors: sandbox_busy, sandbox_crashed, if texts of a long body have to be made again; those of the read.
  * Source: docs/reference/api.md, Forms of a ticket; docs/reference/api.md, Ticket fields.
  */
-export async function fullTicket(context: Context, stored: StoredTicket, options: RenderOptions): Promise<Ticket> {
-  const [ticket] = await fullTickets(context, [stored], options);
+export async function fullTicket(
+  context: Context,
+  stored: StoredTicket,
+  options: RenderOptions & { customer?: Promise<Answer<Customer>> },
+): Promise<Ticket> {
+  const current = await withCurrentTexts(context, stored, options);
+  const [body, customer] = await Promise.all([shownBody(current.ticket), options.customer]);
+  const shown =
+    customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...customerCopyOf(customer) } };
+  const customerOf: CustomerOf = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);
+  const [ticket] = await render(context, [shown], options, customerOf, (one, renderContext) =>
+    renderFull(one, renderContext, body),
+  );
   if (!ticket) throw new Error('there is no message for the ticket');
   return ticket;
 }
@@ -64,30 +66,41 @@ export function compactTickets(
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<TicketSummary[]> {
-  return render(context, stored, options, (one, renderContext) => renderCompact(one, renderContext));
+  return render(context, stored, options, customerSummary, (one, renderContext) => renderCompact(one, renderContext));
 }
+
+/** Makes the message of a ticket's customer. */
+type CustomerOf = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
 
 async function render<Message>(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
-  renderOne: (stored: StoredTicket, context: RenderContext, index: number) => Message,
+  customerOf: CustomerOf,
+  renderOne: (stored: StoredTicket, context: RenderContext) => Message,
 ): Promise<Message[]> {
   const now = context.now();
   const isKnown = (id: number) => options.tree.get(id) !== undefined;
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const { subchannels } = await context.settings();
-  const renderContext = { ...options, tree, profiles, subchannels, now };
-  const make = (one: StoredTicket, index: number) => renderOne(one, renderContext, index);
+  const renderContext: RenderContext = {
+    ...options,
+    tree,
+    profiles,
+    subchannels,
+    customerOf: (ticket) => customerOf(ticket, tree),
+    now,
+  };
+  const make = (one: StoredTicket) => renderOne(one, renderContext);
   return options.isLarge ? madeWhenRead(stored, make) : stored.map(make);
 }
 
 /** A list whose items are made from those of another list each time they are read. */
-function madeWhenRead<Item, Made>(items: readonly Item[], make: (item: Item, index: number) => Made): Made[] {
+function madeWhenRead<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] {
   const made: Made[] = [];
   for (const [index, item] of items.entries()) {
-    Object.defineProperty(made, index, { enumerable: true, get: () => make(item, index) });
+    Object.defineProperty(made, index, { enumerable: true, get: () => make(item) });
   }
   return made;
 }
@@ -99,6 +112,7 @@ const computedExample = computedFields(newStoredTicket({ ...initialTicket, id: 0
   tree: tagTree([]),
   profiles: new Map(),
   subchannels: undefined,
+  customerOf: () => undefined,
   now: 0,
 });
 const renderFull = compileRenderer<Ticket>(TicketSchema);

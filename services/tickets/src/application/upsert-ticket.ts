@@ -1,4 +1,5 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type AttachmentState, maxTicketFiles } from '../domain/attachment.ts';
 import { withStricterTargets } from '../domain/sla.ts';
@@ -6,6 +7,7 @@ import { decideFields } from '../domain/ticket-decision.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
+import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { ticketIsFull } from './file-errors.ts';
@@ -62,9 +64,10 @@ async function updateExisting(
   const { attachments = [] } = input;
   await claimFiles(context, ticketId, attachments);
   const sla = await readSlaRules(context, input.tagIds !== undefined);
+  const fields = await withCustomerFields(context, ticketId, input, isHuman(call.caller));
   const decide = ({ ticket }: StoredTicket) => {
     const added = attachments.length === 0 ? {} : { attachments: withFiles(ticket, attachments) };
-    const withTargets = withStricterTargets(ticket, { ...input, ...added }, sla);
+    const withTargets = withStricterTargets(ticket, { ...fields, ...added }, sla);
     return decideFields(ticket, withTargets, now, eventHeaderOf(context, call));
   };
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {

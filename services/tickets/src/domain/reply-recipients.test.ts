@@ -22,3 +22,28 @@ test.each([Direction.OUT, Direction.INTERNAL])(
 test('a system ticket has no reply', () => {
   expect(replyRecipients({ ...ticket, channel: Channel.SYSTEM, direction: Direction.IN })).toBeNull();
 });
+
+const customer = { email: 'ada@example.org' };
+
+test.each([
+  [Channel.PHONE, '+49 30 1', 'ada@example.org'],
+  [Channel.PHONE, null, 'ada@example.org'],
+  [Channel.LETTER, 'Ada, Musterstr. 1', 'ada@example.org'],
+  [Channel.WALK_IN, null, 'ada@example.org'],
+  [Channel.PORTAL, null, 'ada@example.org'],
+  [Channel.PORTAL, 'kim@example.org', 'kim@example.org'],
+  [Channel.EMAIL, 'kim@example.org', 'kim@example.org'],
+  [Channel.CHAT, 'kim', 'kim'],
+])('on channel %i a sender "%s" is replied to at %s', (channel, from, to) => {
+  expect(replyRecipients({ ...ticket, channel, from, direction: Direction.IN }, customer)?.to).toEqual([to]);
+});
+
+test.each([null, 'not an address'])('a customer with the address "%s" is not a recipient', (email) => {
+  const letter = { ...ticket, channel: Channel.LETTER, from: null, direction: Direction.IN };
+  expect(replyRecipients(letter, { email })?.to).toEqual([]);
+});
+
+test('an outgoing ticket is not sent to the customer instead', () => {
+  const call = { ...ticket, channel: Channel.PHONE, direction: Direction.OUT };
+  expect(replyRecipients(call, customer)?.to).toEqual(['desk']);
+});

@@ -1,4 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { isEmailAddress } from './addresses.ts';
 
 /** Who should get a reply. */
 export interface Recipients {
@@ -22,15 +23,31 @@ export interface AddressedTicket extends AddressedMessage {
   latestMessage?: AddressedMessage | null;
 }
 
+/** What the recommendation depends on of the ticket's customer, as it was last read. */
+export interface ReachableCustomer {
+  email: string | null;
+}
+
+/** On these channels a customer has written or called without an address that a reply could be sent to. */
+const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTER, Channel.PORTAL, Channel.WALK_IN];
+
 /**
  * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, else
- * its recipients again. System tickets have no reply, so the result is null.
+ * its recipients again. A sender without an e-mail address on a channel without addresses gets the reply at the e-mail
+ * address of the customer. System tickets have no reply, so the result is null.
  *
  * Source: docs/reference/api.md, Ticket fields.
  */
-export function replyRecipients(ticket: AddressedTicket): Recipients | null {
+export function replyRecipients(ticket: AddressedTicket, customer?: ReachableCustomer): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;
   const { direction, from, to, cc, bcc } = ticket.latestMessage ?? ticket;
   if (direction !== Direction.IN) return { to: [...to], cc: [...cc], bcc: [...bcc] };
-  return { to: from === null ? [] : [from], cc: [...cc], bcc: [] };
+  const sender = senderOf(ticket.channel, from, customer);
+  return { to: sender === null ? [] : [sender], cc: [...cc], bcc: [] };
+}
+
+function senderOf(channel: Channel, from: string | null, customer?: ReachableCustomer): string | null {
+  const email = customer?.email ?? null;
+  if (email === null || !isEmailAddress(email) || !channelsWithoutAddress.includes(channel)) return from;
+  return from !== null && isEmailAddress(from) ? from : email;
 }

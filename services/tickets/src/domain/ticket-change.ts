@@ -46,7 +46,8 @@ export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<Ticke
   return changed.includes('body') ? changed : changed.filter((name) => !bodyFields.includes(name));
 }
 
-function isSameValue(left: unknown, right: unknown): boolean {
+/** Whether two values of a field are the same; lists are, if their items are. */
+export function isSameValue(left: unknown, right: unknown): boolean {
   if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
   return left.length === right.length && left.every((item, index) => item === right[index]);
 }

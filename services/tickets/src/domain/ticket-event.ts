@@ -108,6 +108,7 @@ function event(
 /** Fields that events do not list, because every change sets them or they are derived from others. */
 const unlisted = new Set<string>([
   ...['version', 'modifiedAt', 'process', ...bodyFields],
+  ...['customerTagIds', 'customerEmail'],
   ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
 ]);
 

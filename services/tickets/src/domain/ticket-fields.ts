@@ -58,7 +58,9 @@ export const ticketFields = {
   contractId: textId(),
   partnerId: id(),
   customerLegitimation: integer(0),
-  customerLegitimationMessage: text(),
+  /** The tags and the e-mail address of the customer as last read. */
+  customerTagIds: ids(),
+  customerEmail: text(),
   agentId: id(),
   tagIds: ids(),
   aiAgentIds: ids(),

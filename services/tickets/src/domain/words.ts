@@ -25,6 +25,18 @@ export function wordsOf(texts: readonly (string | number | null)[]): string[] {
 }
 
 /**
+ * The words of a text in their order, folded as `wordsOf` does, with a space before and after each: ` vertrag 4711 `.
+ * Only the first `maxLength` characters are read.
+ */
+export function wordSequence(text: string | null, maxLength: number): string {
+  const words: string[] = [];
+  for (const piece of foldedPieces((text ?? '').slice(0, maxLength))) {
+    for (const [word] of piece.matchAll(/[\p{L}\p{N}]+/gu)) words.push(word);
+  }
+  return ` ${words.join(' ')} `;
+}
+
+/**
  * Folds a text piece by piece, until the result is three times as long, as Korean becomes: one character can become 18. A
  * piece ends where no word does, unless the word is longer than any that is kept.
  */
@@ -44,7 +56,8 @@ function* foldedPieces(text: string): Generator<string> {
 const pieceLength = 4096;
 const wordEnd = /[^\p{L}\p{N}\p{M}]/gu;
 
-function fold(text: string): string {
+/** A text without differences of case, accents and width. */
+export function fold(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')

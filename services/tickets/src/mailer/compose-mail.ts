@@ -4,7 +4,7 @@ import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
-import type { TicketTokens } from '../domain/ticket-token.ts';
+import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
 
 /** What is needed to compose a mail, besides the mail. */
@@ -43,7 +43,7 @@ export function composeMail(
         references: [...mail.references],
       }),
       // Incoming mail with this header is refused, so that no mail of this system comes back into it.
-      headers: { 'X-Ticketing-Ticket': tokens.mark('', mail.ticketId) },
+      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({

@@ -5,6 +5,7 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
+import { refreshCustomer } from '../application/refresh-customer.ts';
 import { ticketThatWasRead } from '../application/single-ticket.ts';
 import { openQueue } from '../application/ticket-queue.ts';
 import { queueKeys } from '../domain/queue-order.ts';
@@ -16,13 +17,18 @@ import { queueKeys } from '../domain/queue-order.ts';
  * Source: docs/reference/api.md, Reading a ticket.
  */
 export async function getTicket(context: Context, call: Call, request: GetTicketRequest): Promise<GetTicketResponse> {
-  const [stored, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
-  if (!stored) throw notFound('Ticket');
+  const [found, tree] = await Promise.all([context.tickets.find(request.ticketId), context.tags.tree()]);
+  if (!found) throw notFound('Ticket');
+  const isCacheOnly = request.erpCacheOnly ?? false;
+  const deadline = context.customers.deadline();
+  const mustRefresh = (request.refresh ?? false) && !isCacheOnly;
+  const stored = mustRefresh ? await refreshCustomer(context, call, found, deadline) : found;
   const { ticket } = stored;
   const settings = await context.settings();
   const queue = openQueue(context, settings);
   const key = queueKeys(ticket)[settings.routingOrder];
-  const options = { withRawData: request.includeRawData ?? false, tree };
+  const erp = { mode: isCacheOnly ? 'cacheOnly' : 'cached', deadline } as const;
+  const options = { withRawData: request.includeRawData ?? false, tree, erp };
   const [message, previous, next] = await Promise.all([
     ticketThatWasRead(context, call, stored, options),
     queue.neighbour('before', key),

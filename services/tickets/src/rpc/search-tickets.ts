@@ -75,7 +75,9 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
     }),
   ]);
   const stored = page.tickets();
-  const sizes = stored.map(({ ticket }, nth) => (page.sizes[nth] ?? 0) + sizeOfTags(ticket.tagIds, tree));
+  const sizes = stored.map(
+    ({ ticket }, nth) => (page.sizes[nth] ?? 0) + sizeOfTags([...ticket.tagIds, ...ticket.customerTagIds], tree),
+  );
   requirePageSize(sizes);
   const isLarge = isLargePage(sizes);
   const options = { caller: call.caller, withRawData: request.includeRawData ?? false, tree, isLarge };

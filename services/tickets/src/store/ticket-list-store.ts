@@ -180,6 +180,8 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
   };
 }
 
+/** The tags of a ticket and of its customer. */
+const allTagIds = { $concatArrays: ['$tagIds', { $ifNull: ['$customerTagIds', []] }] };
 const openBytes = {
   $add: ['$rawData', '$clientData'].map((field) => ({ $strLenBytes: { $ifNull: [field, ''] } })),
 };
@@ -197,7 +199,7 @@ async function readSizes(
       ...(skip > 0 ? [{ $skip: skip }] : []),
       { $limit: limit },
       { $project: projectionOf(request) },
-      { $project: { [field]: 1, tagIds: 1, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
+      { $project: { [field]: 1, tagIds: allTagIds, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
     ];
     const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
     const cursor = tickets.aggregate<SizedTicket>(stages, options);

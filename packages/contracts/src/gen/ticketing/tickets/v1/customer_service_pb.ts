@@ -22,7 +22,8 @@ export const file_ticketing_tickets_v1_customer_service: GenFile = /*@__PURE__*/
  */
 export type SearchCustomersRequest = Message<"ticketing.tickets.v1.SearchCustomersRequest"> & {
   /**
-   * Words that occur in the names, addresses or ids.
+   * Words of the names, addresses and ids, each at least by its beginning; all of
+   * them must be found.
    *
    * @generated from field: optional string q = 1;
    */
@@ -71,7 +72,7 @@ export type SearchCustomersRequest = Message<"ticketing.tickets.v1.SearchCustome
   lastname?: string | undefined;
 
   /**
-   * The postal code.
+   * The postal code of the customer or of a contract.
    *
    * @generated from field: optional string zip = 8;
    */
@@ -206,8 +207,8 @@ export const CustomerService: GenService<{
   /**
    * Finds customers by `q`, or by at least one of the other fields.
    *
-   * Errors: `required` if the request has neither; `erp_unavailable` if the ERP
-   * system does not respond.
+   * Errors: `required` if the request has neither; `page_too_large`;
+   * `erp_unavailable` if the ERP system does not respond.
    *
    * @generated from rpc ticketing.tickets.v1.CustomerService.SearchCustomers
    */
@@ -218,7 +219,11 @@ export const CustomerService: GenService<{
   },
   /**
    * Adds customers to those that are kept here, or replaces those with the same
-   * ids. They are used with the setting `erpAdapter` embedded.
+   * ids. They are used with the setting `erpAdapter` embedded. `tags` and
+   * `emailMatches` are ignored. A customer has at most 256 KiB.
+   *
+   * Errors: `unknown_tag`, `duplicate_customer`, `duplicate_contract`,
+   * `customer_mismatch`, `too_large`, each with a pointer.
    *
    * @generated from rpc ticketing.tickets.v1.CustomerService.ImportCustomers
    */

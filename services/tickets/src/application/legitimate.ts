@@ -1,0 +1,171 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { isEmailAddress } from '../domain/addresses.ts';
+import { type Contract, type Customer, customerCopyOf } from '../domain/customer.ts';
+import { hasEmail, identifyCustomer } from '../domain/identify-customer.ts';
+import { type LegitimationFacts, legitimationOf } from '../domain/legitimation.ts';
+import { type Mentions, mentionsIn } from '../domain/mentions.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
+import type { Context } from './context.ts';
+import type { Answer, AnswerOptions } from './customer-directory.ts';
+
+/** A message of a ticket, by which its customer is identified. */
+export interface CustomerMessage {
+  direction: Direction;
+  from: string | null;
+  fromName: string | null;
+  to: readonly string[];
+  subject: string | null;
+  /** The plain text. */
+  text: string | null;
+}
+
+/** What is known of the customer of a ticket. */
+export interface Identification {
+  /** The fields of the ticket that follow from it; some may have the values that they have already. */
+  input: TicketInput;
+  /** The customer; null if there is none, undefined if the ERP system did not respond. */
+  customer: Answer<Customer>;
+}
+
+/** How a customer is identified. */
+export interface IdentifyOptions {
+  mode: AnswerOptions['mode'];
+  /** Until when to wait for the ERP system; by default as long as any ticket does. */
+  deadline?: number;
+  /** Whether a customer is looked for if none is set; true by default. */
+  detects?: boolean;
+  /** The score from which the new one is computed; by default that of the ticket. */
+  current?: number;
+}
+
+/** The part of a context that reads customers. */
+type Directory = Pick<Context, 'customers'>;
+
+/** The first message of a ticket. */
+export function openingMessage(ticket: TicketState): CustomerMessage {
+  const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
+  return { direction, from, fromName, to, subject, text };
+}
+
+/**
+ * Identifies the customer and the contract of a ticket, unless they are set, and computes how sure that is. If the ERP
+ * system does not respond in time, what is set stays, and nothing is detected.
+ *
+ * Call it with a ticket that has the fields that a request sets, before the write that stores `input`.
+ *
+ * Errors: store_unavailable. Source: docs/reference/api.md, Customers and contracts; docs/reference/api.md, Legitimation.
+ */
+export async function identify(
+  { customers }: Directory,
+  ticket: TicketState,
+  message: CustomerMessage,
+  { mode, deadline = customers.deadline(), detects = true, current = ticket.customerLegitimation }: IdentifyOptions,
+): Promise<Identification> {
+  const options: AnswerOptions = { mode, ticketId: ticket.id, deadline };
+  const traces = tracesOf(ticket, message);
+  const found =
+    detects && ticket.customerId === null && ticket.contractId === null
+      ? await detect(customers, traces, options)
+      : await readKnown(customers, ticket, options);
+  const { customerId, contractId, customer } = found;
+  const facts: LegitimationFacts = {
+    current,
+    channel: ticket.channel,
+    direction: message.direction,
+    customerId,
+    contractId,
+    customer: customer ?? null,
+    senderEmail: message.direction === Direction.IN ? traces.email : null,
+    isSenderKnown: found.isSenderKnown,
+    message: traces.mentions,
+    letter: traces.letter,
+  };
+  const customerLegitimation = await score(customers, facts, options);
+  const copy = customer === undefined ? {} : customerCopyOf(customer);
+  return { input: { customerId, contractId, customerLegitimation, ...copy }, customer };
+}
+
+/**
+ * Does the same for a message that has arrived on a ticket. What its sender has written at the beginning counts too.
+ */
+export function identifyByMessage(
+  context: Directory,
+  ticket: TicketState,
+  message: CustomerMessage,
+): Promise<Identification> {
+  const isSameSender = message.from !== null && message.from === ticket.from;
+  const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
+  const text = [message.text, ...earlier].filter((one) => one !== null).join('\n');
+  return identify(context, ticket, { ...message, text }, { mode: 'cached' });
+}
+
+interface Traces {
+  mentions: Mentions;
+  letter: Pick<Mentions, 'hasWords'>;
+  /** The e-mail address of the customer's side. */
+  email: string | null;
+}
+
+function tracesOf({ channel }: TicketState, message: CustomerMessage): Traces {
+  const { direction, from, fromName, to, subject, text } = message;
+  const mentions = mentionsIn([subject, text]);
+  const [recipient = null] = to.length === 1 ? to : [];
+  const address = direction === Direction.IN ? from : recipient;
+  return {
+    mentions,
+    letter: channel === Channel.LETTER ? mentionsIn([from, fromName, subject, text]) : mentions,
+    email: channel !== Channel.SYSTEM && address !== null && isEmailAddress(address) ? address : null,
+  };
+}
+
+interface Found {
+  customerId: string | null;
+  contractId: string | null;
+  customer: Answer<Customer>;
+  /** Whether the ERP system knows the e-mail address; undefined if it was not asked, or did not respond. */
+  isSenderKnown?: boolean | undefined;
+}
+
+async function detect(customers: Context['customers'], traces: Traces, options: AnswerOptions): Promise<Found> {
+  const nobody = { customerId: null, contractId: null };
+  const { mentions, email } = traces;
+  if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
+  if (email === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
+  const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
+  if (!matches) return { ...nobody, customer: undefined };
+  const isSenderKnown = matches.some((customer) => hasEmail(customer, email));
+  const found = identifyCustomer(matches, traces);
+  if (!found) return { ...nobody, customer: null, isSenderKnown };
+  const { customer, contractId } = found;
+  await customers.keep(customer, options.ticketId);
+  return { customerId: customer.id, contractId, customer, isSenderKnown };
+}
+
+/** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract. */
+async function readKnown(
+  customers: Context['customers'],
+  { customerId, contractId }: TicketState,
+  options: AnswerOptions,
+): Promise<Found> {
+  const mustReadContract = contractId !== null && (customerId === null || options.mode === 'fresh');
+  const contract: Answer<Contract> = mustReadContract ? await customers.contract(contractId, options) : null;
+  const id = contract?.customerId ?? customerId;
+  if (id === null) return { customerId, contractId, customer: contract === undefined ? undefined : null };
+  return { customerId: id, contractId, customer: await customers.customer(id, options) };
+}
+
+/** The score. Whether the ERP system knows the sender is asked only if the score depends on it. */
+async function score(
+  customers: Context['customers'],
+  facts: LegitimationFacts,
+  { mode, deadline }: AnswerOptions,
+): Promise<number> {
+  if (facts.isSenderKnown !== undefined || facts.senderEmail === null || mode === 'cacheOnly') {
+    return legitimationOf(facts);
+  }
+  const ifKnown = legitimationOf({ ...facts, isSenderKnown: true });
+  const ifUnknown = legitimationOf({ ...facts, isSenderKnown: false });
+  if (ifKnown === ifUnknown) return ifKnown;
+  const matches = await customers.match({ ids: [], email: facts.senderEmail }, deadline);
+  return matches && !matches.some((customer) => hasEmail(customer, facts.senderEmail)) ? ifUnknown : ifKnown;
+}

@@ -1,0 +1,27 @@
+import { type Customer, customerCopyOf } from '../domain/customer.ts';
+import { isSameValue } from '../domain/ticket-change.ts';
+import type { TicketState } from '../domain/ticket-fields.ts';
+import type { Context } from './context.ts';
+import type { Answer, AnswerOptions } from './customer-directory.ts';
+
+/**
+ * Reads the customer of a ticket. What the tickets of this customer keep of it is brought up to date, which is no change
+ * of the tickets. Without a customer id nothing is read.
+ *
+ * Errors: store_unavailable.
+ */
+export async function readCustomer(
+  context: Pick<Context, 'customers' | 'tickets'>,
+  ticket: TicketState,
+  { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<AnswerOptions, 'mode' | 'deadline'>> = {},
+): Promise<Answer<Customer>> {
+  const { id: ticketId, customerId } = ticket;
+  if (customerId === null) return null;
+  const customer = await context.customers.customer(customerId, { mode, ticketId, deadline });
+  if (customer === undefined) return undefined;
+  const copy = customerCopyOf(customer);
+  const isCurrent =
+    ticket.customerEmail === copy.customerEmail && isSameValue(ticket.customerTagIds, copy.customerTagIds);
+  if (!isCurrent) await context.tickets.setCustomerCopy(customerId, copy);
+  return customer;
+}

@@ -1,0 +1,47 @@
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { decideFields } from '../domain/ticket-decision.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import type { Context } from './context.ts';
+import { eventHeaderOf } from './event-header.ts';
+import { identify, openingMessage } from './legitimate.ts';
+import { writeTicket } from './write-ticket.ts';
+
+/**
+ * Reads customer and contract of a ticket anew, or looks for them if it has none, and returns the ticket with what has
+ * changed. If the ERP system does not respond in time, nothing changes.
+ *
+ * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Reading a ticket.
+ */
+export async function refreshCustomer(
+  context: Context,
+  call: Call,
+  stored: StoredTicket,
+  deadline: number,
+): Promise<StoredTicket> {
+  const { ticket } = stored;
+  const { input, customer } = await identify(context, ticket, openingMessage(ticket), { mode: 'fresh', deadline });
+  if (customer === undefined) return stored;
+  const found = withoutLoss(ticket, input);
+  if (!isDifferent(ticket, found)) return stored;
+  return writeTicket(context, ticket.id, ({ ticket: current }) => {
+    // Somebody else has set them since they were read.
+    if (current.customerId !== ticket.customerId || current.contractId !== ticket.contractId) return {};
+    const { change } = decideFields(current, found, context.now(), eventHeaderOf(context, call));
+    return change ? { change: { ...change, event: { ...change.event, cause: 'refresh' } } } : {};
+  });
+}
+
+/** A later message may have shown more than the first one, by which the score was computed here. */
+function withoutLoss(before: TicketState, found: TicketInput): TicketInput {
+  const isSameCustomer = found.customerId === before.customerId && found.contractId === before.contractId;
+  if (!isSameCustomer || before.incomingMessages <= 1) return found;
+  return {
+    ...found,
+    customerLegitimation: Math.max(before.customerLegitimation, found.customerLegitimation ?? 0),
+  };
+}
+
+function isDifferent(before: TicketState, found: TicketInput): boolean {
+  return (['customerId', 'contractId', 'customerLegitimation'] as const).some((name) => found[name] !== before[name]);
+}

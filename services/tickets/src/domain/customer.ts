@@ -1,0 +1,60 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+
+/** A customer as the ERP system knows it. It can be written as JSON and read back. */
+export interface Customer {
+  id: string;
+  business: boolean;
+  company: string | null;
+  firstname: string | null;
+  lastname: string | null;
+  email: string | null;
+  phone: string | null;
+  /** Street and number. */
+  address: string | null;
+  zip: string | null;
+  city: string | null;
+  tagIds: readonly number[];
+  contracts: readonly Contract[];
+  additionalData: JsonObject | null;
+}
+
+/** A contract as the ERP system knows it. Units: dates in Unix seconds. */
+export interface Contract {
+  id: string;
+  customerId: string | null;
+  status: string | null;
+  startDate: number | null;
+  endDate: number | null;
+  productName: string | null;
+  zip: string | null;
+  email: string | null;
+  additionalData: JsonObject | null;
+  rawData: JsonObject | null;
+}
+
+/** What a ticket keeps of its customer as last read, so that lists of tickets need not read customers. */
+export interface CustomerCopy {
+  customerTagIds: readonly number[];
+  customerEmail: string | null;
+}
+
+/** The copy of a customer; of one that the ERP system does not have, an empty one. */
+export function customerCopyOf(customer: Customer | null): CustomerCopy {
+  return { customerTagIds: customer?.tagIds ?? [], customerEmail: customer?.email ?? null };
+}
+
+/** The form in which e-mail addresses are compared. */
+export function foldEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** Whether two texts are the same e-mail address. */
+export function isSameEmail(left: string | null, right: string | null): boolean {
+  return left !== null && right !== null && foldEmail(left) !== '' && foldEmail(left) === foldEmail(right);
+}
+
+/** The contract of a customer with an id, without regard to case. */
+export function contractOf(customer: Customer | null, contractId: string | null): Contract | undefined {
+  const wanted = contractId?.trim().toLowerCase();
+  return customer?.contracts.find(({ id }) => id.trim().toLowerCase() === wanted);
+}

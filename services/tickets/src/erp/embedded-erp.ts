@@ -1,0 +1,109 @@
+import type { Customer } from '../domain/customer.ts';
+import { foldEmail } from '../domain/customer.ts';
+import { idKey } from '../domain/mentions.ts';
+import { wordSequence, wordsOf } from '../domain/words.ts';
+import type { CustomerConditions, CustomerDocument, CustomerStore } from '../store/customer-store.ts';
+import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
+
+/** An ERP system whose customers are imported into the database of this service. */
+export interface EmbeddedErp extends Erp {
+  /** Adds customers, and replaces those with the same ids. */
+  replace(customers: readonly Customer[]): ReturnType<CustomerStore['replace']>;
+}
+
+/** How long it is remembered that there are no customers, so that tickets need not look for theirs. */
+const emptyForMs = 5_000;
+
+/** Opens the embedded ERP system. */
+export function embeddedErp(store: CustomerStore): EmbeddedErp {
+  let hasCustomers = false;
+  let emptyUntil = Number.NEGATIVE_INFINITY;
+
+  async function isEmpty(): Promise<boolean> {
+    if (hasCustomers) return false;
+    if (performance.now() < emptyUntil) return true;
+    hasCustomers = !(await store.isEmpty());
+    if (!hasCustomers) emptyUntil = performance.now() + emptyForMs;
+    return !hasCustomers;
+  }
+
+  return {
+    async search(query, page) {
+      const conditions = conditionsOf(query);
+      if (!conditions) return { customers: [], total: 0 };
+      const [contents, total] = await Promise.all([store.list(conditions, page), store.count(conditions)]);
+      return { customers: contents.map(customerOf), total };
+    },
+    async customer(id) {
+      if (await isEmpty()) return undefined;
+      const content = await store.find(id);
+      return content === undefined ? undefined : customerOf(content);
+    },
+    async contract(id) {
+      if (await isEmpty()) return undefined;
+      const contents = await store.list({ keys: [contractKey(id)] }, { limit: 2, offset: 0 });
+      const contracts = contents
+        .flatMap((content) => customerOf(content).contracts)
+        .filter((one) => fold(one.id) === fold(id));
+      return contracts.find((one) => one.id === id) ?? contracts[0];
+    },
+    async match({ ids, email }) {
+      const anyKey = ids.flatMap((id) => [`~customer=${idKey(id)}`, `~contract=${idKey(id)}`]);
+      if (email !== null) anyKey.push(emailKey(email));
+      if (anyKey.length === 0 || (await isEmpty())) return [];
+      return (await store.list({ anyKey }, { limit: maxMatches, offset: 0 })).map(customerOf);
+    },
+    async replace(customers) {
+      const outcome = await store.replace(customers.map(documentOf));
+      hasCustomers = true;
+      return outcome;
+    },
+  };
+}
+
+/** What the query asks for; undefined if no customer can match. */
+function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
+  const { q, customerId, contractId, email, phone, firstname, lastname, zip } = query;
+  const wordBeginnings = q === undefined ? [] : wordsOf([q]);
+  if (q !== undefined && wordBeginnings.length === 0) return undefined;
+  const keys = [
+    ...(customerId === undefined ? [] : [`customer=${fold(customerId)}`]),
+    ...(contractId === undefined ? [] : [contractKey(contractId)]),
+    ...(email === undefined ? [] : [emailKey(email)]),
+    ...(phone === undefined ? [] : [phoneKey(phone)]),
+    ...(firstname === undefined ? [] : [`firstname=${foldName(firstname)}`]),
+    ...(lastname === undefined ? [] : [`lastname=${foldName(lastname)}`]),
+    ...(zip === undefined ? [] : [zipKey(zip)]),
+  ];
+  return { keys, wordBeginnings };
+}
+
+function documentOf(customer: Customer): CustomerDocument {
+  const { id, company, firstname, lastname, email, phone, address, zip, city, contracts } = customer;
+  const keys = [
+    ...[`customer=${fold(id)}`, `~customer=${idKey(id)}`],
+    ...contracts.flatMap((contract) => [contractKey(contract.id), `~contract=${idKey(contract.id)}`]),
+    ...[email, ...contracts.map((contract) => contract.email)].flatMap((one) => (one === null ? [] : [emailKey(one)])),
+    ...(phone === null ? [] : [phoneKey(phone)]),
+    ...(firstname === null ? [] : [`firstname=${foldName(firstname)}`]),
+    ...(lastname === null ? [] : [`lastname=${foldName(lastname)}`]),
+    ...[zip, ...contracts.map((contract) => contract.zip)].flatMap((one) => (one === null ? [] : [zipKey(one)])),
+  ];
+  const texts = [id, company, firstname, lastname, email, phone, address, zip, city];
+  const textsOfContracts = contracts.flatMap((one) => [one.id, one.email, one.zip]);
+  return {
+    _id: id,
+    content: JSON.stringify(customer),
+    keys: [...new Set(keys)],
+    words: wordsOf([...texts, ...textsOfContracts]),
+  };
+}
+
+const customerOf = (content: string) => JSON.parse(content) as Customer;
+const fold = (id: string) => id.trim().toLowerCase();
+const foldName = (name: string) => wordSequence(name, name.length).trim();
+const contractKey = (id: string) => `contract=${fold(id)}`;
+const emailKey = (email: string) => `email=${foldEmail(email)}`;
+const zipKey = (zip: string) => `zip=${fold(zip)}`;
+/** Without the signs and zeros with which numbers are written differently: `+49 30 1` and `0049 (30) 1`. */
+const phoneKey = (phone: string) => `phone=${phone.replace(/\D+/g, '').replace(/^0+/, '')}`;
