@@ -170,13 +170,26 @@ describe('an import', () => {
     expect((await importCustomers([bob], { permissions: ['updateClientSettings'] }))[0]).toBe(200);
   });
 
-  test('adds, replaces and leaves customers', async () => {
+  test('adds customers and contracts, and changes what is given of those that are there', async () => {
     const one = { id: 'I-1', lastname: 'Alt', contracts: [{ id: 'W-1' }, { id: 'W-2' }] };
     expect(await importCustomers([one, bob])).toEqual([200, { created: 1, unchanged: 1 }]);
-    const changed = { ...one, lastname: 'Neu', contracts: [{ id: 'W-2' }] };
+    const changed = { id: 'I-1', business: true, lastname: 'Neu', contracts: [{ id: 'W-2', zip: '1' }, { id: 'W-3' }] };
     expect(await importCustomers([changed])).toEqual([200, { updated: 1 }]);
     expect(await importCustomers([changed])).toEqual([200, { unchanged: 1 }]);
-    expect(await Promise.all(['contractId=W-1', 'lastname=alt', 'lastname=neu'].map(idsOf))).toEqual([[], [], ['I-1']]);
+    expect(await importCustomers([one])).toEqual([200, { updated: 1 }]);
+    expect(await Promise.all(['contractId=W-1', 'lastname=neu'].map(idsOf))).toEqual([['I-1'], []]);
+    const [customer] = (await search('customerId=I-1')).json.customers;
+    expect(customer).toMatchObject({ business: true, lastname: 'Alt' });
+    expect(customer.contracts).toMatchObject([{ id: 'W-1' }, { id: 'W-2', zip: '1' }, { id: 'W-3' }]);
+    await importCustomers([{ id: 'I-1', business: false }]);
+    expect((await search('customerId=I-1')).json.customers[0].business).toBe(false);
+  });
+
+  test('of the same customer in several processes at once loses no contract', async () => {
+    const parts = Array.from({ length: 20 }, (_, index) => ({ id: 'P-1', contracts: [{ id: `P-${index + 10}` }] }));
+    const outcomes = await Promise.all(parts.map((part) => importCustomers([part])));
+    expect(outcomes.every(([status]) => status === 200)).toBe(true);
+    expect((await search('customerId=P-1')).json.customers[0].contracts).toHaveLength(20);
   });
 
   test.each([
@@ -372,8 +385,9 @@ describe('GET with refresh=true', () => {
   test('follows a contract to another customer', async () => {
     await importCustomers([{ id: 'R-2000', contracts: [{ id: 'R-8000' }] }, { id: 'R-3000' }]);
     const { id } = await post({ channel: 'phone', contractId: 'R-8000' });
-    await importCustomers([{ id: 'R-2000' }, { id: 'R-3000', contracts: [{ id: 'R-8000' }] }]);
-    expect(await read(id)).toMatchObject({ customerId: 'R-2000' });
+    await tickets.database.collection<{ _id: string }>('customers').deleteOne({ _id: 'R-2000' });
+    await importCustomers([{ id: 'R-3000', contracts: [{ id: 'R-8000' }] }]);
+    expect(await read(id)).toMatchObject({ customerId: 'R-2000', customer: null });
     expect(await read(id, '?refresh=true')).toMatchObject({ customerId: 'R-3000', contractId: 'R-8000' });
   });
 
