@@ -22,6 +22,8 @@ export interface AttackResult {
 /** The p99 of a victim; undefined if one of its requests failed. */
 interface VictimLatency {
   before: number | undefined;
+  /** While a process that sends nothing uses as much processor time as the attacker. */
+  control: number | undefined;
   during: number | undefined;
 }
 
@@ -31,6 +33,8 @@ type VictimName = 'read' | 'post';
 /** How the attacks are measured. */
 export interface AttackPlan {
   seconds: number;
+  /** What the names of the attacks must contain. */
+  attack: string;
   progress(text: string): void;
 }
 
@@ -41,12 +45,17 @@ const attackerClaims = { sub: '991', kind: 'serviceWorker', roleId: 1 };
 const poster = { sub: '992', kind: 'serviceWorker', roleId: 1 };
 
 /** Attacks the services of a system in several ways, and measures other callers and the memory meanwhile. */
-export async function measureAttacks(system: BenchSystem, { seconds, progress }: AttackPlan): Promise<AttackResult[]> {
+export async function measureAttacks(
+  system: BenchSystem,
+  { seconds, attack, progress }: AttackPlan,
+): Promise<AttackResult[]> {
   const target = await attackTarget(system);
   const victims = await startVictims(system);
+  // The first requests of a new system are slow.
+  await victims.p99(seconds);
   const results: AttackResult[] = [];
   const attacker = attackerProcess<AttackOrder>(join(import.meta.dirname, 'attacker.ts'));
-  for (const { name, service = 'tickets' } of attacks) {
+  for (const { name, service = 'tickets' } of attacks.filter((one) => one.name.includes(attack))) {
     progress(name);
     const prepared = await attacker.send({ name, target, forMs: undefined });
     const before = await victims.p99(seconds);
@@ -55,8 +64,17 @@ export async function measureAttacks(system: BenchSystem, { seconds, progress }:
       victims.p99(seconds * 2),
       prepared || attacker.send({ name, target, forMs: seconds * 2000 }),
     ]);
-    const p99 = (victim: VictimName) => ({ before: before[victim], during: during[victim] });
-    results.push({ name, seen, residentBytes: memory.stop(), p99: { read: p99('read'), post: p99('post') } });
+    const residentBytes = memory.stop();
+    const [control] = await Promise.all([
+      victims.p99(seconds * 2),
+      prepared || attacker.send({ name, target, forMs: seconds * 2000, isControl: true }),
+    ]);
+    const p99 = (victim: VictimName) => ({
+      before: before[victim],
+      control: control[victim],
+      during: during[victim],
+    });
+    results.push({ name, seen, residentBytes, p99: { read: p99('read'), post: p99('post') } });
   }
   attacker.stop();
   return results;
@@ -132,7 +150,7 @@ async function slowest(send: () => Promise<Response>, count: number): Promise<nu
 /** Writes the results as a table for a terminal. */
 export function printAttacks(results: readonly AttackResult[]): string {
   const header = ['attack', 'the attacker saw', 'MB before', 'MB peak'];
-  const latencyHeader = ['before', 'during', 'ratio'];
+  const latencyHeader = ['before', 'control', 'during', 'ratio'];
   const names: VictimName[] = ['read', 'post'];
   const rows = results.map(({ name, seen, residentBytes, p99 }) => [
     name,
@@ -142,14 +160,15 @@ export function printAttacks(results: readonly AttackResult[]): string {
     ...names.flatMap((victim) => printLatency(p99[victim])),
   ]);
   const allHeaders = [...header, ...names.flatMap((name) => latencyHeader.map((text) => `${name} ${text}`))];
-  return `${alignColumns([allHeaders, ...rows], [2, 3, 4, 5, 6, 7, 8, 9])}
+  return `${alignColumns([allHeaders, ...rows], [2, 3, 4, 5, 6, 7, 8, 9, 10, 11])}
 
 p99 in ms of two other callers, before the attack and during it: one reads a ticket at ${readsPerSecond}/s, one posts tickets with
-100 kB of HTML at ${postsPerSecond}/s. MB of the attacked service.`;
+100 kB of HTML at ${postsPerSecond}/s. Control: while a process that sends nothing uses as much processor time as the attacker,
+at the same pace. MB of the attacked service.`;
 }
 
-function printLatency({ before, during }: VictimLatency): string[] {
+function printLatency({ before, control, during }: VictimLatency): string[] {
   const print = (p99: number | undefined) => (p99 === undefined ? 'failed' : printNumber(p99));
   const ratio = before === undefined || during === undefined ? '' : printNumber(during / before);
-  return [print(before), print(during), ratio];
+  return [print(before), print(control), print(during), ratio];
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { measureAttachments } from './attachments.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
@@ -25,7 +26,8 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attacks
+  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attachments, attacks
+  --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
@@ -39,6 +41,8 @@ interface BenchOptions {
   tickets: number;
   seconds: number;
   only: readonly string[];
+  /** What the names of the attacks must contain. */
+  attack: string;
   profiles: string | undefined;
   servers: string | undefined;
 }
@@ -70,8 +74,9 @@ function readOptions(): BenchOptions | undefined {
       seconds: { type: 'string', default: '4' },
       only: {
         type: 'string',
-        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attacks'].join(','),
+        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attachments', 'attacks'].join(','),
       },
+      attack: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
       servers: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -82,6 +87,7 @@ function readOptions(): BenchOptions | undefined {
     tickets: Number(values.tickets),
     seconds: Number(values.seconds),
     only: values.only.split(','),
+    attack: values.attack,
     profiles: values.profile ? resultsFolder : undefined,
     servers: values.servers,
   };
@@ -102,6 +108,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
     if (options.only.includes('webhooks')) figures.push(...(await measureWebhookFlow(bench)));
+    if (options.only.includes('attachments')) figures.push(...(await measureFiles(bench)));
     const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
     if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
     process.stdout.write(`\n${printTable(figures)}\n`);
@@ -180,9 +187,18 @@ async function measureWebhookFlow(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
+async function measureFiles(bench: Bench): Promise<Figure[]> {
+  const { seconds, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const figures = await measureAttachments(system, { seconds, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
 async function measureUnderAttack(bench: Bench): Promise<AttackResult[]> {
-  const system = await start(bench, { profiles: bench.options.profiles });
-  const results = await measureAttacks(system, { seconds: bench.options.seconds, progress });
+  const { seconds, attack, profiles } = bench.options;
+  const system = await start(bench, { profiles });
+  const results = await measureAttacks(system, { seconds, attack, progress });
   await stopProcesses(bench);
   return results;
 }

@@ -5,6 +5,7 @@ import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import mongoose from 'mongoose';
 import { bodyRules, bodyTexts } from '../services/tickets/src/domain/body-texts.ts';
 import { newTicket } from '../services/tickets/src/domain/new-ticket.ts';
+import { noSla } from '../services/tickets/src/domain/sla.ts';
 import { createdEvent } from '../services/tickets/src/domain/ticket-event.ts';
 import { wordsOf } from '../services/tickets/src/domain/words.ts';
 import { documentOf, searchedTexts } from '../services/tickets/src/store/ticket-document.ts';
@@ -117,13 +118,11 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
       dueBy: spread(6, 4) === 0 ? null : now + spread(7, 1_000_000),
       tagIds: spread(8, 10) === 0 ? [] : [1 + spread(9, tagCount / 2), 1 + tagCount / 2 + spread(10, tagCount / 2)],
     },
-    { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false },
+    { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
-  const { outboxSince: _, ...document } = documentOf(
-    ticket,
-    wordsOf(searchedTexts(ticket)),
-    createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
-  );
+  const { outboxSince: _, ...document } = documentOf(ticket, wordsOf(searchedTexts(ticket)), {
+    event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
+  });
   // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };
 }

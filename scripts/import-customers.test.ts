@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { service } from '@ticketing/tickets/service.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runCustomerImport } from '../tools/import/run-import.ts';
+import { runCustomerImport } from '../tools/import/run-customer-import.ts';
 
 let tickets: ServiceHarness;
 let folder: string;

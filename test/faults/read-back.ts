@@ -10,8 +10,8 @@ import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { messageEncoder } from '@ticketing/rest/encode.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import { services } from '@ticketing/system/services.ts';
+import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
 import { stateOf } from './load.ts';
@@ -48,7 +48,7 @@ type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 /** Reads both topics from their start, as a consumer group of its own. */
 async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   const publisher = services.find(({ publishes }) => publishes.length > 0);
-  const config = publisher && readServiceConfig(publisher, environment, () => ({}));
+  const config = publisher && sharedConfig(publisher, environment);
   if (!config?.bus) throw new Error('No service publishes events.');
   const bus = await openBus(config.bus, 'faults', createLogger('faults', 'silent'));
   const topics = [ticketChangedTopic.name, tagChangedTopic.name];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Print, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
+import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { operateAll } from '../../tools/dev/load-services.ts';
 
 const deadlineMs = 180_000;
@@ -59,7 +59,7 @@ function count({ connection }: Database, collection: string, query: object): Pro
 
 /** Opens the store of the tickets service, which records unfinished bulks and erasures. */
 function openTickets(environment: Environment): Database {
-  const { store } = readServiceConfig(serviceNamed('tickets'), environment, () => ({}));
+  const { store } = sharedConfig(serviceNamed('tickets'), environment);
   if (!store) throw new Error('The tickets service has no store.');
   return openDatabase(store.mongodbUri, store.database, () => undefined);
 }

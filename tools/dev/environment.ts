@@ -31,13 +31,20 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
       calledPorts: (name) => portsOf(ports, name),
       bus,
     });
-    return Object.entries(variables).filter(([name]) => !isOtherBus(entry, name, given));
+    return Object.entries(variables).filter(
+      ([name]) => !isOtherBus(entry, name, given) && !isOtherMail(entry, name, given),
+    );
   });
   return {
     ...Object.fromEntries(derived),
     ...given,
     ...Object.fromEntries(derived.filter(([name]) => addressPattern.test(name))),
   };
+}
+
+/** Whether a derived variable says where mails go although a mail server is given. */
+function isOtherMail({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
+  return name === variableOf(service, 'MAIL_FOLDER') && Boolean(given[variableOf(service, 'SMTP_URL')]);
 }
 
 /** Whether a derived variable names a bus for a service whose bus is given already: a service has exactly one bus. */

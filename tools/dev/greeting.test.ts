@@ -1,9 +1,10 @@
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { expect, it } from 'vitest';
-import { outboundLines } from './greeting.ts';
+import { mailLines, outboundLines } from './greeting.ts';
 
 const keys = {
+  dataDir: 'data',
   issuerKeyFile: 'issuer.json',
   issuerJwksFile: 'issuer-keys.json',
   internalJwksFile: 'keys.json',
@@ -29,4 +30,15 @@ it('allows and says nothing for a service that makes no such requests', () => {
   const variables = serviceVariables(entry, { ...inputs, bus: { kind: 'log', mongodbUri: 'mongodb://store' } });
   expect(variables).not.toHaveProperty(variable);
   expect(outboundLines([entry], { [variable]: '10.0.0.1' })).toEqual([]);
+});
+
+it('says where mails go', () => {
+  const entry = serviceNamed('tickets');
+  const variables = serviceVariables(entry, { ...inputs, bus: { kind: 'log', mongodbUri: 'mongodb://store' } });
+  expect(mailLines([entry, serviceNamed('reporting')], variables)).toEqual([
+    'mail       tickets puts mails into data/mail',
+  ]);
+  expect(mailLines([entry], { [variableOf('tickets', 'SMTP_URL')]: 'smtp://mail.example' })).toEqual([
+    'mail       tickets sends mails to smtp://mail.example',
+  ]);
 });

@@ -40,6 +40,7 @@ export async function greeting(
       ? [`authority  ${certificates.caFile} (services demand a certificate of it, the gateway does not)`]
       : []),
     ...outboundLines(services, environment),
+    ...mailLines(services, environment),
     `token      ${token}`,
     '           of an admin, for 12 hours; npm run --silent token -- --help shows how to make others',
     '',
@@ -48,6 +49,15 @@ export async function greeting(
     `ready ${address(gateway.http)}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Where the mails go that a service sends. */
+export function mailLines(entries: readonly ServiceEntry[], environment: Environment): string[] {
+  return entries.flatMap(({ name, roles }) => {
+    const [server, folder] = ['SMTP_URL', 'MAIL_FOLDER'].map((one) => environment[variableOf(name, one)]);
+    if (!roles.includes('mailer') || (!server && !folder)) return [];
+    return [`mail       ${name} ${server ? `sends mails to ${server}` : `puts mails into ${folder}`}`];
+  });
 }
 
 /** One line for each service that may send requests to private addresses which clients choose. */

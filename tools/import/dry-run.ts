@@ -30,7 +30,9 @@ export async function dryRun(
     }
     for (const name of mapped.tagNames) tagNames.add(name.toLowerCase());
     if (!isTicketShown)
-      print(`Row ${row.row}:\n${JSON.stringify({ ...mapped.ticket, tags: mapped.tagNames }, undefined, 2)}`);
+      print(
+        `Row ${row.row}:\n${JSON.stringify({ ...mapped.ticket, tags: mapped.tagNames, answer: mapped.answer }, undefined, 2)}`,
+      );
     isTicketShown = true;
   }
   if (rejected > shownProblems) print(`... and ${rejected - shownProblems} more rows with problems.`);

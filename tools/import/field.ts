@@ -7,18 +7,29 @@ interface Field {
   expected: string;
 }
 
+/** The most bytes of a message that the server takes. */
+const maxMessageBytes = 5 * 1024 * 1024;
+
 const text: Field = { read: (value) => value, expected: 'text' };
 const line: Field = { read: oneLine, expected: 'text; line breaks become spaces' };
 const name: Field = { read: (value) => oneLine(value).trim(), expected: line.expected };
 const code: Field = { read: (value) => value.trim(), expected: 'text' };
 const list: Field = { read: readList, expected: 'a list separated by , or ; or line breaks' };
 const time: Field = { read: readTime, expected: 'YYYY-MM-DD HH:MM:SS, RFC 3339 or Unix seconds' };
+const message: Field = {
+  read: (value) => (Buffer.byteLength(value) <= maxMessageBytes ? value : undefined),
+  expected: 'text of at most 5 MiB; stored as an outgoing message, and not sent',
+};
 const id: Field = { read: readId, expected: 'a positive whole number' };
 
-/** The writable scalar fields of POST /ticket. `externalTicketId` is set by the import itself, `tags` from the tag columns. */
+/**
+ * The writable scalar fields of POST /ticket, and `answer`. `externalTicketId` is set by the import itself, `tags` from the
+ * tag columns.
+ */
 export const ticketFields: ReadonlyMap<string, Field> = new Map([
   ['subject', line],
   ['body', text],
+  ['answer', message],
   ['from', code],
   ['fromName', name],
   ['to', list],

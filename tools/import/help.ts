@@ -36,9 +36,11 @@ ${fieldLines}
   Values with a fixed spelling are read without regard to case. Priority: normal means medium, critical means urgent.
   An empty cell counts as absent.
   On the channels email and portal, "from" and "to" must be e-mail addresses.
+  "answer" is what was written to the customer: it is stored as an outgoing message of the ticket, with the ticket's
+  "createdAt" if there is one, and never sent. --map answer= keeps such a column as raw data.
 
 A ticket gets the externalTicketId "<start of the SHA-256 of the file>-<row>". So a second run of the same file
-creates no ticket twice, and continues where an earlier run ended. A file whose content has changed counts as a new file.
+creates no ticket and no message twice, and continues where an earlier run ended. A file whose content has changed counts as a new file.
 
 Rejected rows are written to FILE.csv.rejects.csv, with line, row and reasons. That file can be corrected and then
 imported itself.

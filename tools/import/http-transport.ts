@@ -4,14 +4,16 @@ import https from 'node:https';
 export interface ApiResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** The body; empty for a success if `wantsBody` is false. */
+  /** The body; empty for a success if `wantsBody` is false. A success that is not JSON has a character for each byte. */
   text: string;
 }
 
 export interface ApiRequest {
   method: string;
   path: string;
-  body?: string;
+  /** JSON, or bytes of `contentType`. */
+  body?: string | Uint8Array;
+  contentType?: string;
   /** Whether the body of a success is read. The body of an error is always read. */
   wantsBody: boolean;
 }
@@ -42,9 +44,9 @@ export class HttpTransport {
   }
 
   /** Sends a request. Errors: those of the connection, with their `code`; ETIMEDOUT_RESPONSE if the response is late. */
-  send({ method, path, body, wantsBody }: ApiRequest): Promise<ApiResponse> {
+  send({ method, path, body, contentType = 'application/json', wantsBody }: ApiRequest): Promise<ApiResponse> {
     const bodyHeaders =
-      body === undefined ? [] : ['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))];
+      body === undefined ? [] : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
     const headers = [...this.#headers, ...bodyHeaders];
     const fullPath = this.#basePath + path;
     return new Promise((resolve, reject) => {
@@ -77,7 +79,8 @@ function readText(response: http.IncomingMessage, keeps: boolean, done: (text: s
     return;
   }
   let text = '';
-  response.setEncoding('utf8');
+  const isJson = /json/.test(response.headers['content-type'] ?? 'json');
+  response.setEncoding(isJson ? 'utf8' : 'latin1');
   response.on('data', (part: string) => {
     text += part;
   });

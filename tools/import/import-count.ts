@@ -4,6 +4,8 @@ import type { SessionCount } from './import-session.ts';
 export interface ImportCount extends SessionCount {
   created: number;
   alreadyThere: number;
+  /** How many rows have an answer that the system has now, whenever it was stored. */
+  answers: number;
   tagsCreated: number;
   startedMs: number;
 }
@@ -14,6 +16,7 @@ export function newCount(startedMs: number): ImportCount {
     created: 0,
     alreadyThere: 0,
     rejected: 0,
+    answers: 0,
     tagsCreated: 0,
     startedMs,
     doneFraction: 0,
@@ -54,6 +57,7 @@ export function summaryOf(count: ImportCount, nowMs: number): string {
     ['created', String(count.created)],
     ['already there', String(count.alreadyThere)],
     ['rejected', String(count.rejected)],
+    ['answers', String(count.answers)],
     ['tags created', String(count.tagsCreated)],
     ['seconds', seconds.toFixed(1)],
     ['tickets/s', (count.created / seconds).toFixed(1)],

@@ -3,10 +3,11 @@ import type { CsvRow } from './csv-rows.ts';
 import type { CustomerOptions } from './customer-options.ts';
 import { addRow, type CustomerMapping, type MappedCustomer, mapCustomer, planCustomers } from './customer-row.ts';
 import { tableOf, waitOf } from './import-count.ts';
-import { type ImportContext, openFile, runSession, type SessionCount } from './import-session.ts';
+import { openFile, runSession, type SessionCount } from './import-session.ts';
 import { isObject, objectsIn, parseJson } from './json.ts';
 import type { RejectFile } from './rejects.ts';
 import { rpcProblemOf } from './rpc-problem.ts';
+import type { CommandContext } from './run-command.ts';
 import { InterruptedError, StopError } from './stop-error.ts';
 
 interface CustomerCount extends SessionCount {
@@ -31,7 +32,7 @@ const tagsAtOnce = 1000;
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
  * Errors: StopError.
  */
-export async function importCustomers(options: CustomerOptions, context: ImportContext): Promise<number> {
+export async function importCustomers(options: CustomerOptions, context: CommandContext): Promise<number> {
   const { header, rows, doneFractionAt } = await openFile(options);
   const mapping = planCustomers(header, options.columns);
   if (mapping.unused.length > 0) context.print(`Columns that are not imported: ${mapping.unused.join(', ')}.`);

@@ -1,8 +1,9 @@
 import { dryRun } from './dry-run.ts';
 import { newCount, progressLine, rowsOf, summaryOf } from './import-count.ts';
-import { type ImportContext, type ImportSession, openFile, runSession } from './import-session.ts';
+import { type ImportSession, openFile, runSession } from './import-session.ts';
 import { planMapping } from './map-row.ts';
 import type { ImportOptions } from './options.ts';
+import type { CommandContext } from './run-command.ts';
 import { TagDirectory } from './tag-directory.ts';
 import { TicketImport } from './ticket-import.ts';
 
@@ -12,7 +13,7 @@ import { TicketImport } from './ticket-import.ts';
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
  * Errors: StopError.
  */
-export async function importFile(options: ImportOptions, context: ImportContext): Promise<number> {
+export async function importFile(options: ImportOptions, context: CommandContext): Promise<number> {
   const count = newCount(Date.now());
   const { id: fileId, header, rows, doneFractionAt } = await openFile(options);
   const mapping = planMapping(header, options.mapping);

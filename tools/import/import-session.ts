@@ -4,17 +4,8 @@ import { makeDevelopmentToken } from './development-token.ts';
 import { digestFile } from './file-digest.ts';
 import { withProgress } from './progress.ts';
 import { RejectFile } from './rejects.ts';
+import type { CommandContext } from './run-command.ts';
 import { InterruptedError } from './stop-error.ts';
-
-/** What an import needs of the process that runs it. */
-export interface ImportContext {
-  print: (text: string) => void;
-  isTerminal: boolean;
-  /** The folder of the reject file if the folder of the imported file is not writable. */
-  folder: string;
-  /** Aborted when the user asks to stop. */
-  signal: AbortSignal;
-}
 
 /** The options that all imports have. */
 export interface SessionOptions {
@@ -83,7 +74,7 @@ export interface SessionWork<Count extends SessionCount> {
  */
 export async function runSession<Count extends SessionCount>(
   options: SessionOptions,
-  { print, folder, isTerminal, signal }: ImportContext,
+  { print, folder, isTerminal, signal }: CommandContext,
   { header, count, right, run, progressLine, summary }: SessionWork<Count>,
 ): Promise<number> {
   const rejects = new RejectFile(options.file, folder, header, options.delimiter);

@@ -12,6 +12,26 @@ test('takes columns named like fields, tag columns, and keeps the others as raw 
   });
 });
 
+test('takes an answer out of the ticket, unless it is mapped to an empty column name', () => {
+  const answered = mapRow(planMapping(['body', 'answer'], plain), ['Frage', 'Antwort\n']);
+  expect(answered).toEqual({
+    ticket: { channel: 'email', body: 'Frage' },
+    answer: 'Antwort\n',
+    tagNames: [],
+    problems: [],
+  });
+  expect(mapRow(planMapping(['answer'], plain), [' ']).answer).toBeUndefined();
+  const kept = mapRow(planMapping(['answer'], { ...plain, columns: new Map([['answer', '']]) }), ['Antwort']);
+  expect([kept.answer, kept.ticket.rawData]).toEqual([undefined, { answer: 'Antwort' }]);
+});
+
+test('takes an answer of 5 MiB, and not of one byte more', () => {
+  const mapping = planMapping(['answer'], plain);
+  const most = `${'ü'.repeat(2.5 * 1024 * 1024)}`;
+  expect(mapRow(mapping, [most])).toMatchObject({ answer: most, problems: [] });
+  expect(mapRow(mapping, [`${most}x`]).problems).toEqual([expect.stringMatching(/^#\/answer: .*at most 5 MiB/)]);
+});
+
 test('prefers a column named by --map to one named like the field, and a cell to a constant', () => {
   const mapping = planMapping(['subject', 'Betreff', 'state', 'an', 'wann'], {
     ...plain,

@@ -22,6 +22,8 @@ export interface Mapping {
 interface MappedRow {
   /** The body of POST /ticket, without tags and `externalTicketId`, which are added later. */
   ticket: Record<string, unknown>;
+  /** What was written to the customer. */
+  answer?: string;
   tagNames: string[];
   problems: string[];
 }
@@ -55,19 +57,20 @@ export function planMapping(header: readonly string[], options: MappingOptions):
 
 /** Makes a ticket from a row. Empty cells count as absent. */
 export function mapRow(mapping: Mapping, cells: readonly string[]): MappedRow {
-  const ticket: Record<string, unknown> = Object.fromEntries(mapping.constants);
+  const fields: Record<string, unknown> = Object.fromEntries(mapping.constants);
   const problems: string[] = [];
   for (const { field, index } of mapping.fields) {
     const text = cells[index] ?? '';
     if (text.trim() === '') continue;
     const value = ticketFields.get(field)?.read(text);
     if (value === undefined) problems.push(`#/${field}: ${mismatch(field, text)}`);
-    else ticket[field] = value;
+    else fields[field] = value;
   }
+  const { answer, ...ticket } = fields;
   const rawData = mapping.raw.flatMap(({ column, index }) => (cells[index] ? [[column, cells[index]]] : []));
   if (rawData.length > 0) ticket.rawData = Object.fromEntries(rawData);
   const tagNames = mapping.tagIndexes.map((index) => (cells[index] ?? '').trim()).filter((name) => name !== '');
-  return { ticket, tagNames, problems };
+  return { ticket, ...(answer === undefined ? {} : { answer: String(answer) }), tagNames, problems };
 }
 
 function fieldIndex(header: readonly string[], field: string, wantedColumn: string | undefined): number | undefined {

@@ -111,13 +111,15 @@ export function pairs(flag: string, given: readonly string[]): Map<string, strin
   return new Map(entries);
 }
 
-function readUrl(text: string): URL {
+/** Reads the value of `--url`. Errors: StopError. */
+export function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   throw new StopError(`--url takes an address such as http://127.0.0.1:8080, not "${text}".`);
 }
 
-function wholeNumber(flag: string, text: string, maximum: number): number {
+/** Reads the value of a flag that takes a whole number from 1 on. Errors: StopError. */
+export function wholeNumber(flag: string, text: string, maximum: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= maximum) return value;
   throw new StopError(`--${flag} takes a whole number from 1 to ${maximum}, not "${text}".`);

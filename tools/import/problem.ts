@@ -11,12 +11,12 @@ export function reasonsOf(response: ApiResponse): string[] {
   return reasons.length > 0 ? reasons : [`${response.status} ${detailOf(response)}`.trim()];
 }
 
-/** The text of a problem document; with the trace id if the status is 500 or above, to find the request in the log. */
+/** The text of a problem document, or of an error of the RPC API; with the trace id if the status is 500 or above, to find the request in the log. */
 export function detailOf(response: ApiResponse): string {
   const problem = parseJson(response.text);
   if (!isObject(problem)) return '';
   const trace = response.status >= 500 && typeof problem.traceId === 'string' ? `trace ${problem.traceId}` : undefined;
-  return join([problem.detail ?? problem.title ?? problem.code, trace], ', ');
+  return join([problem.detail ?? problem.message ?? problem.title ?? problem.code, trace], ', ');
 }
 
 function join(parts: unknown[], separator: string): string {

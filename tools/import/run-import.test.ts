@@ -96,6 +96,47 @@ describe('a second run', () => {
   });
 });
 
+describe('answers', () => {
+  test('are stored once as outgoing messages of their tickets, however often the file is imported', async () => {
+    const rows = ['a,A,ada@example.org,1700000000', 'b,,,', 'c,C,,'];
+    writeFileSync(file, ['subject,answer,from,createdAt', ...rows, ''].join('\n'));
+    expect(await run()).toBe(0);
+    expect(summary()).toMatchObject({ rows: '3', created: '3', answers: '2' });
+    const [first] = [...system.tickets.keys()];
+    expect([...system.messages]).toHaveLength(2);
+    const found = [...system.messages.values()].find(({ body }) => body.to !== undefined);
+    const ticketIds = [...system.tickets.values()].map(({ subject }) => subject);
+    expect(ticketIds[(found?.ticketId ?? 0) - 1]).toBe('a');
+    expect(found?.body).toEqual({
+      direction: 'out',
+      content: { message: 'A', type: 'text' },
+      to: ['ada@example.org'],
+      createdAt: 1_700_000_000,
+      externalConversationId: `${first?.split('-')[0]}-1-answer`,
+    });
+    expect(await run()).toBe(0);
+    expect(summary()).toMatchObject({ created: '0', 'already there': '3', answers: '2' });
+    expect([system.tickets.size, system.messages.size]).toEqual([3, 2]);
+    expect(system.calls.some(({ what }) => what.endsWith('/reply'))).toBe(false);
+  });
+
+  test('that an interrupted run did not store are stored by the next one', async () => {
+    writeFileSync(file, 'subject,answer\na,A\n');
+    system.override = ({ what }) =>
+      what.endsWith('/store') ? { status: 400, body: { errors: [{ pointer: '#/content', detail: 'no' }] } } : undefined;
+    expect(await run()).toBe(2);
+    expect(summary()).toMatchObject({ rows: '1', created: '0', rejected: '1', answers: '0' });
+    expect([system.tickets.size, system.messages.size]).toEqual([1, 0]);
+    expect(readFileSync(`${file}.rejects.csv`, 'utf8')).toContain(
+      'ticket 1 is there without its answer: #/content: no',
+    );
+    system.override = () => undefined;
+    expect(await run()).toBe(0);
+    expect(summary()).toMatchObject({ rows: '1', 'already there': '1', answers: '1' });
+    expect(system.tickets.size).toBe(1);
+  });
+});
+
 describe('a busy server or a broken connection', () => {
   test('waits as long as Retry-After asks for, then repeats the request', async () => {
     writeRows(3);

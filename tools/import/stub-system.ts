@@ -23,6 +23,8 @@ export interface StubCall {
 /** A server that accepts and keeps every ticket and tag, for tests of clients. */
 export class StubSystem {
   readonly tickets = new Map<string, JsonObject>();
+  /** The messages by their external ids, with the ticket of each. */
+  readonly messages = new Map<string, { ticketId: number; body: JsonObject }>();
   readonly tags: { id: number; name: string; fullName: string; parent: number | null }[] = [];
   readonly calls: StubCall[] = [];
   override: Override = () => undefined;
@@ -63,6 +65,8 @@ export class StubSystem {
     if (call.what === 'POST /ticket/search') return { status: 200, body: { tickets: this.#search(call.body) } };
     if (call.what === 'POST /tag') return this.#createTag(String(call.body.name));
     if (call.what === 'GET /tag') return this.#listTags(call.query);
+    const [, ticketId] = /^POST \/ticket\/(\d+)\/conversation\/store$/.exec(call.what) ?? [];
+    if (ticketId !== undefined) return this.#storeMessage(Number(ticketId), call.body);
     if (call.what !== 'POST /ticket') return { status: 404 };
     this.tickets.set(String(call.body.externalTicketId), call.body);
     return { status: 200, body: { id: this.tickets.size } };
@@ -71,7 +75,16 @@ export class StubSystem {
   #search(body: JsonObject): JsonObject[] {
     const filter: unknown = Array.isArray(body.filters) ? body.filters[0] : undefined;
     const values: unknown[] = isObject(filter) && Array.isArray(filter.values) ? filter.values : [];
-    return values.filter((id) => this.tickets.has(String(id))).map((id) => ({ externalTicketId: id }));
+    const ids = [...this.tickets.keys()];
+    return ids.flatMap((externalTicketId, index) =>
+      values.includes(externalTicketId) ? [{ id: index + 1, externalTicketId }] : [],
+    );
+  }
+
+  #storeMessage(ticketId: number, body: JsonObject): StubResponse {
+    const id = String(body.externalConversationId);
+    if (!this.messages.has(id)) this.messages.set(id, { ticketId, body });
+    return { status: 201, body: { success: true } };
   }
 
   #createTag(name: string): StubResponse {

@@ -1,6 +1,8 @@
 import type { ApiClient } from './api-client.ts';
 import type { CsvRow } from './csv-rows.ts';
+import type { ApiResponse } from './http-transport.ts';
 import type { ImportCount } from './import-count.ts';
+import { isObject, parseJson } from './json.ts';
 import { findKnownTickets, knownTicketsLimit } from './known-tickets.ts';
 import { type Mapping, mapRow } from './map-row.ts';
 import { reasonsOf } from './problem.ts';
@@ -25,7 +27,10 @@ interface TicketImportParts {
 interface PendingTicket {
   row: CsvRow;
   ticket: Record<string, unknown>;
+  answer: string | undefined;
   tagNames: string[];
+  /** The ticket that the system already has for the row; its answer may be missing. */
+  knownId?: number;
 }
 
 /** The import ends after this many responses in a row with a status of 500 or above. */
@@ -43,7 +48,7 @@ export class TicketImport {
   }
 
   /**
-   * Sends the tickets that the system does not have yet, `concurrency` at a time.
+   * Sends the tickets that the system does not have yet, and all answers, `concurrency` at a time.
    *
    * Errors: the first StopError of a sender, else an InterruptedError.
    */
@@ -67,7 +72,7 @@ export class TicketImport {
     if (failure !== undefined) throw failure;
   }
 
-  /** Yields the tickets that the system does not have yet. Looks up the next batch while one is being sent. */
+  /** Yields the rows of which something has to be sent. Looks up the next batch while one is being sent. */
   async *#pending(rows: AsyncGenerator<CsvRow>): AsyncGenerator<PendingTicket, undefined> {
     let next = this.#batch(rows);
     try {
@@ -95,39 +100,78 @@ export class TicketImport {
       if (pending !== undefined) batch.set(String(pending.ticket.externalTicketId), pending);
     }
     const known = await findKnownTickets(this.#parts.client, [...batch.keys()]);
-    this.#parts.count.alreadyThere += known.size;
-    return [...batch].flatMap(([id, pending]) => {
-      if (!known.has(id)) return [pending];
+    return [...batch].flatMap(([externalId, pending]) => {
+      const knownId = known.get(externalId);
+      if (knownId === undefined) return [pending];
+      // An earlier run may have ended before it stored the answer. The server does not store it twice.
+      if (pending.answer !== undefined) return [{ ...pending, knownId }];
+      this.#parts.count.alreadyThere += 1;
       this.#advance(pending.row);
       return [];
     });
   }
 
   #map(row: CsvRow): PendingTicket | undefined {
-    const { ticket, tagNames, problems } = mapRow(this.#parts.mapping, row.cells);
+    const { ticket, answer, tagNames, problems } = mapRow(this.#parts.mapping, row.cells);
     const reasons = row.problem === undefined ? problems : [row.problem];
     if (reasons.length > 0) {
       this.#reject(row, reasons);
       return undefined;
     }
     ticket.externalTicketId = `${this.#parts.fileId}-${row.row}`;
-    return { row, ticket, tagNames };
+    return { row, ticket, answer, tagNames };
   }
 
-  async #send({ row, ticket, tagNames }: PendingTicket): Promise<void> {
-    const { client, tags, count } = this.#parts;
+  async #send(pending: PendingTicket): Promise<void> {
+    const { count } = this.#parts;
     try {
-      const ids = await Promise.all(tagNames.map((name) => tags.idOf(name)));
-      const body = JSON.stringify(ids.length > 0 ? { ...ticket, tags: [...new Set(ids)] } : ticket);
-      const response = await client.send({ method: 'POST', path: this.#path, body, wantsBody: false });
-      this.#countFailure(response.status);
-      if (response.status >= 300) throw new RejectedError(reasonsOf(response));
-      count.created += 1;
+      const id = pending.knownId ?? (await this.#create(pending));
+      if (pending.answer !== undefined) await this.#storeAnswer(id, pending, pending.answer);
+      if (pending.knownId === undefined) count.created += 1;
+      else count.alreadyThere += 1;
     } catch (error) {
       if (!(error instanceof RejectedError)) throw error;
-      this.#reject(row, error.reasons);
+      this.#reject(pending.row, error.reasons);
     }
-    this.#advance(row);
+    this.#advance(pending.row);
+  }
+
+  /** Creates a ticket. Returns its id if it has an answer, which needs it; else 0. */
+  async #create({ ticket, answer, tagNames }: PendingTicket): Promise<number> {
+    const ids = await Promise.all(tagNames.map((name) => this.#parts.tags.idOf(name)));
+    const body = ids.length > 0 ? { ...ticket, tags: [...new Set(ids)] } : ticket;
+    const response = await this.#post(this.#path, body, answer !== undefined);
+    if (answer === undefined) return 0;
+    const created = parseJson(response.text);
+    if (isObject(created) && typeof created.id === 'number') return created.id;
+    throw new StopError('The response of POST /ticket has no id.');
+  }
+
+  /** Stores an answer as a message that was sent elsewhere: nothing is sent to the customer. */
+  async #storeAnswer(id: number, { ticket }: PendingTicket, message: string): Promise<void> {
+    const { createdAt, externalTicketId, from } = ticket;
+    const body = {
+      direction: 'out',
+      content: { message, type: 'text' },
+      ...(from === undefined ? {} : { to: [from] }),
+      ...(createdAt === undefined ? {} : { createdAt }),
+      externalConversationId: `${externalTicketId}-answer`,
+    };
+    try {
+      await this.#post(`/ticket/${id}/conversation/store`, body, false);
+    } catch (error) {
+      if (!(error instanceof RejectedError)) throw error;
+      throw new RejectedError(error.reasons.map((reason) => `ticket ${id} is there without its answer: ${reason}`));
+    }
+    this.#parts.count.answers += 1;
+  }
+
+  /** Sends a request. Errors: RejectedError if the server refuses it. */
+  async #post(path: string, body: object, wantsBody: boolean): Promise<ApiResponse> {
+    const response = await this.#parts.client.send({ method: 'POST', path, body: JSON.stringify(body), wantsBody });
+    this.#countFailure(response.status);
+    if (response.status >= 300) throw new RejectedError(reasonsOf(response));
+    return response;
   }
 
   #advance(row: CsvRow): void {

@@ -11,6 +11,7 @@ import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { newTicket } from '../../services/tickets/src/domain/new-ticket.ts';
+import { noSla } from '../../services/tickets/src/domain/sla.ts';
 import { changeFields } from '../../services/tickets/src/domain/ticket-change.ts';
 import {
   createdEvent,
@@ -45,7 +46,7 @@ export function exampleEvents(): TicketChanged[] {
       subchannelId: 4,
       tagIds: [3],
     },
-    { id: ticketId, now: timeOf(1), creator: { profileId: 7, isHuman: true }, lastAgentRouting: false },
+    { id: ticketId, now: timeOf(1), creator: { profileId: 7, isHuman: true }, lastAgentRouting: false, sla: noSla },
   );
   const fields = {
     priority: Priority.HIGH,

@@ -68,3 +68,10 @@ export function invalidInput(violations: readonly Violation[]): DomainError {
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `${what.toLowerCase().replaceAll(' ', '_')}_not_found`, `${what} not found`);
 }
+
+const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
+
+/** Whether an error can come after something was changed. Any other one means that nothing was. */
+export function mayFollowChange(error: unknown): boolean {
+  return !(error instanceof DomainError) || codesAfterChange.has(error.code);
+}

@@ -30,6 +30,7 @@ test('writes unset fields as null, empty lists as lists and defaults as they are
         color: null,
         routingRelevant: false,
         sla: null,
+        firstResponseSla: null,
         priority: null,
         detection: null,
         modifiedAt: null,

@@ -30,6 +30,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     412: isWrite,
     413: hasBody,
     415: hasBody,
+    416: rule.hasRanges,
     422: takesIdempotencyKey(method),
     429: true,
     500: true,
@@ -66,6 +67,17 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   412: { name: 'PreconditionFailed', description: 'The expected version is not the current one.' },
   413: { name: 'ContentTooLarge', description: 'The body is larger than this route accepts.' },
   415: { name: 'UnsupportedMediaType', description: 'The body is not `application/json`.' },
+  416: {
+    name: 'RangeNotSatisfiable',
+    description: 'The file has no byte of the range that `Range` names.',
+    headers: {
+      'Content-Range': {
+        description: 'How many bytes the file has.',
+        required: true,
+        schema: { type: 'string', pattern: '^bytes \\*/\\d+$' },
+      },
+    },
+  },
   422: { name: 'KeyReused', description: 'The `Idempotency-Key` was used for another request.' },
   429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
   500: { name: 'InternalError', description: 'An internal error. The logs contain details under the `traceId`.' },

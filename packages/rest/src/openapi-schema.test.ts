@@ -143,7 +143,7 @@ describe('schemas of requests', () => {
     ['a field of the response', TagService.method.createTag, { ...tag, id: 3 }, false],
     ['a misspelt enum', TagService.method.createTag, { ...tag, type: 'SKILL' }, false],
     ['a text that does not match its pattern', TagService.method.createTag, { ...tag, color: 'red' }, false],
-    ['a number beyond its bounds', TagService.method.createTag, { ...tag, sla: 87601 }, false],
+    ['a number beyond its bounds', TagService.method.createTag, { ...tag, sla: 315_360_001 }, false],
     ['a nested message', TagService.method.createTag, { ...tag, detection: { keywords: ['gas'] } }, true],
     ['a nested unknown field', TagService.method.createTag, { ...tag, detection: { words: [] } }, false],
     ['an item that is too short', TagService.method.createTag, { ...tag, detection: { keywords: [''] } }, false],
@@ -211,6 +211,7 @@ describe('schemas of requests', () => {
     expect(schemas.TagDetection).not.toHaveProperty('additionalProperties');
     expect(schemas.TagDetectionInput).toMatchObject({ additionalProperties: false });
     expect(Object.keys(schemas).filter((name) => name.endsWith('Input'))).toEqual([
+      'AttachmentInput',
       'DateTimeInput',
       'TagDetectionInput',
     ]);

@@ -185,7 +185,8 @@ describe('openApiDocument', () => {
     expect(operation).toMatchObject({
       operationId: 'deleteAttachment',
       'x-required-right': 'updateTechnicalTicketFields',
-      description: 'Cannot be undone.\n\nErrors: `attachment_not_found`.\n\nNeeds the right `updateTechnicalTicketFields`.',
+      description:
+        'Cannot be undone.\n\nErrors: `attachment_not_found`.\n\nNeeds the right `updateTechnicalTicketFields`.',
       parameters: [
         { name: 'ticketId', in: 'path', required: true, schema: { type: 'integer', format: 'int32', minimum: 1 } },
         { name: 'attachmentId', in: 'path', required: true, schema: { type: 'string', pattern: '^[a-z0-9]{8}$' } },

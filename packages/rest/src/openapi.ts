@@ -215,6 +215,7 @@ function operationOf(route: Route, schemas: SchemaWriter, responses: Record<stri
     ...(rule.etag !== '' && rule.method === 'PATCH' ? [ifMatch] : []),
     ...(rule.asyncResponse === '' ? [] : [preferAsync]),
     ...(isEventStream(method) ? [lastEventId] : []),
+    ...(rule.hasRanges ? [rangeHeader] : []),
   ];
   const requestBody = requestBodyOf(route, schemas);
   const codes = namedCodes(method);
@@ -252,6 +253,13 @@ const preferAsync: JsonObject = {
   name: 'Prefer',
   in: 'header',
   description: '`respond-async` returns 202 at once, with the address of the status in `Location`.',
+  schema: { type: 'string' },
+};
+
+const rangeHeader: JsonObject = {
+  name: 'Range',
+  in: 'header',
+  description: 'One range of bytes, for example `bytes=0-99`. Several ranges are ignored.',
   schema: { type: 'string' },
 };
 
@@ -346,11 +354,10 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
       ? { type: 'array', items: schemas.output(message(rule.lists)) }
       : bytes;
   const location = { description: 'The address of the status.', required: true, schema: { type: 'string' } };
+  const content = Object.fromEntries(rule.produces.map((type) => [type, { schema: contentOf(type) }]));
   return {
-    200: {
-      description: 'The content.',
-      content: Object.fromEntries(rule.produces.map((type) => [type, { schema: contentOf(type) }])),
-    },
+    200: { description: 'The content.', content },
+    ...(rule.hasRanges ? rangeResponses(content) : {}),
     ...(rule.asyncResponse === ''
       ? {}
       : {
@@ -360,6 +367,19 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
             ...jsonContent(schemas.output(message(rule.asyncResponse))),
           },
         }),
+  };
+}
+
+/** The further responses of a file that can be read in parts. */
+function rangeResponses(content: JsonObject): Record<string, JsonObject> {
+  const contentRange = {
+    description: 'Which bytes of how many these are.',
+    required: true,
+    schema: { type: 'string', pattern: '^bytes \\d+-\\d+/\\d+$' },
+  };
+  return {
+    206: { description: 'The range that `Range` names.', headers: { 'Content-Range': contentRange }, content },
+    304: { description: 'The file is the one that `If-None-Match` names.' },
   };
 }
 

@@ -21,8 +21,17 @@ export function jsonFormOf(field: DescField): contract.JsonForm {
 
 /** The REST route of a method, or undefined if the method belongs to the RPC API only. */
 export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
-  const rule = hasOption(method, contract.rest) ? getOption(method, contract.rest) : undefined;
-  return rule?.path ? rule : undefined;
+  const rule = ruleOf(method);
+  return rule.path === '' ? undefined : rule;
+}
+
+// Reading an option builds it anew, and every call needs these.
+const rules = new WeakMap<DescMethod, contract.RestRule>();
+
+function ruleOf(method: DescMethod): contract.RestRule {
+  const known = rules.get(method) ?? getOption(method, contract.rest);
+  rules.set(method, known);
+  return known;
 }
 
 /** Who may call a method, or undefined if the contract does not declare it. No service accepts such a method. */
@@ -87,5 +96,5 @@ export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
 /** The largest body of a request of a method, in bytes. */
 export function maxBodyBytesOf(method: DescMethod): number {
-  return getOption(method, contract.rest).maxBodyBytes || defaultMaxBodyBytes;
+  return ruleOf(method).maxBodyBytes || defaultMaxBodyBytes;
 }

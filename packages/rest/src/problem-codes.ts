@@ -2,7 +2,9 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { commentsOf } from './comments.ts';
 
 /** The statuses that problem documents of operations can have. */
-export const problemStatuses = [400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
+export const problemStatuses = [
+  400, 401, 403, 404, 409, 410, 412, 413, 415, 416, 422, 429, 500, 502, 503, 504,
+] as const;
 
 /** A status that a problem document can have. */
 export type ProblemStatus = (typeof problemStatuses)[number];
@@ -29,6 +31,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   412: ['stale_version'],
   413: ['body_too_large'],
   415: ['unsupported_media_type', 'unsupported_encoding'],
+  416: ['range_not_satisfiable'],
   422: ['idempotency_key_reused'],
   429: ['rate_limited', 'too_many_at_once', 'idempotency_budget_exceeded'],
   500: ['internal'],

@@ -106,7 +106,9 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
       register(method, (rule) => messageResponder(method, rule, handler, options));
     for (const [method, handler] of streams)
       register(method, (rule) =>
-        isEventStream(method) ? eventResponder(method, rule, handler, options) : streamResponder(handler, options),
+        isEventStream(method)
+          ? eventResponder(method, rule, handler, options)
+          : streamResponder(rule, handler, options),
       );
   }
   for (const alternatives of routes.values()) registerRoute(app, options, alternatives);
@@ -240,12 +242,16 @@ type Part = Message & { body?: HttpBody };
 
 /** An error before the first part becomes a problem document; a later error closes the connection. */
 function streamResponder<Call>(
+  { hasRanges }: RestRule,
   handler: (call: Call, request: Message) => AsyncIterable<Message>,
   { onServerError }: ProblemContext,
 ): Responder<Call> {
   return async (call, request, reply) => {
-    // HEAD needs no content, and producing the content is all the work.
-    if (reply.request.method === 'HEAD') return reply.code(200).header('cache-control', 'no-store').send();
+    const isHead = reply.request.method === 'HEAD';
+    // HEAD needs no content, and producing the content is all the work unless its size is known.
+    if (isHead && !hasRanges) return reply.code(200).header('cache-control', 'no-store').send();
+    // Only GET has ranges (RFC 9110, 14.2).
+    if (isHead) delete reply.request.headers.range;
     const failed = (error: unknown) => onServerError(toDomainError(error), 500, reply.request);
     const parts = (handler(call, request) as AsyncIterable<Part>)[Symbol.asyncIterator]();
     const first = await translateUpstreamErrors(() => parts.next());
@@ -253,6 +259,11 @@ function streamResponder<Call>(
     const { contentType, status, headers, data } = first.value.body;
     reply.code(status || 200).headers({ ...headers, 'content-type': contentType });
     if (!('cache-control' in headers)) reply.header('cache-control', 'no-store');
+    if (isHead) {
+      await parts.return?.();
+      // Without a stream Fastify would set the length to 0.
+      return reply.send(Readable.from([]));
+    }
     const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
     // Also if the client has gone before anything was read.
     content.once('close', () => void parts.return?.().catch(failed));

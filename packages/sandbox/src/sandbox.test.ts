@@ -35,6 +35,15 @@ describe('a run', () => {
     expect(await open().run('someone', 'join', ['a', 'ü', '😀'], '-')).toEqual({ joined: 'a-ü-😀' });
   });
 
+  it('of a function that is asynchronous gets and returns bytes', async () => {
+    const sandbox = open({ maxOutputBytes: 16 });
+    const { bytes } = await sandbox.run('someone', 'reversed', Uint8Array.of(1, 2, 3));
+    expect([...bytes]).toEqual([3, 2, 1]);
+    expect((await sandbox.run('someone', 'reversed', new Uint8Array(3))).bytes).toHaveLength(3);
+    await expect(sandbox.run('someone', 'reversed', new Uint8Array(4))).rejects.toMatchObject({ reason: 'output' });
+    await expect(sandbox.run('someone', 'failLater', 'no')).rejects.toMatchObject({ reason: 'failed', message: 'no' });
+  });
+
   it('has no environment variables', async () => {
     expect(await open().run('someone', 'environment')).toEqual([]);
   });
@@ -80,7 +89,7 @@ describe('a run', () => {
     expect(await sandbox.run('someone', 'repeat', 'x', 1000)).toHaveLength(1000);
   });
 
-  it.each(['spin', 'backtrack'] as const)('is ended at the limit of time: %s', async (name) => {
+  it.each(['spin', 'backtrack', 'never'] as const)('is ended at the limit of time: %s', async (name) => {
     const sandbox = open({ timeoutMs: 1000 });
     await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
     expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');

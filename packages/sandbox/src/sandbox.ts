@@ -7,7 +7,7 @@ import { type ShareLimits, workerShares } from './worker-shares.ts';
 
 /** The limits of a sandbox. */
 export interface SandboxLimits extends WorkerLimits, ShareLimits {
-  /** The texts in the result of a run, in UTF-8. */
+  /** The texts and bytes in the result of a run, texts in UTF-8. */
   maxOutputBytes: number;
   /** How many runs may wait for a worker. */
   maxQueued: number;
@@ -34,7 +34,7 @@ export interface Sandbox<Functions extends SandboxFunctions> {
     caller: string,
     name: Name,
     ...args: Parameters<Functions[Name]>
-  ): Promise<ReturnType<Functions[Name]>>;
+  ): Promise<Awaited<ReturnType<Functions[Name]>>>;
   /** Ends all workers. Runs without a result fail with `sandbox_closed`. */
   close(): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import { Script } from 'node:vm';
 import { byteLengthOf } from './byte-length.ts';
 
-/** The functions of a worker module. Arguments and results are texts, numbers, and lists and objects of them. */
+/**
+ * The functions of a worker module. Arguments and results are texts, bytes, numbers, and lists and objects of them; a
+ * result may also be a promise of one.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the parameters of any function
 export type SandboxFunctions = Record<string, (...args: any[]) => unknown>;
 
@@ -22,8 +25,10 @@ export function serveFunctions(functions: SandboxFunctions): void {
   // A terminal sends these to all processes of a group, but the service decides when its workers end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('disconnect', () => process.exit());
-  process.on('message', (message: RunMessage) => {
-    send(withinTime(message.endAfterMs, () => outcomeOf(functions, message)));
+  process.on('message', async (message: RunMessage) => {
+    const overdue = setTimeout(() => process.exit(1), message.endAfterMs);
+    send(await withinTime(message.endAfterMs, () => outcomeOf(functions, message)));
+    clearTimeout(overdue);
   });
   send('ready');
 }
@@ -33,11 +38,14 @@ function send(message: WorkerMessage): void {
   process.send(message);
 }
 
-function outcomeOf(functions: SandboxFunctions, { name, args, maxOutputBytes }: RunMessage): WorkerMessage {
+async function outcomeOf(
+  functions: SandboxFunctions,
+  { name, args, maxOutputBytes }: RunMessage,
+): Promise<WorkerMessage> {
   try {
     const run = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (!run) throw new Error(`The worker has no function ${name}.`);
-    const value = run(...args);
+    const value = await run(...args);
     const bytes = byteLengthOf(value);
     if (bytes > maxOutputBytes) return { reason: 'output', message: `The result of ${name} has ${bytes} bytes.` };
     return { value };
@@ -48,7 +56,7 @@ function outcomeOf(functions: SandboxFunctions, { name, args, maxOutputBytes }: 
 
 const limited = new Script('runInSandbox()');
 
-/** Calls `work`, and ends the process if it takes too long: only `vm` can stop code that never returns. */
+/** Calls `work`, and ends the process if it does not return in time: only `vm` can stop code that never returns. */
 function withinTime<Result>(timeoutMs: number, work: () => Result): Result {
   Object.assign(globalThis, { runInSandbox: work });
   try {

@@ -3,6 +3,12 @@ import { serveFunctions } from '../src/serve-functions.ts';
 const functions = {
   join: (parts: readonly string[], separator: string) => ({ joined: parts.join(separator) }),
   repeat: (text: string, count: number) => text.repeat(count),
+  reversed: async (bytes: Uint8Array) => ({ bytes: bytes.toReversed() }),
+  async failLater(message: string) {
+    await null;
+    throw new Error(message);
+  },
+  never: () => new Promise<string>(() => undefined),
   environment: () => Object.keys(process.env),
   processId: () => process.pid,
   fail(message: string) {

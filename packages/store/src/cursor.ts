@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { derivedKey } from './derived-key.ts';
 
 /** The state that a cursor carries from page to page. Units: times in Unix seconds. */
 export interface CursorState {
@@ -55,7 +55,7 @@ export function cursorCodec(key: Buffer): CursorCodec {
  * read the cursors of the others.
  */
 export function cursorCodecOf(signingKeyFile: string): CursorCodec {
-  return cursorCodec(createHash('sha256').update('cursor').update(readFileSync(signingKeyFile)).digest());
+  return cursorCodec(derivedKey(signingKeyFile, 'cursor'));
 }
 
 function digest(boundTo: unknown): Buffer {

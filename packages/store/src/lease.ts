@@ -11,14 +11,14 @@ export interface Lease {
 }
 
 /** A document on which one process works at a time; none does if its lease is missing, null or expired. */
-export interface Leased {
-  _id: string;
+export interface Leased<Id extends string | number = string> {
+  _id: Id;
   lease?: Lease | null;
 }
 
 /** The id of a claimed document, and the owner of its lease. */
-export interface Claimed {
-  id: string;
+export interface Claimed<Id extends string | number = string> {
+  id: Id;
   owner: string;
 }
 
@@ -34,23 +34,23 @@ export interface ClaimOptions {
 }
 
 /** The leases on the documents of a collection. */
-export interface Leases<Document extends Leased> {
+export interface Leases<Document extends Leased<string | number>> {
   /** Makes a lease that begins now, for a document that the caller inserts with it. */
   begin(owner?: string): Lease;
   /** Matches documents without a lease, and those whose lease has expired. */
   isFree(): Query;
   /** Matches a document while its lease has the owner of the claim. */
-  isHeld(claimed: Claimed): Query;
+  isHeld(claimed: Claimed<Document['_id']>): Query;
   /** Claims a matching document that can be claimed; undefined if there is none. */
   claim(filter: Query, options?: ClaimOptions): Promise<(Document & { lease: Lease }) | undefined>;
   /**
    * Renews a claim, and changes the document as `set` says. Returns false if another process has claimed the document.
    */
-  renew(claimed: Claimed, set?: Query): Promise<boolean>;
+  renew(claimed: Claimed<Document['_id']>, set?: Query): Promise<boolean>;
   /**
    * Ends a claim, and changes the document as `set` says. Returns false if another process has claimed the document.
    */
-  release(claimed: Claimed, set?: Query): Promise<boolean>;
+  release(claimed: Claimed<Document['_id']>, set?: Query): Promise<boolean>;
 }
 
 /**
@@ -58,13 +58,13 @@ export interface Leases<Document extends Leased> {
  * that was paused for longer may not have noticed that its lease has expired, so what it writes at the end must be
  * guarded by `isHeld`, or be harmless when done twice.
  */
-export function openLeases<Document extends Leased>(
+export function openLeases<Document extends Leased<string | number>>(
   collection: mongo.Collection<Document>,
   { connection, durationMs, now = () => serverTime(connection) }: LeaseOptions,
 ): Leases<Document> {
   const expiry = () => new Date(now() + durationMs);
   const isFree = () => ({ 'lease.expiresAt': { $not: { $gt: new Date(now()) } } });
-  const isHeld = ({ id, owner }: Claimed) => ({ _id: id, 'lease.owner': owner });
+  const isHeld = ({ id, owner }: Claimed<Document['_id']>) => ({ _id: id, 'lease.owner': owner });
   const update = async (filter: Query, set: Query) =>
     (await collection.updateOne(filter as never, { $set: set } as never)).matchedCount === 1;
   return {

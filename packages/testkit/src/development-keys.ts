@@ -5,6 +5,8 @@ import { services } from '@ticketing/system/services.ts';
 
 /** The key files of a development system. */
 export interface DevelopmentKeys {
+  /** The folder of the system's data, which has the folder of the keys. */
+  dataDir: string;
   /** The private key of the issuer, with which `npm run token` signs. */
   issuerKeyFile: string;
   /** The public key of the issuer. */
@@ -29,6 +31,7 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   const folder = join(dataDir, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys: DevelopmentKeys = {
+    dataDir,
     issuerKeyFile: join(folder, 'issuer.jwk.json'),
     issuerJwksFile: join(folder, 'issuer.jwks.json'),
     internalJwksFile: join(folder, 'internal.jwks.json'),

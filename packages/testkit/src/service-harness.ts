@@ -3,7 +3,6 @@ import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
@@ -14,6 +13,7 @@ import { inject } from 'vitest';
 import { type CheckedFetch, checkedFetch } from './checked-fetch.ts';
 import { sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
 import { type BusAddress, type ServicePorts, serviceVariables } from './service-variables.ts';
+import { sharedConfig } from './shared-config.ts';
 import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
 import { untilReady } from './until-ready.ts';
 
@@ -93,7 +93,7 @@ export async function startServiceHarness<Settings>(
     return running;
   };
   const openTestBus = async () => {
-    const { bus } = readServiceConfig(entry, environment, () => ({}));
+    const { bus } = sharedConfig(entry, environment);
     if (!bus) throw new Error(`The ${entry.name} service has no bus.`);
     return openBus(bus, 'test', createLogger('test', 'silent'));
   };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { consumedTopics, type ServiceEntry, variableOf } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from './development-certificates.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
@@ -54,6 +55,7 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
     ...(entry.hasStore ? storeVariables(inputs) : {}),
     ...(entry.keepsSecrets ? { ENCRYPTION_KEY: keys.encryptionKey } : {}),
     ...(entry.publishes.length + consumedTopics(entry).length > 0 ? busVariables(inputs.bus) : {}),
+    ...(entry.roles.includes('mailer') ? { MAIL_FOLDER: join(keys.dataDir, 'mail') } : {}),
     ...(entry.makesOutboundRequests ? { OUTBOUND_ALLOW: loopbackRanges } : {}),
     ...(inputs.certificates ? tlsVariables(entry, inputs.certificates) : {}),
     ...Object.fromEntries(called),

@@ -5,7 +5,16 @@ import type { FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
 /** The headers of the client that are forwarded. All others are dropped, above all those for identity and forwarding. */
-const fromClient = ['accept', 'if-match', 'if-none-match', 'idempotency-key', 'last-event-id', 'prefer'] as const;
+const fromClient = [
+  'accept',
+  'if-match',
+  'if-none-match',
+  'if-range',
+  'idempotency-key',
+  'last-event-id',
+  'prefer',
+  'range',
+] as const;
 const bodyHeaders = ['content-type', 'content-length'] as const;
 
 /** The headers of the request to a service. */

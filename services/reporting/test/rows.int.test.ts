@@ -19,6 +19,7 @@ test('a row has every column of the API, in its order', async () => {
   await reporting.putTag(1, 'Rechnung');
   await reporting.putTag(2, 'Mahnung', 1);
   await reporting.putTag(3, 'VIP', undefined, TagType.OTHER);
+  reporting.model.messageCounts.set(1, [3, 2, 1]);
   await reporting.put(1, {
     channel: Channel.WALK_IN,
     status: TicketStatus.CLOSED,
@@ -57,7 +58,7 @@ test('a row has every column of the API, in its order', async () => {
     ...{ id: 1, channel: 'walkIn', direction: 'in', status: 'closed', priority: 'urgent' },
     ...{ contractId: 'V-1', customerId: 'K-1', customerLegitimation: 15 },
     ...{ topic: 'Rechnung', subTopic: 'Mahnung', allTags: 'Mahnung, VIP' },
-    ...{ incomingMessages: null, outgoingMessages: null, internalMessages: null, manualWorkEntries: 0 },
+    ...{ incomingMessages: 3, outgoingMessages: 2, internalMessages: 1, manualWorkEntries: 0 },
     ...{ createdAt: '2023-11-14T22:13:20Z', modifiedAt: '2023-11-14T22:15:00Z', closedAt: '2023-11-14T22:14:50Z' },
     ...{ dueBy: '2023-11-14T22:15:00Z', lastMessageAt: '2023-11-14T22:14:10Z' },
     ...{ lastCustomerMessageAt: '2023-11-14T22:14:20Z', secondsSinceLastCustomerMessage: 30 },
@@ -83,6 +84,39 @@ test('a change of the ticket changes its row', async () => {
   await reporting.put(4, { status: TicketStatus.OPEN });
   await reporting.put(4, { status: TicketStatus.PENDING, priority: Priority.HIGH });
   expect(await rowOf(4)).toMatchObject({ status: 'pending', priority: 'high', manualWorkEntries: 1 });
+});
+
+test('each message changes the counts of its row, by which rows are filtered and ordered', async () => {
+  const shown = async (query: string) =>
+    (await reporting.rows(`&filters[0][key]=customerId&filters[0][comparator]==&filters[0][value]=counts${query}`)).map(
+      ({ id, incomingMessages }) => [id, incomingMessages],
+    );
+  for (const id of [60, 61, 62]) {
+    reporting.model.messageCounts.set(id, [id === 61 ? 12 : 9, 0, 0]);
+    await reporting.put(id, { customerId: 'counts' });
+  }
+  const order = '&orderByField=incomingMessages';
+  expect(await shown(order)).toEqual([
+    [61, 12],
+    [62, 9],
+    [60, 9],
+  ]);
+  reporting.model.messageCounts.set(60, [10, 0, 0]);
+  await reporting.put(60);
+  expect(await shown(`${order}&orderByDirection=asc`)).toEqual([
+    [62, 9],
+    [60, 10],
+    [61, 12],
+  ]);
+  const moreThan = (count: number) =>
+    shown(`&filters[1][key]=incomingMessages&filters[1][comparator]=>&filters[1][value]=${count}`);
+  expect(await moreThan(9)).toEqual([
+    [61, 12],
+    [60, 10],
+  ]);
+  expect(await moreThan(10)).toEqual([[61, 12]]);
+  const none = '&filters[1][key]=internalMessages&filters[1][comparator]==&filters[1][value]=0';
+  expect(await shown(none)).toHaveLength(3);
 });
 
 test('a renamed or moved tag shows in the rows of all tickets with this tag or a tag below it', async () => {

@@ -15,6 +15,8 @@ type TicketInit = Exclude<MessageInitShape<typeof TicketSchema>, Ticket>;
 export class TicketModel {
   readonly tickets = new Map<number, { version: number; deleted: boolean; fields: TicketInit }>();
   readonly tags = new Map<number, Tag>();
+  /** How many messages tickets have: incoming, outgoing and internal ones. */
+  readonly messageCounts = new Map<number, [number, number, number]>();
   readonly confirmed: { ticketId: number; owner: string | null }[] = [];
   tagRevision = 0;
   /** Whether every call to the stub fails with `unavailable`. */
@@ -46,9 +48,11 @@ export class TicketModel {
       const ticket = this.tickets.get(id);
       return ticket && !ticket.deleted ? [{ id, ...ticket }] : [];
     });
-    const snapshots = found.map(({ id, version, fields }) =>
-      create(TicketSnapshotSchema, { ticket: ticketOf(id, version, fields), manualWorkEntries: version - 1 }),
-    );
+    const snapshots = found.map(({ id, version, fields }) => {
+      const [incomingMessages = 0, outgoingMessages = 0, internalMessages = 0] = this.messageCounts.get(id) ?? [];
+      const counts = { incomingMessages, outgoingMessages, internalMessages, manualWorkEntries: version - 1 };
+      return create(TicketSnapshotSchema, { ticket: ticketOf(id, version, fields), ...counts });
+    });
     return { snapshots, tags: [...this.tags.values()], tagRevision: BigInt(this.tagRevision) };
   }
 

@@ -1,8 +1,12 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+import { type ReceiverConfig, readReceiverConfig } from './mail/receiver-config.ts';
+import { type MailConfig, readMailConfig } from './mailer/mail-config.ts';
 
 /** The configuration that only this service has. */
-export interface TicketsConfig {
+export interface TicketsConfig extends MailConfig {
   erp: ErpConfig;
+  /** Where mails are received; undefined if none are. */
+  receiver: ReceiverConfig | undefined;
 }
 
 /** How the ERP system is used. Units: ms. */
@@ -22,6 +26,8 @@ export interface ErpConfig {
 /** Reads the configuration that only this service has. Source: docs/services/tickets.md, Configuration. */
 export function readTicketsConfig(from: ConfigReader): TicketsConfig {
   return {
+    ...readMailConfig(from),
+    receiver: readReceiverConfig(from),
     erp: {
       timeoutMs: from.integer('ERP_TIMEOUT_MS', { default: 5_000, min: 100, max: 25_000 }),
       waitMs: from.integer('ERP_WAIT_MS', { default: 1_000, min: 10, max: 10_000 }),

@@ -12,23 +12,38 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
 import { measureErasures } from './application/erasure-metrics.ts';
 import { openContext } from './application/open-context.ts';
+import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
+import { startReceiver } from './mail/start-receiver.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
+import { deleteAttachment } from './rpc/delete-attachment.ts';
+import { deleteConversation } from './rpc/delete-conversation.ts';
 import { deleteTag } from './rpc/delete-tag.ts';
 import { deleteTicket } from './rpc/delete-ticket.ts';
+import { getAttachment } from './rpc/get-attachment.ts';
+import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
 import { getTicket } from './rpc/get-ticket.ts';
+import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
+import { getTicketVariables } from './rpc/get-ticket-variables.ts';
 import { importCustomers } from './rpc/import-customers.ts';
+import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
+import { receiveMail } from './rpc/receive-mail.ts';
+import { recordHistoryEntry } from './rpc/record-history-entry.ts';
+import { replyToTicket } from './rpc/reply-to-ticket.ts';
+import { resendConversation } from './rpc/resend-conversation.ts';
 import { searchCustomers } from './rpc/search-customers.ts';
 import { searchTickets } from './rpc/search-tickets.ts';
+import { storeConversation } from './rpc/store-conversation.ts';
+import { updateConversation } from './rpc/update-conversation.ts';
 import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
 import { updateTickets } from './rpc/update-tickets.ts';
@@ -43,6 +58,7 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const context = openContext(kit);
+    const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
@@ -53,6 +69,10 @@ export const service = composeService({
       },
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
+      loops: [
+        { role: 'mailer', start: () => openMailer(context, kit) },
+        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => startReceiver(kit, receiver, context) }] : []),
+      ],
     };
   },
 });
@@ -69,15 +89,25 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       getTicket,
       searchTickets,
       getLatestTickets,
+      getTicketHistory,
+      getTicketVariables,
       updateTicket,
       updateTickets,
       deleteTicket,
     }),
-    implement(ConversationService, context, {}),
-    implement(AttachmentService, context, {}),
+    implement(ConversationService, context, {
+      listConversations,
+      getConversation,
+      replyToTicket,
+      storeConversation,
+      updateConversation,
+      deleteConversation,
+      resendConversation,
+    }),
+    implement(AttachmentService, context, { getAttachment, deleteAttachment }),
     implement(CustomerService, context, { searchCustomers, importCustomers }),
-    implement(MailService, context, {}),
-    implement(HistoryService, context, {}),
+    implement(MailService, context, { receiveMail }),
+    implement(HistoryService, context, { recordHistoryEntry }),
     implement(TagService, context, {
       createTag,
       getTag,

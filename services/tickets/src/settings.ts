@@ -1,6 +1,10 @@
+import { toJson } from '@bufbuild/protobuf';
+import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import { type BusinessTime, businessTime } from './domain/business-time.ts';
+import { type HeaderRules, readHeaderRules } from './domain/programmatic.ts';
 import type { RoutingOrder } from './domain/queue-order.ts';
 import type { Subchannels } from './domain/subchannels.ts';
 
@@ -12,7 +16,13 @@ export interface TicketSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
+  /** By which headers a message shows that a program has sent it. */
+  headerRules: HeaderRules;
   subchannels: Subchannels;
+  /** The sender of mails whose subchannel has no address. */
+  mailFrom: string | null;
+  /** The time that SLAs are measured in. */
+  businessTime: BusinessTime;
   /** Where customers and contracts are read. */
   erpAdapter: 'embedded' | 'http';
   erpBaseUrl: string | null;
@@ -27,6 +37,16 @@ const orders = new Map<ConfiguredOrder, RoutingOrder>([
   [ConfiguredOrder.PRIORITY_OLDEST, 'priorityOldest'],
 ]);
 
+const businessTimes = new WeakMap<Value, BusinessTime>();
+
+/** The time by a setting `businessHours`. It remembers weeks, so it is made once for each configuration. */
+function businessTimeOf(setting: Value | undefined): BusinessTime {
+  if (setting === undefined) return businessTime(undefined);
+  const time = businessTimes.get(setting) ?? businessTime(toJson(ValueSchema, setting));
+  businessTimes.set(setting, time);
+  return time;
+}
+
 /** Picks the settings that this service reads. */
 export function readSettings(configuration: Configuration): TicketSettings {
   const { settings, subchannels } = configuration;
@@ -34,11 +54,25 @@ export function readSettings(configuration: Configuration): TicketSettings {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
+    headerRules: headerRulesOf(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
+    mailFrom: settings?.mailFrom ?? null,
+    businessTime: businessTimeOf(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,
     version: configuration.version,
   };
+}
+
+const headerRules = new WeakMap<Value, HeaderRules>();
+
+/** The rules are read once: the settings are read for each request. */
+function headerRulesOf(setting: Value | undefined): HeaderRules {
+  const known = setting && headerRules.get(setting);
+  if (known) return known;
+  const rules = readHeaderRules(setting && toJson(ValueSchema, setting));
+  if (setting) headerRules.set(setting, rules);
+  return rules;
 }
 
 /** The default settings. */

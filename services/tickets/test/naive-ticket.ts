@@ -165,11 +165,9 @@ export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7ff
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(
-      state,
-      wordsOf(searchedTexts(state)),
-      createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }),
-    );
+    return documentOf(state, wordsOf(searchedTexts(state)), {
+      event: createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }),
+    });
   });
   await harness.database.collection('tickets').insertMany(documents as never[]);
   const used = Math.max(...tickets.map(({ id }) => id));

@@ -1,3 +1,4 @@
+import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
@@ -34,7 +35,7 @@ export function newProcess(
     pages: openPageBudget(),
     settings: async () => defaultSettings,
     openClient: () => () => unused(),
-    outbound: { checkUrl: unused, request: unused, close: unused },
+    outbound: outboundGuard({ allow: [], requireHttps: true }),
     log: createLogger('tickets', 'silent'),
     // Its worker ends with the process of the tests.
     onClose: () => undefined,

@@ -1,3 +1,4 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
@@ -5,6 +6,7 @@ import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 let tickets: TicketsHarness;
+const mailbox = { channel: Channel.EMAIL, name: 'Mailbox' };
 const known = new Map<number, KnownSubchannel>();
 let isKnown = true;
 /** Whether only a fresh read knows the subchannels. */
@@ -21,9 +23,9 @@ beforeAll(async () => {
 beforeEach(() => {
   isKnown = true;
   known.clear();
-  known.set(1, { enabled: true, interface: 'imap' });
-  known.set(2, { enabled: false, interface: 'imap' });
-  known.set(3, { enabled: true, interface: 'web' });
+  known.set(1, { ...mailbox, enabled: true, interface: 'imap' });
+  known.set(2, { ...mailbox, enabled: false, interface: 'imap' });
+  known.set(3, { ...mailbox, enabled: true, interface: 'web' });
 });
 afterAll(() => tickets.stop());
 
@@ -81,7 +83,7 @@ test('a deleted subchannel reads as unset, and is dropped with the next change',
 
 test('a ticket follows the interface of its subchannel', async () => {
   const { json } = await post({ subchannelId: 1 });
-  known.set(1, { enabled: false, interface: 'smtp' });
+  known.set(1, { ...mailbox, enabled: false, interface: 'smtp' });
   expect(await read(json.id)).toMatchObject({ subchannelId: 1, interface: 'smtp' });
 });
 

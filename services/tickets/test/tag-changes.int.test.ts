@@ -36,7 +36,7 @@ const tagDocument = (id: number): Promise<any> =>
 describe('PATCH /tag/{id}', () => {
   test('sets the given fields, clears those that are null, and keeps the rest', async () => {
     const parent = await post({ name: 'Vertrieb' });
-    const id = await post({ name: 'Neukunde', color: '#fff', sla: 8 });
+    const id = await post({ name: 'Neukunde', color: '#fff', sla: 28_800 });
     const everything = {
       name: ' Bestandskunde ',
       parent,
@@ -45,7 +45,8 @@ describe('PATCH /tag/{id}', () => {
       visibility: 'private',
       color: '#3b82f6',
       routingRelevant: false,
-      sla: 48,
+      sla: 172_800,
+      firstResponseSla: 14_400,
       priority: 'urgent',
       detection: { keywords: ['Bestand'] },
     };
@@ -53,13 +54,14 @@ describe('PATCH /tag/{id}', () => {
     expect(changed.status).toBe(200);
     await golden('tag-patched', changed.json);
     expect(changed.json.tag).toEqual(await get(id));
-    const cleared = await patch(id, { parent: null, color: null, sla: null, priority: null });
+    const cleared = await patch(id, { parent: null, color: null, sla: null, firstResponseSla: null, priority: null });
     expect(cleared.json.tag).toEqual({
       ...changed.json.tag,
       fullName: 'Bestandskunde',
       parent: null,
       color: null,
       sla: null,
+      firstResponseSla: null,
       priority: null,
       modifiedAt: expect.any(String),
     });
@@ -86,6 +88,17 @@ describe('PATCH /tag/{id}', () => {
       '#/parent unknown_tag',
     ]);
     expect((await tagDocument(id)).version).toBe(1);
+  });
+
+  test.each(['sla', 'firstResponseSla'])('%s is 1 to 315,360,000 seconds', async (field) => {
+    const id = await post({ name: `Grenzen ${field}`, [field]: 1 });
+    expect(await get(id)).toMatchObject({ [field]: 1 });
+    expect((await patch(id, { [field]: 315_360_000 })).json.tag).toMatchObject({ [field]: 315_360_000 });
+    for (const beyond of [-1, 0, 315_360_001]) {
+      expect(violationsOf(await patch(id, { [field]: beyond }))).toEqual([`#/${field} out_of_range`]);
+    }
+    expect(violationsOf(await patch(id, { [field]: 1.5 }))).toEqual([`#/${field} wrong_type`]);
+    expect(await get(id)).toMatchObject({ [field]: 315_360_000 });
   });
 
   test('refuses the tag itself and its descendants as its parent, and a name that another child of the parent has', async () => {

@@ -14,6 +14,7 @@ export function tagState(id: number, parent: number | null = null, given: Partia
     color: null,
     routingRelevant: true,
     sla: null,
+    firstResponseSla: null,
     priority: null,
     keywords: [],
     modifiedAt: 0,

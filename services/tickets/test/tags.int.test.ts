@@ -23,7 +23,8 @@ test('creates a tag with defaults, and a child of it with every field', async ()
     visibility: 'private',
     color: '#3b82f6',
     routingRelevant: false,
-    sla: 48,
+    sla: 172_800,
+    firstResponseSla: 14_400,
     priority: 'urgent',
     detection: { keywords: ['Abschlag', 'Vorauszahlung'] },
   });

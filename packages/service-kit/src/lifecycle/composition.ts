@@ -34,8 +34,8 @@ export interface Composition {
   eraseTicket?: EraseTicket;
   /** For the role `scheduler`: work that is repeated at an interval. */
   tasks?: readonly ScheduledTask[];
-  /** Other background work, each with the role that does it. */
-  loops?: readonly { role: Role; start(): WakefulLoop }[];
+  /** Other background work, each with the role that does it. If one cannot start, neither does the process. */
+  loops?: readonly { role: Role; start(): WakefulLoop | Promise<WakefulLoop> }[];
   /** Operations of `npm run events` that only this service has, by name. */
   operations?: Readonly<Record<string, Operation>>;
   /** Work that the operation `drain` waits for, in addition to events. */

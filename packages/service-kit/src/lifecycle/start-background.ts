@@ -31,7 +31,7 @@ export async function startBackground(
   if (bus) opened.defer(() => bus.close());
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
-    const loop = start();
+    const loop = await start();
     opened.defer(() => loop.stop());
   }
   const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit)] : [];

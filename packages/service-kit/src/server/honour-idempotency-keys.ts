@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { withoutShownOnce } from '@ticketing/rest/shown-once.ts';
@@ -97,16 +97,13 @@ async function handleClaimed(
     );
   } catch (error) {
     // After any other error something may have changed: the record stays, and a repetition takes the request over.
-    if (error instanceof DomainError && !codesAfterChange.has(error.code)) await store.release(claim);
+    if (!mayFollowChange(error)) await store.release(claim);
     throw error;
   }
   const stored = withoutShownOnce(method.output, response);
   await store.complete(claim, toBinary(method.output, stored), subjects);
   return response;
 }
-
-/** The codes of errors that can come after a handler has changed something. */
-const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
 
 /** Reads a key that is written bare, or quoted as a string of RFC 8941. Errors: invalid_idempotency_key. */
 function readKey(header: string): string {

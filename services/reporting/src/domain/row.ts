@@ -33,7 +33,7 @@ const encodeTicket = messageEncoder(TicketSchema, 'include_raw_data');
  * Source: docs/reference/api.md, Reporting rows.
  */
 export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>): Row {
-  const { ticket, manualWorkEntries } = snapshot;
+  const { ticket, incomingMessages, outgoingMessages, internalMessages, manualWorkEntries } = snapshot;
   if (!ticket) throw new Error('the snapshot has no ticket');
   const createdAt = seconds(ticket.createdAt);
   const closedAt = seconds(ticket.closedAt);
@@ -51,10 +51,9 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
       customerId: ticket.customerId ?? null,
       customerLegitimation: ticket.customerLegitimation,
       ...topicsOf(ticket, tags),
-      // Null until the tickets service stores conversations and can count their messages.
-      incomingMessages: null,
-      outgoingMessages: null,
-      internalMessages: null,
+      incomingMessages,
+      outgoingMessages,
+      internalMessages,
       manualWorkEntries,
       createdAt,
       modifiedAt: seconds(ticket.modifiedAt),

@@ -12,10 +12,10 @@ import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-bod
 import { prefers } from '@ticketing/rest/prefer.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
-import { countedPages } from '../application/counted-pages.ts';
 import { exportFileName, exportMessage, exportPath } from '../application/export-message.ts';
 import { cellsOf, type ExportPlan, planExport } from '../application/export-plan.ts';
 import { requesterOf } from '../application/own-export.ts';
+import { pageAdmission } from '../application/page-admission.ts';
 
 /** How many unfinished exports a caller may have. */
 const maxUnfinished = 5;
@@ -50,7 +50,7 @@ export async function* exportReportingTickets(
     ...attachmentHeaders(exportFileName(new Date(rows.now * 1000), fileFormat.fileEnding)),
     'x-total-count': String(total),
   };
-  const pages = countedPages(context.rows.pages(rows), call, context.pages);
+  const pages = context.rows.pages(rows, pageAdmission(call, context.pages));
   try {
     // Read before the response begins, so that an error of it has a status.
     const first = await pages.next();

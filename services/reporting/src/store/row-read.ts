@@ -23,7 +23,21 @@ export interface RowRequest {
 /** The part of a request that decides which rows match. */
 export type RowFilter = Pick<RowRequest, 'queries' | 'now' | 'maxTimeMs'>;
 
+/**
+ * Called with the bytes of a page before it is read. Returns the function that is called when the next page is asked for,
+ * or none at all any more.
+ */
+export type AdmitPage = (bytes: number) => Promise<() => void>;
+
 const pageSize = 200;
+/** The column whose texts can be long: 8 MiB, while all others of a row together have a few kB. */
+const largeColumn = 'rawData';
+/**
+ * Longer texts are read in a second step, so that a batch of 200 rows has at most 3 MiB of them instead of 16. Rows with
+ * texts of 20 kB take an eighth longer then; shorter ones do not.
+ */
+const maxFirstBytes = 16 * 1024;
+const maxPageBytes = 1024 * 1024;
 const tooSlowDetail = 'This export takes too long. Narrow it by filters, or request it with Prefer: respond-async.';
 const isNotErased: Query = { erasedAt: null };
 const alwaysSet = new Set(['_id', ...rowColumns.filter((column) => column.isAlwaysSet).map(({ name }) => name)]);
@@ -33,13 +47,41 @@ export function countRows(collection: mongo.Collection<RowDocument>, filter: Row
   return translateTimeLimit(tooSlowDetail, () => countOf(collection, matchStages(filter), filter));
 }
 
-/** Reads rows in order, in pages of at most 200. Errors: search_too_slow. */
+/**
+ * Reads rows in order, in pages of at most 200, and of at most 1 MiB of raw data unless it is that of one row. A row whose
+ * raw data is read later than its other columns is read again whole, and left out if it matches no longer.
+ *
+ * Errors: search_too_slow; those of `admit`.
+ */
 export async function* readPages(
   collection: mongo.Collection<RowDocument>,
   request: RowRequest,
+  admit: AdmitPage = async () => () => undefined,
 ): AsyncGenerator<RowDocument[]> {
-  const field = request.order.key === 'id' ? '_id' : request.order.key;
-  const base = matchStages(request, field);
+  const base = matchStages(request, orderField(request));
+  for await (const batch of readBatches(collection, request, base)) {
+    for (const page of splitBySize(batch)) {
+      const release = await admit(page.bytes);
+      try {
+        yield page.rows.some(isIncomplete) ? await readAgain(collection, request, base, page.rows) : page.rows;
+      } finally {
+        release();
+      }
+    }
+  }
+}
+
+function orderField({ order }: RowRequest): string {
+  return order.key === 'id' ? '_id' : order.key;
+}
+
+/** Reads rows in order; in the place of a long text are its bytes. */
+async function* readBatches(
+  collection: mongo.Collection<RowDocument>,
+  request: RowRequest,
+  base: readonly Query[],
+): AsyncGenerator<RowDocument[]> {
+  const field = orderField(request);
   const ranges = rangesAfter(segmentsOfField(field, alwaysSet.has(field)), request.order, undefined);
   let { offset } = request;
   let left = request.limit ?? Number.POSITIVE_INFINITY;
@@ -52,14 +94,15 @@ export async function* readPages(
         { $sort: range.sort },
         ...(offset > 0 ? [{ $skip: offset }] : []),
         ...(Number.isFinite(left) ? [{ $limit: left }] : []),
-        { $project: Object.fromEntries(request.columns.map((name) => [name, 1])) },
+        { $project: projectionOf(request) },
+        ...(request.columns.includes(largeColumn) ? [withoutLongTexts] : []),
       ],
       { allowDiskUse: true, batchSize: pageSize, ...timeLimit(request) },
     );
     let count = 0;
-    for await (const page of pagesOfCursor(cursor)) {
-      count += page.length;
-      yield page;
+    for await (const batch of batchesOfCursor(cursor)) {
+      count += batch.length;
+      yield batch;
     }
     left -= count;
     if (count > 0) offset = 0;
@@ -71,17 +114,63 @@ export async function* readPages(
   }
 }
 
-async function* pagesOfCursor(cursor: mongo.AggregationCursor<RowDocument>): AsyncGenerator<RowDocument[]> {
-  const next = () => translateTimeLimit(tooSlowDetail, () => nextPage(cursor));
+// A stage of its own: the projection above would take a third longer with an expression in it.
+const sizeOfLarge = { $strLenBytes: { $ifNull: [`$${largeColumn}`, ''] } };
+const withoutLongTexts = {
+  $set: { [largeColumn]: { $cond: [{ $gt: [sizeOfLarge, maxFirstBytes] }, sizeOfLarge, `$${largeColumn}`] } },
+};
+
+function projectionOf({ columns }: RowRequest): Query {
+  return Object.fromEntries(columns.map((name) => [name, 1]));
+}
+
+/** Whether the bytes of the long text of a row are in its place. */
+const isIncomplete = (row: RowDocument) => typeof row[largeColumn] === 'number';
+
+function largeBytesOf({ [largeColumn]: text }: RowDocument): number {
+  if (typeof text === 'number') return text;
+  return typeof text === 'string' ? text.length : 0;
+}
+
+/** Splits rows into pages of at most 1 MiB of long texts, of one row at least. */
+function splitBySize(batch: readonly RowDocument[]): { rows: RowDocument[]; bytes: number }[] {
+  const pages: { rows: RowDocument[]; bytes: number }[] = [];
+  for (const row of batch) {
+    const bytes = largeBytesOf(row);
+    const last = pages.at(-1);
+    if (last && last.bytes + bytes <= maxPageBytes) {
+      last.rows.push(row);
+      last.bytes += bytes;
+    } else pages.push({ rows: [row], bytes });
+  }
+  return pages;
+}
+
+/** Reads the incomplete rows of a page whole. */
+async function readAgain(
+  collection: mongo.Collection<RowDocument>,
+  request: RowRequest,
+  base: readonly Query[],
+  rows: readonly RowDocument[],
+): Promise<RowDocument[]> {
+  const ids = rows.filter(isIncomplete).map(({ _id }) => _id);
+  const stages = [{ $match: { _id: { $in: ids } } }, ...base, { $project: projectionOf(request) }];
+  const cursor = collection.aggregate<RowDocument>(stages, { batchSize: ids.length, ...timeLimit(request) });
+  const read = await translateTimeLimit(tooSlowDetail, () => storeCall(() => cursor.toArray()));
+  const found = new Map(read.map((row) => [row._id, row]));
+  return rows.flatMap((row) => (isIncomplete(row) ? (found.get(row._id) ?? []) : row));
+}
+
+async function* batchesOfCursor(cursor: mongo.AggregationCursor<RowDocument>): AsyncGenerator<RowDocument[]> {
+  const next = () => translateTimeLimit(tooSlowDetail, () => nextBatch(cursor));
   try {
-    for (let page = await next(); page.length > 0; page = await next()) yield page;
+    for (let batch = await next(); batch.length > 0; batch = await next()) yield batch;
   } finally {
     await cursor.close();
   }
 }
 
-/** The next batch from the server. It has fewer than 200 rows if they are large. */
-async function nextPage(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
+async function nextBatch(cursor: mongo.AggregationCursor<RowDocument>): Promise<RowDocument[]> {
   return storeCall(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }
 

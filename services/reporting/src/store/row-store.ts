@@ -4,7 +4,7 @@ import type { Connection } from 'mongoose';
 import type { Row } from '../domain/row.ts';
 import { type GenerationStore, openRowGenerations } from './row-generations.ts';
 import { type RowDocument, rowCollection } from './row-model.ts';
-import { countRows, type RowFilter, type RowRequest, readPages } from './row-read.ts';
+import { type AdmitPage, countRows, type RowFilter, type RowRequest, readPages } from './row-read.ts';
 import { eraseRow, putRows } from './row-write.ts';
 
 /**
@@ -29,8 +29,11 @@ export interface RowStore extends GenerationStore {
   erasedAmong(ids: readonly number[]): Promise<Set<number>>;
   /** Counts the rows that match. Errors: search_too_slow. */
   count(filter: RowFilter): Promise<number>;
-  /** Reads rows in pages of at most 200. Errors: search_too_slow. */
-  pages(request: RowRequest): AsyncIterable<RowDocument[]>;
+  /**
+   * Reads rows in pages of at most 200, and of at most 1 MiB of raw data unless it is that of one row. `admit` is called
+   * before the raw data of a page is read. Errors: search_too_slow; those of `admit`.
+   */
+  pages(request: RowRequest, admit?: AdmitPage): AsyncGenerator<RowDocument[]>;
   /** The versions of the rows of a generation with ids above `afterId`, up to and including `upToId`. */
   versions(generation: number, afterId: number, upToId: number): Promise<RowVersion[]>;
 }
@@ -83,8 +86,8 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
         return new Set(found.map(({ _id }) => _id));
       }),
     count: (filter) => storeCall(async () => countRows(await generations.readCollection(), filter)),
-    async *pages(request) {
-      yield* readPages(await storeCall(generations.readCollection), request);
+    async *pages(request, admit) {
+      yield* readPages(await storeCall(generations.readCollection), request, admit);
     },
     versions: (generation, afterId, upToId) =>
       storeCall(async () => {

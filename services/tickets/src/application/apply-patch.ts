@@ -1,9 +1,10 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
+import { decidePatch, setsTags, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
+import { readSlaRules } from './sla-rules.ts';
 import { type WriteOptions, writeTicket } from './write-ticket.ts';
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
@@ -29,6 +30,7 @@ export async function applyPatch(
   options: WriteOptions,
 ): Promise<StoredTicket> {
   const { caller, traceparent, now, includeInWorklog } = request;
+  const sla = await readSlaRules(context, setsTags(patch));
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
   const input = await withCustomerFields(context, id, patch.input, author.isHuman);
   const decide = (stored: StoredTicket) => {
@@ -36,12 +38,7 @@ export async function applyPatch(
     return decidePatch(
       stored,
       { ...patch, input },
-      {
-        author,
-        now,
-        includeInWorklog,
-        header: eventHeader(context, caller, traceparent),
-      },
+      { author, now, includeInWorklog, sla, header: eventHeader(context, caller, traceparent) },
     );
   };
   return writeTicket(context, id, decide, options);

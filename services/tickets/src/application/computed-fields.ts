@@ -7,6 +7,7 @@ import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
 import { activeWithinSeconds } from '../domain/active-customer.ts';
+import { shownAttachments } from '../domain/attachment.ts';
 import { legitimationMessage } from '../domain/legitimation.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
@@ -15,6 +16,7 @@ import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 import { workingIds } from '../domain/worked-on.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { attachmentMessages } from './attachment-message.ts';
 import { tagMessages } from './tag-message.ts';
 
 /** What the message of a ticket depends on, apart from the ticket. Units: `now` in Unix seconds. */
@@ -48,7 +50,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
     interface: interfaceOf(ticket, context.subchannels),
     customer: context.customerOf(ticket),
-    attachments: [],
+    attachments: attachmentMessages(ticket.id, shownAttachments(ticket.attachments)),
     template: undefined,
     tags: tagMessages(ticket.tagIds, tree),
     // A deleted tag stays on the ticket until the cleanup has removed it.

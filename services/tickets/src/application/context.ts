@@ -1,7 +1,10 @@
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { ByteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
@@ -9,11 +12,14 @@ import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempot
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ProfileStore } from '@ticketing/store/profile-store.ts';
 import type { ErpConfig } from '../config.ts';
+import type { TicketTokens } from '../domain/ticket-token.ts';
 import type { EmbeddedErp } from '../erp/embedded-erp.ts';
+import type { MailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
 import type { ErpAnswerStore } from '../store/erp-answer-store.ts';
+import type { FileStore } from '../store/file-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
@@ -32,14 +38,25 @@ export interface Context extends TicketStores {
   idempotency: IdempotencyStore;
   pages: PageBudget;
   bulks: Bulks;
+  files: FileStore;
+  /** Bounds the files that are fetched for callers and are in memory. */
+  fileBytes: ByteBudget;
+  outbound: OutboundGuard;
   ticketIds: IdSequence;
+  conversationIds: IdSequence;
   tagIds: IdSequence;
+  historyEntryIds: IdSequence;
   textWork: TextWork;
+  mailReader: MailReader;
   settings(fresh?: boolean): Promise<TicketSettings>;
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
+  /** The mailer of this process; undefined until it is started, and in processes without its role. */
+  mailer: Pick<WakefulLoop, 'wake'> | undefined;
+  /** The signed tokens in the subjects of mails. */
+  ticketTokens: TicketTokens;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */
   changeQueue: KeyedQueue<number>;
   /** Unix seconds. */

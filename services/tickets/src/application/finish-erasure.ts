@@ -1,10 +1,14 @@
 import { type Context, ticketSubject } from './context.ts';
+import { eraseFiles } from './sweep-files.ts';
 
 /** Erases what this service stores of a deleted ticket outside of the ticket's document. It may run several times. */
 export async function finishErasure(context: Context, ticketId: number): Promise<void> {
   await context.externalIds.free(ticketId);
+  await context.externalMessageIds.free(ticketId);
+  await context.conversations.removeOf(ticketId);
   await context.analysisRequests.removeOf(ticketId);
   await context.erpAnswers.eraseOf(ticketId);
   await context.idempotency.eraseAbout(ticketSubject(ticketId));
+  await eraseFiles(context, ticketId);
   await context.erasures.confirm(ticketId, 'tickets');
 }

@@ -1,5 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmail } from '../domain/addresses.ts';
+import { isEmailAddress } from '../domain/addresses.ts';
 import { type Contract, type Customer, customerCopyOf } from '../domain/customer.ts';
 import { hasEmail, identifyCustomer } from '../domain/identify-customer.ts';
 import { type LegitimationFacts, legitimationOf } from '../domain/legitimation.ts';
@@ -114,7 +114,7 @@ function tracesOf({ channel }: TicketState, message: CustomerMessage): Traces {
   return {
     mentions,
     letter: channel === Channel.LETTER ? mentionsIn([from, fromName, subject, text]) : mentions,
-    email: channel !== Channel.SYSTEM && address !== null && isEmail(address) ? address : null,
+    email: channel !== Channel.SYSTEM && address !== null && isEmailAddress(address) ? address : null,
   };
 }
 

@@ -5,21 +5,26 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { cursorCodecOf } from '@ticketing/store/cursor.ts';
+import { derivedKey } from '@ticketing/store/derived-key.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { profileStore } from '@ticketing/store/profile-store.ts';
 import type { TicketsConfig } from '../config.ts';
+import { ticketTokens } from '../domain/ticket-token.ts';
 import { embeddedErp } from '../erp/embedded-erp.ts';
 import { openErp } from '../erp/open-erp.ts';
+import { openMailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
 import { customerStore } from '../store/customer-store.ts';
 import { erpAnswerStore } from '../store/erp-answer-store.ts';
+import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
 import { openCustomerDirectory } from './customer-directory.ts';
+import { fetchedBytesBudget } from './fetch-file.ts';
 import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
@@ -38,10 +43,12 @@ const secretsTimeoutMs = 2_000;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext(parts: ContextParts): Context {
-  const { config, database, idempotency, log, pages, settings, wakeRelay, runtime } = parts;
+  const { config, database, idempotency, log, outbound, pages, settings, wakeRelay, runtime } = parts;
   const { connection } = database;
   const textWork = openTextWork(log);
   parts.onClose(() => textWork.close());
+  const mailReader = openMailReader(log);
+  parts.onClose(() => mailReader.close());
   const stores = openTicketStores(connection, wakeRelay, textWork.words);
   const context = {
     ...stores,
@@ -50,14 +57,22 @@ export function openContext(parts: ContextParts): Context {
     analysisRequests: analysisRequestStore(connection),
     ...openCustomers(parts),
     bulkStore: bulkStore(connection),
+    files: fileStore(connection),
+    fileBytes: fetchedBytesBudget(),
+    outbound,
     idempotency,
     pages,
     textWork,
+    mailReader,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
+    conversationIds: idSequence(connection, 'conversation', runtime.now),
     tagIds: idSequence(connection, 'tag', runtime.now),
+    historyEntryIds: idSequence(connection, 'historyEntry', runtime.now),
     settings,
     runtime,
     cursors: cursorCodecOf(config.signingKeyFile),
+    mailer: undefined,
+    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),

@@ -6,6 +6,9 @@ import { fieldOf, type TicketFieldName, ticketFields } from '../domain/ticket-fi
 /** Fields whose name in a request differs from that in the ticket. */
 const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };
 
+/** The version in a request is the one that the client expects, not one to set; files have to be stored first. */
+const unread = new Set(['version', 'attachments']);
+
 /**
  * Compiles the reader of the ticket fields in a type of request.
  *
@@ -16,8 +19,7 @@ export function ticketInputReader(request: DescMessage): (message: Message) => T
   const isMasked = request.fields.some(({ localName }) => localName === 'updateMask');
   const fields = request.fields.flatMap(({ localName, name: path, fieldKind }) => {
     const name = renamed[localName] ?? localName;
-    // The version in a request is the one that the client expects, not one to set.
-    return name in ticketFields && name !== 'version'
+    return name in ticketFields && !unread.has(name)
       ? [{ localName, path, name: name as TicketFieldName, isList: fieldKind === 'list' }]
       : [];
   });

@@ -3,6 +3,8 @@ import type { Context } from './context.ts';
 import { finishErasure } from './finish-erasure.ts';
 import { cleanUpDeletedTags } from './remove-deleted-tags.ts';
 import { reopenDueTickets } from './reopen-due-tickets.ts';
+import { sweepFiles } from './sweep-files.ts';
+import { sweepUnseenMessages } from './sweep-unseen-messages.ts';
 
 const batchSize = 100;
 
@@ -15,7 +17,9 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(context) },
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
+    { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
+    { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
     { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];

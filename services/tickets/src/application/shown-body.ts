@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { bodyRules, unconvertedTexts } from '../domain/body-texts.ts';
+import type { ConversationState } from '../domain/conversation.ts';
 import { escapeTags } from '../domain/sanitise-html.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
@@ -35,8 +37,29 @@ export async function withCurrentTexts(
   }
 }
 
-/** The body as clients may show it. `ticket` has current texts. */
-export async function shownBody({ body, bodyHtml }: StoredTicket['ticket']): Promise<string | undefined> {
+/** Does the same for a message of a ticket. */
+export async function messageWithCurrentTexts(
+  context: Context,
+  message: ConversationState,
+  { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
+): Promise<ConversationState> {
+  const { body, bodyRules: madeBy, type } = message;
+  if (body === null || madeBy >= bodyRules) return message;
+  try {
+    const texts = await context.textWork.bodyFields(body, caller, type === ContentType.TEXT);
+    await context.conversations.setDerived(message.id, texts);
+    return { ...message, ...texts };
+  } catch (error) {
+    if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+    return { ...message, ...unconvertedTexts(body) };
+  }
+}
+
+/** The body of a ticket or a message with current texts, as clients may show it. */
+export async function shownBody({
+  body,
+  bodyHtml,
+}: Pick<StoredTicket['ticket'], 'body' | 'bodyHtml'>): Promise<string | undefined> {
   if (body === null) return undefined;
   if (bodyHtml !== null) return bodyHtml;
   if (body.length <= charsAtOnce) return escapeTags(body);

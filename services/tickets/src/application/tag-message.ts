@@ -15,6 +15,7 @@ function tagMessage(tag: TagState, tree: TagTree): Tag {
     ...(tag.color === null ? {} : { color: tag.color }),
     routingRelevant: tag.routingRelevant,
     ...(tag.sla === null ? {} : { sla: tag.sla }),
+    ...(tag.firstResponseSla === null ? {} : { firstResponseSla: tag.firstResponseSla }),
     ...(tag.priority === null ? {} : { priority: tag.priority }),
     detection: { $typeName: 'ticketing.tickets.v1.TagDetection', keywords: [...tag.keywords] },
     modifiedAt: timestampOf(tag.modifiedAt),

@@ -1,4 +1,3 @@
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
@@ -7,6 +6,7 @@ import { actorKey, type EventActor } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
+import { repeatCrashed } from './repeat-crashed.ts';
 
 /**
  * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a
@@ -16,8 +16,11 @@ import type { BodyFunctions } from './body.worker.ts';
  * work, but none because of a limit.
  */
 export interface TextWork {
-  /** The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is. */
-  bodyFields(body: string | null, actor: EventActor): Promise<BodyFields>;
+  /**
+   * The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is, and so is one
+   * that `isText`.
+   */
+  bodyFields(body: string | null, actor: EventActor, isText?: boolean): Promise<BodyFields>;
   /** The words of texts; beyond the limits of the worker, those of the short texts. */
   words(texts: Texts, actor: EventActor): Promise<string[]>;
   close(): Promise<void>;
@@ -34,7 +37,6 @@ export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | '
  */
 const maxCostAtOnce = 1350;
 const charsPerCost = 50;
-const maxAttempts = 2;
 
 const limits: SandboxLimits = {
   // The worst body of 5 MiB that we know takes 2.5 s.
@@ -68,10 +70,10 @@ export function openTextWork(
     }
   };
   return {
-    async bodyFields(body, actor) {
+    async bodyFields(body, actor, isText) {
       if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };
-      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body);
-      const texts = isShort([body]) ? bodyTexts(body) : await inSandbox(convert, () => unconvertedTexts(body));
+      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body, isText);
+      const texts = isShort([body]) ? bodyTexts(body, isText) : await inSandbox(convert, () => unconvertedTexts(body));
       return { ...texts, bodyRules };
     },
     async words(texts, actor) {
@@ -82,24 +84,6 @@ export function openTextWork(
     },
     close: () => sandbox.close(),
   };
-}
-
-/**
- * Repeats a run whose worker crashed, which says nothing about the text. If it crashes again, nothing is stored instead
- * of the result, because that would stay for ever.
- */
-async function repeatCrashed<Result>(work: () => Promise<Result>, log: Logger): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
-      log.warn({ err: error, attempt }, 'the worker of a text crashed');
-      if (attempt < maxAttempts) continue;
-      const detail = 'Long texts cannot be converted at the moment. Try again later.';
-      throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
-    }
-  }
 }
 
 function isShort(texts: Texts): boolean {

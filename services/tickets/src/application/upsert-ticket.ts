@@ -1,13 +1,18 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type AttachmentState, maxTicketFiles } from '../domain/attachment.ts';
+import { withStricterTargets } from '../domain/sla.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
-import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
 import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { ticketIsFull } from './file-errors.ts';
 import { insertWithId } from './insert-ticket.ts';
+import { readSlaRules } from './sla-rules.ts';
 import { writeTicket } from './write-ticket.ts';
 
 const maxAttempts = 20;
@@ -56,10 +61,24 @@ async function updateExisting(
   ticketId: number,
 ): Promise<StoredTicket | undefined> {
   const now = context.now();
+  const { attachments = [] } = input;
+  await claimFiles(context, ticketId, attachments);
+  const sla = await readSlaRules(context, input.tagIds !== undefined);
   const fields = await withCustomerFields(context, ticketId, input, isHuman(call.caller));
-  const decide = ({ ticket }: StoredTicket) => decideFields(ticket, fields, now, eventHeaderOf(context, call));
+  const decide = ({ ticket }: StoredTicket) => {
+    const added = attachments.length === 0 ? {} : { attachments: withFiles(ticket, attachments) };
+    const withTargets = withStricterTargets(ticket, { ...fields, ...added }, sla);
+    return decideFields(ticket, withTargets, now, eventHeaderOf(context, call));
+  };
   return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
   });
+}
+
+/** The files of a ticket with those that are added. */
+function withFiles(ticket: TicketState, added: readonly AttachmentState[]): AttachmentState[] {
+  const attachments = [...ticket.attachments, ...added];
+  if (attachments.length > maxTicketFiles) throw ticketIsFull('#/attachments');
+  return attachments;
 }

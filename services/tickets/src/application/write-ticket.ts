@@ -78,7 +78,7 @@ async function attemptWrite(
     return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
   const current = await withoutDeletedSubchannel(context, before);
-  const { change: decided, workedOn } = decide(current);
+  const { change: decided, workedOn, conversation } = decide(current);
   // A deleted subchannel is dropped with the next change; that is no change of its own.
   const change = decided && current !== before ? { ...decided, changed: [...decided.changed, droppedField] } : decided;
   const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };
@@ -87,6 +87,13 @@ async function attemptWrite(
     return { stored };
   }
   const appliedRequest = requestId === undefined ? undefined : { id: requestId, at: new Date(context.now() * 1000) };
-  const isWritten = await context.tickets.update({ before, change, workedOn, appliedRequest, bulkId });
+  const isWritten = await context.tickets.update({
+    before,
+    change,
+    workedOn,
+    appliedRequest,
+    bulkId,
+    conversation,
+  });
   return isWritten ? { stored: { ...stored, ticket: change.after } } : { reservedBy: null };
 }

@@ -13,8 +13,8 @@ export interface GivenAddresses {
 
 const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
 
-/** Whether a text is an e-mail address. */
-export function isEmail(text: string): boolean {
+/** Whether a text is an e-mail address, without a name. */
+export function isEmailAddress(text: string): boolean {
   return emailPattern.test(text);
 }
 
@@ -27,7 +27,7 @@ export function isEmail(text: string): boolean {
 export function addressViolations(given: GivenAddresses): Violation[] {
   const violations: Violation[] = [];
   const requireEmail = (pointer: string, address: string) => {
-    if (!isEmail(address)) {
+    if (!isEmailAddress(address)) {
       violations.push({ pointer, code: 'invalid_format', detail: 'must be an e-mail address' });
     }
   };

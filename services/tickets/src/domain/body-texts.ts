@@ -21,10 +21,10 @@ export const bodyRules = 1;
  */
 const MAX_TEXTS_BYTES = 6_815_744;
 
-/** Makes all texts of a body. It takes seconds for some of 5 MiB. */
-export function bodyTexts(body: string): BodyTexts {
+/** Makes all texts of a body. One that `isText` is no HTML, whatever it contains. It takes seconds for some of 5 MiB. */
+export function bodyTexts(body: string, isText = false): BodyTexts {
   const text = body.replaceAll('\0', '');
-  const markup = textMarkup(text);
+  const markup = isText ? null : textMarkup(text);
   const bodyPlain = plainBody(text, markup);
   const bodyClean = cleanBody(text, markup);
   if (markup === null) return { bodyHtml: null, bodyPlain, bodyClean };

@@ -48,6 +48,12 @@ export const textId = () => plain<string | null>(String, null, false);
 /** A whole number. */
 export const integer = (initial: number) => plain<number>(Number, initial, true);
 
+/** True or false. */
+export const flag = () => plain<boolean>(Boolean, false, true);
+
+/** A value of any shape that is the same in memory and document, and never in events. */
+export const mixed = <Value>(initial: Value) => plain<Value>(Object, initial, false);
+
 /** A time: Unix seconds in memory, a date in the document. */
 export function time(): Field<number | null> {
   return {

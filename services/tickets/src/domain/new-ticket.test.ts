@@ -2,6 +2,7 @@ import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts
 import { describe, expect, test } from 'vitest';
 import type { Author } from './author.ts';
 import { newTicket } from './new-ticket.ts';
+import { noSla } from './sla.ts';
 import type { TicketInput } from './ticket-fields.ts';
 
 const now = 1_800_000_000;
@@ -10,7 +11,7 @@ const machine = { profileId: 22, isHuman: false };
 const chat: TicketInput = { channel: Channel.CHAT };
 
 function created(input: TicketInput, creator: Author = person, lastAgentRouting = false) {
-  return newTicket({ ...chat, ...input }, { id: 5, now, creator, lastAgentRouting });
+  return newTicket({ ...chat, ...input }, { id: 5, now, creator, lastAgentRouting, sla: noSla });
 }
 
 describe('a new ticket', () => {

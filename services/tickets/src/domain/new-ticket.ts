@@ -1,21 +1,31 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Author } from './author.ts';
 import { withDerivedFields } from './derived-fields.ts';
+import { type SlaRules, withInitialTargets } from './sla.ts';
 import type { TicketInput } from './ticket-fields.ts';
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 /**
- * Makes the initial state of a ticket.
+ * Makes the initial state of a ticket. Its body is its first message.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
  */
 export function newTicket(
   input: TicketInput,
-  context: { id: number; now: number; creator: Author; lastAgentRouting: boolean },
+  context: {
+    id: number;
+    openingMessageId?: number;
+    now: number;
+    creator: Author;
+    lastAgentRouting: boolean;
+    sla: SlaRules;
+  },
 ): TicketState {
-  const { id, now, creator, lastAgentRouting } = context;
-  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...input });
+  const { id, openingMessageId = null, now, creator, lastAgentRouting, sla } = context;
+  const given = withInitialTargets(input, input.createdAt ?? now, sla);
+  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
+  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
   return {
     ...ticket,
     version: 1,
@@ -25,6 +35,10 @@ export function newTicket(
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
     lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+    openingMessageId: messageAt === null ? null : openingMessageId,
+    incomingMessages: isMessage(Direction.IN),
+    outgoingMessages: isMessage(Direction.OUT),
+    internalMessages: isMessage(Direction.INTERNAL),
   };
 }
 

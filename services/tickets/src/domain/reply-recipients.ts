@@ -1,5 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmail } from './addresses.ts';
+import { isEmailAddress } from './addresses.ts';
 
 /** Who should get a reply. */
 export interface Recipients {
@@ -8,14 +8,19 @@ export interface Recipients {
   bcc: string[];
 }
 
-/** The fields of a ticket that the recommendation depends on. */
-export interface AddressedTicket {
-  channel: Channel;
+/** Whom a message came from and went to. */
+export interface AddressedMessage {
   direction: Direction;
   from: string | null;
   to: readonly string[];
   cc: readonly string[];
   bcc: readonly string[];
+}
+
+/** The fields of a ticket that the recommendation depends on: those of its first message, and its latest message. */
+export interface AddressedTicket extends AddressedMessage {
+  channel: Channel;
+  latestMessage?: AddressedMessage | null;
 }
 
 /** What the recommendation depends on of the ticket's customer, as it was last read. */
@@ -27,7 +32,7 @@ export interface ReachableCustomer {
 const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTER, Channel.PORTAL, Channel.WALK_IN];
 
 /**
- * Recommends who should get a reply: for an incoming ticket its sender and those who got copies, for any other ticket
+ * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, else
  * its recipients again. A sender without an e-mail address on a channel without addresses gets the reply at the e-mail
  * address of the customer. System tickets have no reply, so the result is null.
  *
@@ -35,13 +40,14 @@ const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTE
  */
 export function replyRecipients(ticket: AddressedTicket, customer?: ReachableCustomer): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;
-  if (ticket.direction !== Direction.IN) return { to: [...ticket.to], cc: [...ticket.cc], bcc: [...ticket.bcc] };
-  const sender = senderOf(ticket, customer);
-  return { to: sender === null ? [] : [sender], cc: [...ticket.cc], bcc: [] };
+  const { direction, from, to, cc, bcc } = ticket.latestMessage ?? ticket;
+  if (direction !== Direction.IN) return { to: [...to], cc: [...cc], bcc: [...bcc] };
+  const sender = senderOf(ticket.channel, from, customer);
+  return { to: sender === null ? [] : [sender], cc: [...cc], bcc: [] };
 }
 
-function senderOf({ channel, from }: AddressedTicket, customer?: ReachableCustomer): string | null {
+function senderOf(channel: Channel, from: string | null, customer?: ReachableCustomer): string | null {
   const email = customer?.email ?? null;
-  if (email === null || !isEmail(email) || !channelsWithoutAddress.includes(channel)) return from;
-  return from !== null && isEmail(from) ? from : email;
+  if (email === null || !isEmailAddress(email) || !channelsWithoutAddress.includes(channel)) return from;
+  return from !== null && isEmailAddress(from) ? from : email;
 }

@@ -1,3 +1,4 @@
+import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import type { TicketInput, TicketState } from './ticket-fields.ts';
 
@@ -5,6 +6,11 @@ import type { TicketInput, TicketState } from './ticket-fields.ts';
 export interface KnownSubchannel {
   enabled: boolean;
   interface: string;
+  channel?: Channel;
+  name?: string;
+  isDefault?: boolean;
+  /** The address of a mailbox. */
+  address?: string | undefined;
 }
 
 /** The subchannels by id; undefined as long as the settings service was never reached. */

@@ -13,7 +13,10 @@ export interface TagState {
   visibility: TagVisibility;
   color: string | null;
   routingRelevant: boolean;
+  /** Seconds of business hours. */
   sla: number | null;
+  /** Seconds of business hours. */
+  firstResponseSla: number | null;
   priority: Priority | null;
   keywords: readonly string[];
   /** Unix seconds. */

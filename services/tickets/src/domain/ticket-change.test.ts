@@ -1,13 +1,14 @@
 import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { newTicket } from './new-ticket.ts';
+import { noSla } from './sla.ts';
 import { changedFields, changeFields, setFields } from './ticket-change.ts';
 import type { TicketInput } from './ticket-fields.ts';
 
 const now = 1_800_000_000;
 
 function created(input: TicketInput) {
-  const context = { id: 5, now, creator: { profileId: 21, isHuman: true }, lastAgentRouting: false };
+  const context = { id: 5, now, creator: { profileId: 21, isHuman: true }, lastAgentRouting: false, sla: noSla };
   return newTicket({ channel: Channel.CHAT, ...input }, context);
 }
 

@@ -8,6 +8,15 @@ import type { WorkedOnChange } from './worked-on.ts';
 export interface TicketDecision {
   change?: RecordedChange | undefined;
   workedOn?: WorkedOnChange | undefined;
+  /** Which message becomes part of the ticket with the change, or no longer is. */
+  conversation?: ConversationStep | undefined;
+}
+
+/** The message that is added to a ticket, published (it was a draft), or removed. Exactly one is set. */
+export interface ConversationStep {
+  added?: number;
+  published?: number;
+  removed?: number;
 }
 
 /** A change of a ticket, with the records of it that are stored in the same write. */

@@ -1,4 +1,6 @@
 import type { JsonValue } from '@bufbuild/protobuf';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { ConversationState } from './conversation.ts';
 import { bodyFields } from './derived-fields.ts';
 import { changedFields, type TicketChange } from './ticket-change.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './ticket-fields.ts';
@@ -6,7 +8,7 @@ import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '
 /** What happened to a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
   eventId: string;
-  type: 'ticket.created' | 'ticket.updated' | 'ticket.deleted';
+  type: 'ticket.created' | 'ticket.updated' | 'ticket.deleted' | 'conversation.created' | 'conversation.published';
   /** The version of the ticket after it. */
   version: number;
   /** The mailbox of the ticket. */
@@ -17,6 +19,8 @@ export interface TicketEvent {
   cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution';
   /** Set if the ticket was opened because its `dueBy` passed. */
   autoOpenedDueToDueDate?: true;
+  /** The message that it is about. */
+  conversationId?: number;
   /** The trace of the request that caused it. */
   traceparent?: string;
 }
@@ -59,6 +63,18 @@ export function updatedEvent(before: TicketState, change: TicketChange, header: 
   return event('ticket.updated', before, change, header);
 }
 
+/** Makes the event of a message that was added or published, with what it changed in its ticket. */
+export function conversationEvent(
+  type: 'conversation.created' | 'conversation.published',
+  before: TicketState,
+  change: TicketChange,
+  header: EventHeader,
+  message: ConversationState,
+): TicketEvent {
+  const cause = message.direction === Direction.IN ? 'message' : 'request';
+  return { ...event(type, before, change, header), conversationId: message.id, cause };
+}
+
 /** Makes the event of a ticket that was opened because its `dueBy` passed. */
 export function reopenedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {
   return { ...updatedEvent(before, change, header), cause: 'schedule', autoOpenedDueToDueDate: true };
@@ -93,8 +109,11 @@ function event(
 const unlisted = new Set<string>([
   ...['version', 'modifiedAt', 'process', ...bodyFields],
   ...['customerTagIds', 'customerEmail'],
-  ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages'],
+  ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
 ]);
+
+/** Fields whose names in the contract differ from those under which they are stored. */
+const shownAs: Readonly<Record<string, string>> = { lastResponseAuthorId: 'lastResponseAuthor' };
 
 /** Lists the changes of an event: each field by its name, with both values where events may contain them. */
 export function fieldChanges(
@@ -104,8 +123,9 @@ export function fieldChanges(
 ): FieldChange[] {
   return changed
     .filter((field) => !unlisted.has(field))
-    .map((field) => {
-      const { toEvent } = fieldOf(field);
-      return toEvent ? { field, oldValue: toEvent(before[field]), newValue: toEvent(after[field]) } : { field };
+    .map((name) => {
+      const { toEvent } = fieldOf(name);
+      const field = shownAs[name] ?? name;
+      return toEvent ? { field, oldValue: toEvent(before[name]), newValue: toEvent(after[name]) } : { field };
     });
 }

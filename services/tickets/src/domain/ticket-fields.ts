@@ -13,7 +13,9 @@ import {
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { enumRank, enumText, type Field, id, ids, integer, json, text, textId, texts, time } from './field.ts';
+import type { AttachmentState } from './attachment.ts';
+import { enumRank, enumText, type Field, id, ids, integer, json, mixed, text, textId, texts, time } from './field.ts';
+import type { AddressedMessage } from './reply-recipients.ts';
 
 /**
  * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
@@ -75,6 +77,10 @@ export const ticketFields = {
   incomingMessages: integer(0),
   outgoingMessages: integer(0),
   internalMessages: integer(0),
+  /** The files of the ticket itself, also inline ones. Those of its messages are with the messages. */
+  attachments: mixed<readonly AttachmentState[]>([]),
+  /** Whom the latest message that is not internal came from and went to; null if there is only the first one. */
+  latestMessage: mixed<AddressedMessage | null>(null),
   createdBy: id(),
   /** When the AI logic is to run for the ticket. */
   process: enumText<AiProcess>(AiProcessSchema, AiProcess.BATCH),

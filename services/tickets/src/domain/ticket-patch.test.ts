@@ -2,6 +2,7 @@ import { Channel, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
 import { newTicket } from './new-ticket.ts';
+import { noSla } from './sla.ts';
 import { tagTree } from './tag-tree.ts';
 import { decidePatch, type PatchContext, type TicketPatch, tagViolations } from './ticket-patch.ts';
 
@@ -10,7 +11,7 @@ const person = { profileId: 21, isHuman: true };
 const machine = { profileId: 22, isHuman: false };
 const ticket = newTicket(
   { channel: Channel.CHAT, subject: 'a', tagIds: [1, 2] },
-  { id: 5, now: now - 60, creator: person, lastAgentRouting: false },
+  { id: 5, now: now - 60, creator: person, lastAgentRouting: false, sla: noSla },
 );
 const header = { eventId: 'evt_1', actor: { profileId: 21, kind: 'user' } };
 
@@ -19,7 +20,7 @@ function patch(given: Partial<TicketPatch>): TicketPatch {
 }
 
 function decide(given: Partial<TicketPatch>, context: Partial<PatchContext> = {}) {
-  const whole = { author: person, now, includeInWorklog: true, header, ...context };
+  const whole = { author: person, now, includeInWorklog: true, sla: noSla, header, ...context };
   return decidePatch({ ticket, workedOn: [] }, patch(given), whole);
 }
 

@@ -1,5 +1,6 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import type { Author } from './author.ts';
+import { type SlaRules, withStricterTargets } from './sla.ts';
 import { unknownTags } from './tag.ts';
 import type { TagTree } from './tag-tree.ts';
 import { changeFields, setFields, type TicketChange } from './ticket-change.ts';
@@ -24,6 +25,7 @@ export interface PatchContext {
   now: number;
   /** Whether a change by a person becomes an entry of the worklog. */
   includeInWorklog: boolean;
+  sla: SlaRules;
   header: EventHeader;
 }
 
@@ -38,7 +40,7 @@ export function decidePatch(
   context: PatchContext,
 ): TicketDecision {
   const workedOnChange = decideWorkedOn(workedOn, patch, context);
-  const change = patchFields(ticket, patch, context.now);
+  const change = patchFields(ticket, patch, context);
   if (change.after === ticket) return { workedOn: workedOnChange };
   return {
     change: {
@@ -55,12 +57,18 @@ export function decidePatch(
  *
  * Source: docs/reference/api.md, Updating a ticket; docs/reference/api.md, Status and closing.
  */
-function patchFields(before: TicketState, patch: TicketPatch, now: number): TicketChange {
+function patchFields(before: TicketState, patch: TicketPatch, { now, sla }: PatchContext): TicketChange {
   const { addTagIds, removeTagIds } = patch;
   const kept = before.tagIds.filter((id) => !removeTagIds.includes(id));
   const tagIds = [...kept, ...addTagIds.filter((id) => !kept.includes(id))];
-  const input = addTagIds.length + removeTagIds.length > 0 ? { ...patch.input, tagIds } : patch.input;
+  const given = addTagIds.length + removeTagIds.length > 0 ? { ...patch.input, tagIds } : patch.input;
+  const input = withStricterTargets(before, given, sla);
   return input.status === undefined ? changeFields(before, input, now) : setFields(before, input, now);
+}
+
+/** Whether a PATCH sets tags. */
+export function setsTags({ input, addTagIds, removeTagIds }: TicketPatch): boolean {
+  return input.tagIds !== undefined || addTagIds.length + removeTagIds.length > 0;
 }
 
 function decideWorkedOn(

@@ -16,6 +16,8 @@ const types: Record<TicketEvent['type'], TicketChangeType> = {
   'ticket.created': TicketChangeType.TICKET_CREATED,
   'ticket.updated': TicketChangeType.TICKET_UPDATED,
   'ticket.deleted': TicketChangeType.TICKET_DELETED,
+  'conversation.created': TicketChangeType.CONVERSATION_CREATED,
+  'conversation.published': TicketChangeType.CONVERSATION_PUBLISHED,
 };
 const causes: Record<TicketEvent['cause'], ChangeCause> = {
   request: ChangeCause.REQUEST,
@@ -35,6 +37,7 @@ export function ticketChangedMessage(ticketId: number, event: TicketEvent): Outg
     ticketId,
     version,
     ...(subchannelId === null ? {} : { subchannelId }),
+    ...(event.conversationId === undefined ? {} : { conversationId: event.conversationId }),
     occurredAt: timestampOf(occurredAt),
     changes: changes.map(fieldChange),
     actor: create(ActorSchema, {

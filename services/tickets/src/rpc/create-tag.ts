@@ -35,6 +35,7 @@ function newTag(request: CreateTagRequest, now: number): TagState {
     color: request.color ?? null,
     routingRelevant: request.routingRelevant ?? true,
     sla: request.sla ?? null,
+    firstResponseSla: request.firstResponseSla ?? null,
     priority: request.priority ?? null,
     keywords: request.detection?.keywords ?? [],
     modifiedAt: now,

@@ -6,24 +6,27 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { insertTicket } from '../application/insert-ticket.ts';
 import { ticketInputReader } from '../application/read-ticket-input.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { upsertTicket } from '../application/upsert-ticket.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { unknownTags } from '../domain/tag.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
 
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
- * Errors: unknown_tag, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer; concurrent_change; sandbox_busy and
- * sandbox_crashed, for a long body.
+ * Errors: unknown_tag, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer; those of
+ * `attachFiles`; concurrent_change; sandbox_busy and sandbox_crashed, for a long body.
  * Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
@@ -40,16 +43,31 @@ export async function createTicket(
   ];
   if (violations.length > 0) throw invalidInput(violations);
   const input = await withBodyFields(context, call, given);
-  const stored =
-    request.externalTicketId === undefined
-      ? await insertTicket(context, call, input)
-      : await upsertTicket(context, call, input, request.externalTicketId);
+  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
+  const stored = await writeWithFiles(
+    context,
+    call,
+    attachments,
+    () => writeInput(context, call, request, attachments.length === 0 ? input : { ...input, attachments }),
+    ({ ticket }) => ticket.attachments,
+  );
   call.idempotency?.addSubject(ticketSubject(stored.ticket.id));
   const options = { withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
     ticket: await ticketThatWasWritten(context, call, stored, options),
   };
+}
+
+function writeInput(
+  context: Context,
+  call: Call,
+  { externalTicketId }: CreateTicketRequest,
+  input: TicketInput,
+): Promise<StoredTicket> {
+  return externalTicketId === undefined
+    ? insertTicket(context, call, input)
+    : upsertTicket(context, call, input, externalTicketId);
 }
 
 /** Adds the texts that are made of a body. An empty body is none. */

@@ -40,6 +40,7 @@ function inputOf(request: UpdateTagRequest): TagInput {
     color: { color: request.color ?? null },
     routing_relevant: { routingRelevant: request.routingRelevant },
     sla: { sla: request.sla ?? null },
+    first_response_sla: { firstResponseSla: request.firstResponseSla ?? null },
     priority: { priority: request.priority ?? null },
     detection: { keywords: request.detection?.keywords },
   };

@@ -1,6 +1,6 @@
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
-import type { RecordedChange } from '../domain/ticket-decision.ts';
+import type { ConversationStep, RecordedChange } from '../domain/ticket-decision.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import type { StoredTicket } from './stored-ticket.ts';
 import { changedDocument } from './ticket-document.ts';
@@ -13,6 +13,8 @@ export interface TicketUpdate {
   workedOn?: WorkedOnChange | undefined;
   /** The request that makes the change, if it may be repeated. */
   appliedRequest?: AppliedRequest | undefined;
+  /** The message that becomes part of the ticket with the change, or no longer is. */
+  conversation?: ConversationStep | undefined;
   /** The bulk that makes the change; its reservation of the ticket ends with it. */
   bulkId?: string | undefined;
 }
@@ -23,7 +25,7 @@ const keptWorklogEntries = 1000;
 
 /** The update of the document that makes a change. `words` are the search words, if they change. */
 export function documentUpdate(
-  { before, change, workedOn, appliedRequest, bulkId }: TicketUpdate,
+  { before, change, workedOn, appliedRequest, bulkId, conversation = {} }: TicketUpdate,
   words: string[] | undefined,
 ): Query {
   const { after, changed, event, worklogEntry } = change;
@@ -41,11 +43,23 @@ export function documentUpdate(
     ...($unset ? { $unset } : {}),
     ...(worklogDocument ? { $inc: { manualWorkEntries: 1 } } : {}),
     $min,
+    ...pullMessage(conversation),
     $push: {
       ...$push,
+      ...pushMessage(conversation),
       ...(worklogDocument ? { worklog: { $each: [worklogDocument], $slice: -keptWorklogEntries } } : {}),
     },
   };
+}
+
+function pushMessage({ added, published }: ConversationStep): Query {
+  const id = added ?? published;
+  return id === undefined ? {} : { conversationIds: id };
+}
+
+function pullMessage({ published, removed }: ConversationStep): Query {
+  if (published !== undefined) return { $pull: { draftIds: published } };
+  return removed === undefined ? {} : { $pull: { conversationIds: removed } };
 }
 
 /** The update of the document that changes who works on a ticket. */

@@ -1,14 +1,29 @@
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
+import { conversationModel } from './conversation-model.ts';
 import { customerModel } from './customer-store.ts';
 import { erpAnswerModel } from './erp-answer-store.ts';
+import { externalMessageIdModel } from './external-message-id-store.ts';
+import { buildFileIndexes } from './file-store.ts';
+import { buildHistoryIndexes } from './history-entry-model.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';
 
+const models = [
+  ticketModel,
+  conversationModel,
+  externalMessageIdModel,
+  tagModel,
+  analysisRequestModel,
+  customerModel,
+  erpAnswerModel,
+];
+
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
-  for (const model of [ticketModel, tagModel, analysisRequestModel, customerModel, erpAnswerModel])
-    await model(connection).createIndexes();
+  for (const model of models) await model(connection).createIndexes();
   await buildBulkIndexes(connection);
+  await buildFileIndexes(connection);
+  await buildHistoryIndexes(connection);
 }

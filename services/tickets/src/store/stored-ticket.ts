@@ -14,11 +14,22 @@ export interface StoredTicket {
   reservedBy: string | null;
   /** How many entries its worklog has had. */
   manualWorkEntries: number;
+  /** Its messages that are not drafts, and its drafts, by id. A list of tickets does not read them. */
+  conversationIds: readonly number[];
+  draftIds: readonly number[];
 }
 
 /** A ticket that has just been created. */
 export function newStoredTicket(ticket: TicketState): StoredTicket {
-  return { ticket, workedOn: [], appliedRequests: [], reservedBy: null, manualWorkEntries: 0 };
+  return {
+    ticket,
+    workedOn: [],
+    appliedRequests: [],
+    reservedBy: null,
+    manualWorkEntries: 0,
+    conversationIds: [],
+    draftIds: [],
+  };
 }
 
 /** The projection that excludes the fields which no read of a ticket needs. */
@@ -35,7 +46,7 @@ export const excludedFromReads = {
 /** Decodes a document from the bytes of the database. */
 export const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
-  ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'deletedAt'],
+  ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
 ]);
 
 /** The ticket of a document. */
@@ -50,5 +61,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     appliedRequests: document.appliedRequests ?? [],
     reservedBy: document.reservedBy,
     manualWorkEntries: document.manualWorkEntries,
+    conversationIds: document.conversationIds ?? [],
+    draftIds: document.draftIds ?? [],
   };
 }

@@ -26,6 +26,7 @@ const erasable = {
   color: String,
   routingRelevant: Boolean,
   sla: Number,
+  firstResponseSla: Number,
   priority: Number,
   keywords: [String],
   modifiedAt: Number,

@@ -5,15 +5,20 @@ import type { TicketEvent } from '../domain/ticket-event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../domain/ticket-fields.ts';
 import type { AppliedRequest, TicketDocument } from './ticket-model.ts';
 
-/**
- * The document of a new ticket with its first event and its search words. `appliedRequest` is the request that creates it,
- * if it may be repeated.
- */
+/** What is stored with a new ticket. */
+export interface NewTicketParts {
+  event: TicketEvent;
+  /** The request that creates it, if it may be repeated. */
+  appliedRequest?: AppliedRequest | undefined;
+  /** The messages that it has from the beginning, by id. */
+  conversationIds?: number[];
+}
+
+/** The document of a new ticket with its search words. */
 export function documentOf(
   ticket: TicketState,
   words: string[],
-  event: TicketEvent,
-  appliedRequest?: AppliedRequest,
+  { event, appliedRequest, conversationIds = [] }: NewTicketParts,
 ): TicketDocument {
   return {
     _id: ticket.id,
@@ -26,6 +31,8 @@ export function documentOf(
     worklog: [],
     appliedRequests: appliedRequest === undefined ? [] : [appliedRequest],
     reservedBy: null,
+    conversationIds,
+    draftIds: [],
     ...firstInOutbox(event),
   };
 }
@@ -88,5 +95,5 @@ function smallest(ids: readonly number[]): number | null {
 export const erasedFields: readonly string[] = [
   ...ticketFieldNames.filter((name) => name !== 'version'),
   ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words'],
-  ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy'],
+  ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
 ];

@@ -68,7 +68,7 @@ const readBytes = 2 * 1024 * 1024;
 const excludedFromLists = {
   ...excludedFromReads,
   ...{ body: 0, bodyHtml: 0, bodyPlain: 0, bodyClean: 0, bodyRules: 0 },
-  ...{ workitem: 0, appliedRequests: 0 },
+  ...{ workitem: 0, appliedRequests: 0, conversationIds: 0, draftIds: 0 },
 };
 
 /** Opens the lists of a collection of tickets. */

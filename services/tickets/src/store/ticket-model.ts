@@ -31,6 +31,10 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   appliedRequests: AppliedRequest[];
   /** The bulk that has reserved the ticket. */
   reservedBy: string | null;
+  /** The messages of the ticket that are not drafts, by id. A message that is in neither list is not part of it. */
+  conversationIds: number[];
+  /** The drafts of the ticket, by id. */
+  draftIds: number[];
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
   /** The services that still have to erase their data of the deleted ticket; absent if none has to. */
@@ -57,6 +61,9 @@ export interface IndexReason {
   reason: string;
 }
 
+/** Matches documents that have an id of another system, for an index that leaves out the others. */
+export const belongsTo = (name: 'customerId' | 'contractId'): Query => ({ [name]: { $gt: '' } });
+
 /** The indexes of the tickets. The index on `_id`, which MongoDB makes itself, serves orders and filters by id. */
 export const ticketIndexes: readonly IndexReason[] = [
   { index: { createdAt: 1, _id: 1 }, reason: 'order and range of t.createdAt' },
@@ -74,6 +81,16 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { agentId: 1, _id: 1 }, reason: 'the tickets of an agent' },
   { index: { customerId: 1, _id: 1 }, reason: 'the tickets of a customer' },
   { index: { contractId: 1, _id: 1 }, reason: 'the tickets of a contract' },
+  {
+    index: { customerId: 1, createdAt: 1, _id: 1, status: 1 },
+    options: { partialFilterExpression: belongsTo('customerId') },
+    reason: 'the tickets in the history of a customer, and how many of them are open',
+  },
+  {
+    index: { contractId: 1, createdAt: 1, _id: 1, status: 1 },
+    options: { partialFilterExpression: belongsTo('contractId') },
+    reason: 'the tickets in the history of a contract, and how many of them are open',
+  },
   { index: { subchannelId: 1, _id: 1 }, reason: 'the tickets of a mailbox' },
   {
     index: { externalTicketId: 1, _id: 1 },
@@ -133,6 +150,8 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       worklog: [Schema.Types.Mixed],
       appliedRequests: [Schema.Types.Mixed],
       reservedBy: String,
+      conversationIds: [Number],
+      draftIds: [Number],
       deletedAt: Date,
       notErasedBy: { type: [String], default: undefined },
       outbox: [Schema.Types.Mixed],

@@ -5,21 +5,24 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
+import { maxDrafts } from '../domain/conversation.ts';
 import type { CustomerCopy } from '../domain/customer.ts';
 import { bodyFields } from '../domain/derived-fields.ts';
+import type { ConversationStep } from '../domain/ticket-decision.ts';
 import type { EventActor, TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
-import { areSearched, documentOf, erasedFields, searchedTexts, storedFields } from './ticket-document.ts';
 import {
-  type AppliedRequest,
-  isNotDeleted,
-  nativeCollection,
-  type TicketCollection,
-  type TicketDocument,
-} from './ticket-model.ts';
+  areSearched,
+  documentOf,
+  erasedFields,
+  type NewTicketParts,
+  searchedTexts,
+  storedFields,
+} from './ticket-document.ts';
+import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
@@ -29,13 +32,19 @@ import {
  */
 export interface TicketStore {
   /** Returns false if the id is taken, also by a deleted ticket. */
-  insert(ticket: TicketState, event: TicketEvent, appliedRequest?: AppliedRequest): Promise<boolean>;
+  insert(ticket: TicketState, parts: NewTicketParts): Promise<boolean>;
   find(id: number): Promise<StoredTicket | undefined>;
   /**
    * Finds those of the tickets that exist, by their ids, until they have more than some bytes together: at least one, and
    * `remainingIds`, which were not looked for.
    */
   findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
+  /** Finds which messages a ticket has. */
+  findMessages(id: number): Promise<TicketMessages | undefined>;
+  /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
+  addDraft(id: number, conversationId: number): Promise<boolean>;
+  /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
+  removeDraft(id: number, conversationId: number): Promise<boolean>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
@@ -58,6 +67,11 @@ export interface TicketStore {
   setCustomerCopy(customerId: string, copy: CustomerCopy): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
+}
+
+/** The messages of a ticket by id. The first one is among them only if it is stored apart from the ticket. */
+export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | 'draftIds'> {
+  openingMessageId: number | null;
 }
 
 /** Some of the tickets that were looked for. */
@@ -95,13 +109,33 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
     return isWritten;
   };
   return {
-    async insert(ticket, event, appliedRequest) {
-      const words = await splitWords(searchedTexts(ticket), event.actor);
-      const isInserted = await storeCall(() => insertDocument(documentOf(ticket, words, event, appliedRequest)));
+    async insert(ticket, parts) {
+      const words = await splitWords(searchedTexts(ticket), parts.event.actor);
+      const isInserted = await storeCall(() => insertDocument(documentOf(ticket, words, parts)));
       return notifyIfWritten(isInserted);
     },
     find: (id) => findOne({ _id: id }),
     findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
+    findMessages: (id) =>
+      storeCall(async () => {
+        const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1 };
+        const found = await tickets.findOne({ _id: id, ...isNotDeleted }, { projection });
+        if (!found) return undefined;
+        const { conversationIds, draftIds, openingMessageId } = found;
+        return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null };
+      }),
+    addDraft: (id, conversationId) =>
+      updateOne(
+        {
+          _id: id,
+          draftIds: { $ne: conversationId },
+          [`draftIds.${maxDrafts - 1}`]: { $exists: false },
+          ...isNotDeleted,
+        },
+        { $push: { draftIds: conversationId } },
+      ),
+    removeDraft: (id, conversationId) =>
+      updateOne({ _id: id, draftIds: conversationId, ...isNotDeleted }, { $pull: { draftIds: conversationId } }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
     versions: (ids) =>
       storeCall(async () => {
@@ -134,7 +168,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
     async update(update) {
       const { after, changed, event } = update.change;
       const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
-      const unchanged = isUnchanged(update.before.ticket, update.bulkId);
+      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessageOf(update.conversation) };
       return notifyIfWritten(await updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
@@ -188,4 +222,11 @@ async function findSome(tickets: TicketCollection, ids: readonly number[], maxBy
  */
 function isUnchanged({ id, version }: TicketState, bulkId: string | undefined): Query {
   return { _id: id, version, reservedBy: bulkId === undefined ? null : { $in: [null, bulkId] } };
+}
+
+/** Matches the ticket if the message of a step is still what the step expects. */
+function hasMessageOf({ added, published, removed }: ConversationStep = {}): Query {
+  if (added !== undefined) return { conversationIds: { $ne: added } };
+  if (published !== undefined) return { draftIds: published };
+  return removed === undefined ? {} : { conversationIds: removed };
 }

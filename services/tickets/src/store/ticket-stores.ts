@@ -1,20 +1,26 @@
 import type { Connection } from 'mongoose';
+import { type ConversationStore, conversationStore } from './conversation-store.ts';
 import { type ErasureStore, erasureStore } from './erasure-store.ts';
 import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
+import { type ExternalMessageIdStore, externalMessageIdStore } from './external-message-id-store.ts';
+import { type HistoryStore, historyStore } from './history-store.ts';
 import { type QueueStore, queueStore } from './queue-store.ts';
 import { type ReservationStore, reservationStore } from './reservation-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket-list-store.ts';
 import { nativeCollection, ticketModel } from './ticket-model.ts';
 import { type SplitWords, type TicketStore, ticketStore } from './ticket-store.ts';
 
-/** The stores for tickets. All of them except `externalIds` use the same collection. */
+/** The stores for tickets and their messages. */
 export interface TicketStores {
   tickets: TicketStore;
   ticketLists: TicketListStore;
   queue: QueueStore;
   externalIds: ExternalIdStore;
+  conversations: ConversationStore;
+  externalMessageIds: ExternalMessageIdStore;
   erasures: ErasureStore;
   reservations: ReservationStore;
+  history: HistoryStore;
 }
 
 /**
@@ -29,7 +35,10 @@ export function openTicketStores(connection: Connection, onEvent: () => void, sp
     ticketLists: ticketListStore(collection),
     queue: queueStore(collection),
     externalIds: externalIdStore(connection),
+    conversations: conversationStore(connection),
+    externalMessageIds: externalMessageIdStore(connection),
     erasures: erasureStore(collection),
     reservations: reservationStore(collection),
+    history: historyStore(connection, collection),
   };
 }

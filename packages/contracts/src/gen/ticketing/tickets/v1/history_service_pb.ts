@@ -24,7 +24,8 @@ export const file_ticketing_tickets_v1_history_service: GenFile = /*@__PURE__*/
  */
 export type RecordHistoryEntryRequest = Message<"ticketing.tickets.v1.RecordHistoryEntryRequest"> & {
   /**
-   * The id of the entry in the system that records it.
+   * The id of the entry in the system that records it. If several systems record
+   * entries, each needs a prefix of its own.
    *
    * @generated from field: optional string external_id = 1;
    */
@@ -73,7 +74,8 @@ export type RecordHistoryEntryRequest = Message<"ticketing.tickets.v1.RecordHist
   url?: string | undefined;
 
   /**
-   * When it happened. Default: now.
+   * When it happened. Default: now, and for an entry that is replaced the time
+   * that it has.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
@@ -116,7 +118,10 @@ export const RecordHistoryEntryResponseSchema: GenMessage<RecordHistoryEntryResp
 export const HistoryService: GenService<{
   /**
    * Records a grid message, a delivery or a payment. An entry whose `external_id`
-   * is known is replaced.
+   * is known is replaced, and keeps its id.
+   *
+   * Errors: `not_allowed` if the type is ticket, `required` without a customer
+   * and a contract.
    *
    * @generated from rpc ticketing.tickets.v1.HistoryService.RecordHistoryEntry
    */

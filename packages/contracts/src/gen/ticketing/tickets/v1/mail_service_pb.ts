@@ -143,8 +143,8 @@ export const MailService: GenService<{
    * answers, else as a new ticket. An e-mail whose `Message-ID` is known is not
    * taken in again.
    *
-   * Errors: `invalid_mail`, `unknown_subchannel`, `subchannel_disabled`,
-   * `settings_unavailable`, `mail_loop`.
+   * Errors: `invalid_mail`, `mail_too_large`, `mail_loop`, `unknown_subchannel`,
+   * `subchannel_disabled`, `settings_unavailable`.
    *
    * @generated from rpc ticketing.tickets.v1.MailService.ReceiveMail
    */

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/tag.proto.
  */
 export const file_ticketing_tickets_v1_tag: GenFile = /*@__PURE__*/
-  fileDesc("Ch50aWNrZXRpbmcvdGlja2V0cy92MS90YWcucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIu0DCgNUYWcSCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIRCglmdWxsX25hbWUYAyABKAkSEwoGcGFyZW50GAQgASgFSACIAQESNQoJcmVmZXJlbmNlGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlEisKBHR5cGUYBiABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5UYWdUeXBlEjcKCnZpc2liaWxpdHkYByABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5EhIKBWNvbG9yGAggASgJSAGIAQESGAoQcm91dGluZ19yZWxldmFudBgJIAEoCBIQCgNzbGEYCiABKAVIAogBARI1Cghwcmlvcml0eRgLIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5SAOIAQESNQoJZGV0ZWN0aW9uGAwgASgLMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnRGV0ZWN0aW9uEi8KC21vZGlmaWVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIJCgdfcGFyZW50QggKBl9jb2xvckIGCgRfc2xhQgsKCV9wcmlvcml0eSIuCgxUYWdEZXRlY3Rpb24SHgoIa2V5d29yZHMYASADKAlCDIq1GAggASjIAUD0Ayp/CgxUYWdSZWZlcmVuY2USHQoZVEFHX1JFRkVSRU5DRV9VTlNQRUNJRklFRBAAEhgKFFRBR19SRUZFUkVOQ0VfVElDS0VUEAESGgoWVEFHX1JFRkVSRU5DRV9DT05UUkFDVBACEhoKFlRBR19SRUZFUkVOQ0VfQ1VTVE9NRVIQAyq1AQoHVGFnVHlwZRIYChRUQUdfVFlQRV9VTlNQRUNJRklFRBAAEhIKDlRBR19UWVBFX1NLSUxMEAESFAoQVEFHX1RZUEVfUFJPRFVDVBACEhIKDlRBR19UWVBFX0JSQU5EEAMSHgoaVEFHX1RZUEVfQ1VTVE9NRVJfUFJPUEVSVFkQBBIeChpUQUdfVFlQRV9DT05UUkFDVF9QUk9QRVJUWRAFEhIKDlRBR19UWVBFX09USEVSEAYqgwEKDVRhZ1Zpc2liaWxpdHkSHgoaVEFHX1ZJU0lCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVUQUdfVklTSUJJTElUWV9QVUJMSUMQARIaChZUQUdfVklTSUJJTElUWV9QUklWQVRFEAISGwoXVEFHX1ZJU0lCSUxJVFlfRElTQUJMRUQQA2IGcHJvdG8z", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
+  fileDesc("Ch50aWNrZXRpbmcvdGlja2V0cy92MS90YWcucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIqUECgNUYWcSCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIRCglmdWxsX25hbWUYAyABKAkSEwoGcGFyZW50GAQgASgFSACIAQESNQoJcmVmZXJlbmNlGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlEisKBHR5cGUYBiABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5UYWdUeXBlEjcKCnZpc2liaWxpdHkYByABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5EhIKBWNvbG9yGAggASgJSAGIAQESGAoQcm91dGluZ19yZWxldmFudBgJIAEoCBIQCgNzbGEYCiABKAVIAogBARIfChJmaXJzdF9yZXNwb25zZV9zbGEYDiABKAVIA4gBARI1Cghwcmlvcml0eRgLIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5SASIAQESNQoJZGV0ZWN0aW9uGAwgASgLMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnRGV0ZWN0aW9uEi8KC21vZGlmaWVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIJCgdfcGFyZW50QggKBl9jb2xvckIGCgRfc2xhQhUKE19maXJzdF9yZXNwb25zZV9zbGFCCwoJX3ByaW9yaXR5Ii4KDFRhZ0RldGVjdGlvbhIeCghrZXl3b3JkcxgBIAMoCUIMirUYCCABKMgBQPQDKn8KDFRhZ1JlZmVyZW5jZRIdChlUQUdfUkVGRVJFTkNFX1VOU1BFQ0lGSUVEEAASGAoUVEFHX1JFRkVSRU5DRV9USUNLRVQQARIaChZUQUdfUkVGRVJFTkNFX0NPTlRSQUNUEAISGgoWVEFHX1JFRkVSRU5DRV9DVVNUT01FUhADKrUBCgdUYWdUeXBlEhgKFFRBR19UWVBFX1VOU1BFQ0lGSUVEEAASEgoOVEFHX1RZUEVfU0tJTEwQARIUChBUQUdfVFlQRV9QUk9EVUNUEAISEgoOVEFHX1RZUEVfQlJBTkQQAxIeChpUQUdfVFlQRV9DVVNUT01FUl9QUk9QRVJUWRAEEh4KGlRBR19UWVBFX0NPTlRSQUNUX1BST1BFUlRZEAUSEgoOVEFHX1RZUEVfT1RIRVIQBiqDAQoNVGFnVmlzaWJpbGl0eRIeChpUQUdfVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFVRBR19WSVNJQklMSVRZX1BVQkxJQxABEhoKFlRBR19WSVNJQklMSVRZX1BSSVZBVEUQAhIbChdUQUdfVklTSUJJTElUWV9ESVNBQkxFRBADYgZwcm90bzM", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
 
 /**
  * A label of tickets, contracts or customers. Tags form a tree.
@@ -87,7 +87,7 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   routingRelevant: boolean;
 
   /**
-   * The number of business hours within which a ticket with this tag should be
+   * Within how many seconds of business hours a ticket with this tag should be
    * resolved.
    *
    * @generated from field: optional int32 sla = 10;
@@ -95,7 +95,15 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   sla?: number | undefined;
 
   /**
-   * The priority that a ticket gets with this tag.
+   * Within how many seconds of business hours a ticket with this tag should get
+   * a first response.
+   *
+   * @generated from field: optional int32 first_response_sla = 14;
+   */
+  firstResponseSla?: number | undefined;
+
+  /**
+   * The priority that a ticket with this tag has at least.
    *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 11;
    */

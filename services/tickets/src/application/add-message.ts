@@ -1,0 +1,206 @@
+import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import {
+  type ConversationInput,
+  type ConversationState,
+  initialConversation,
+  maxDrafts,
+  maxMessages,
+} from '../domain/conversation.ts';
+import { decideAddedMessage } from '../domain/message-decision.ts';
+import { referencesAmong } from '../domain/outgoing-mail.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { MailDocument } from '../store/conversation-model.ts';
+import type { MessageReference } from '../store/external-message-id-store.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import { claimFiles } from './attach-files.ts';
+import type { Context } from './context.ts';
+import { eventHeaderOf } from './event-header.ts';
+import { writeTicket } from './write-ticket.ts';
+
+/** Who adds a message, and in which request. */
+export type MessageCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
+
+/** The fields of a new message. Those that are made of its text, and `modifiedAt`, follow from the others. */
+export type NewMessage = Partial<
+  Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
+> &
+  Pick<ConversationInput, 'direction' | 'type' | 'body'>;
+
+/** A message that is part of a ticket. */
+export interface AddedMessage extends MessageReference {
+  /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
+  isInserted: boolean;
+}
+
+/** Options of a new message. */
+export interface MessageOptions {
+  /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
+  isProgrammatic?: boolean;
+  /** What else the message changes in its ticket. */
+  input?: TicketInput;
+}
+
+/**
+ * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
+ * of the ticket by the one write of the ticket that has the event too.
+ *
+ * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
+ * belongs to another ticket.
+ * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
+ * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
+ */
+export async function addMessage(
+  context: Context,
+  call: MessageCall,
+  ticketId: number,
+  message: NewMessage,
+  options: MessageOptions = {},
+): Promise<AddedMessage> {
+  const externalId = message.externalConversationId ?? null;
+  const known = externalId === null ? undefined : await findKnown(context, externalId);
+  if (known) return { ...known, isInserted: false };
+  const id = await newConversationId(context, call);
+  const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
+  if ('known' in claimed) return { ...claimed.known, isInserted: false };
+  const { conversation, isInserted } = claimed;
+  const decide = (stored: StoredTicket) => {
+    // A repeated request, or one that took over the message of another process.
+    if (stored.conversationIds.includes(conversation.id)) return {};
+    requireRoom(stored);
+    const header = eventHeaderOf(context, call);
+    return decideAddedMessage(stored.ticket, conversation, { ...options, now: context.now(), header });
+  };
+  try {
+    await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
+  } catch (error) {
+    if (isInserted && isRefused(error)) await discard(context, conversation.id);
+    throw error;
+  }
+  if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
+  return { ticketId, conversationId: conversation.id, isInserted };
+}
+
+/**
+ * Adds a draft to a ticket. The ticket does not change by it, and no event is emitted.
+ *
+ * Errors: ticket_not_found, too_many_messages; sandbox_busy and sandbox_crashed, for a long text.
+ */
+export async function addDraft(
+  context: Context,
+  call: MessageCall,
+  ticketId: number,
+  message: NewMessage,
+): Promise<AddedMessage> {
+  const id = await newConversationId(context, call);
+  const conversation = await newConversation(context, call, message, { ticketId, id });
+  await claimFiles(context, ticketId, conversation.attachments);
+  const isInserted = await context.conversations.insert(conversation, null);
+  if (!(await context.tickets.addDraft(ticketId, id))) {
+    const messages = await context.tickets.findMessages(ticketId);
+    const isRepeated = messages?.draftIds.includes(id) || messages?.conversationIds.includes(id);
+    if (!isRepeated) {
+      if (isInserted) await discard(context, id);
+      throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
+    }
+  }
+  return { ticketId, conversationId: id, isInserted };
+}
+
+/** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */
+export async function mailOf(
+  { externalMessageIds }: Pick<Context, 'externalMessageIds'>,
+  { id, ticketId, deliveryStatus }: ConversationState,
+): Promise<MailDocument | null> {
+  if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
+  const earlier = (await externalMessageIds.ofTicket(ticketId)).filter(({ conversationId }) => conversationId !== id);
+  const references = referencesAmong(earlier.map(({ externalId }) => externalId));
+  return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
+}
+
+/** The texts that are made of the body of a message. */
+export function messageTexts(
+  context: Context,
+  call: MessageCall,
+  { body, type }: Pick<ConversationInput, 'body' | 'type'>,
+) {
+  return context.textWork.bodyFields(body, call.caller, type === ContentType.TEXT);
+}
+
+function newConversationId(context: Context, { idempotency }: MessageCall): Promise<number> {
+  const next = () => context.conversationIds.next();
+  return idempotency ? idempotency.reserve('conversation', next) : next();
+}
+
+async function newConversation(
+  context: Context,
+  call: MessageCall,
+  message: NewMessage,
+  ids: Pick<ConversationState, 'id' | 'ticketId'>,
+): Promise<ConversationState> {
+  const texts = await messageTexts(context, call, message);
+  const now = context.now();
+  return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
+}
+
+/** A message that is stored and has its external id, or the one that is known by that id. */
+type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
+
+/**
+ * Stores a message, and then claims its external id: what a process that dies leaves behind is found by the message.
+ */
+async function insertMessage(context: Context, conversation: ConversationState): Promise<Claimed> {
+  const { id, ticketId, attachments, externalConversationId } = conversation;
+  await claimFiles(context, ticketId, attachments);
+  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
+  if (externalConversationId === null) return { conversation, isInserted };
+  const proposed = { ticketId, conversationId: id };
+  for (;;) {
+    const claimed = await context.externalMessageIds.claim(externalConversationId, proposed);
+    if (claimed.conversationId === id) return { conversation, isInserted };
+    const isKnown = await isPartOfTicket(context, claimed);
+    // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
+    // the same id, so that it is added once.
+    if (isKnown || claimed.ticketId === ticketId) {
+      if (isInserted) await context.conversations.remove(id);
+      if (isKnown) return { known: claimed };
+      return insertMessage(context, { ...conversation, id: claimed.conversationId });
+    }
+    if (await context.externalMessageIds.replace(externalConversationId, claimed, proposed)) {
+      return { conversation, isInserted };
+    }
+  }
+}
+
+async function findKnown(context: Context, externalId: string): Promise<MessageReference | undefined> {
+  const [claimed] = await context.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+}
+
+/** Whether a message is part of its ticket. */
+export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {
+  const messages = await context.tickets.findMessages(ticketId);
+  return (
+    messages !== undefined &&
+    (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
+  );
+}
+
+function requireRoom({ conversationIds }: StoredTicket): void {
+  if (conversationIds.length >= maxMessages) throw tooMany(`${maxMessages} messages`);
+}
+
+function tooMany(what: string): DomainError {
+  return new DomainError('failed_precondition', 'too_many_messages', `The ticket has ${what}, which is the most.`);
+}
+
+/** Whether an error says that nothing was written. */
+function isRefused(error: unknown): boolean {
+  return error instanceof DomainError && (error.code === 'not_found' || error.code === 'failed_precondition');
+}
+
+async function discard(context: Context, id: number): Promise<void> {
+  await context.conversations.remove(id);
+  await context.externalMessageIds.freeMessage(id);
+}

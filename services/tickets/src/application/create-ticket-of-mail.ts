@@ -1,0 +1,79 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { AttachmentState } from '../domain/attachment.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
+import { isPartOfTicket } from './add-message.ts';
+import type { Context } from './context.ts';
+import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
+import { insertWithId } from './insert-ticket.ts';
+import { attachMailFiles } from './mail-files.ts';
+import { writeWithFiles } from './write-with-files.ts';
+
+const maxAttempts = 20;
+
+/**
+ * Creates the ticket of a mail. The external id of the mail is claimed first, with the ids of the ticket and its message:
+ * whoever takes in the same mail, at the same time or after a crash, uses the same ids.
+ *
+ * Errors: concurrent_change, if its ticket is created and deleted again and again.
+ */
+export async function createTicketOfMail(
+  context: Context,
+  call: MailCall,
+  incoming: IncomingMail,
+): Promise<ReceivedMail> {
+  const attachments = await attachMailFiles(context, incoming.mail.files);
+  const input = await inputOf(context, call, incoming, attachments);
+  const write = () => insertOnce(context, call, incoming, input);
+  const listed = ({ outcome }: ReceivedMail) => (outcome === ReceivedMailOutcome.TICKET_CREATED ? attachments : []);
+  return writeWithFiles(context, call, attachments, write, listed);
+}
+
+async function insertOnce(
+  context: Context,
+  call: MailCall,
+  { externalId }: IncomingMail,
+  input: TicketInput,
+): Promise<ReceivedMail> {
+  const newIds = async () => ({
+    ticketId: await context.ticketIds.next(),
+    conversationId: await context.conversationIds.next(),
+  });
+  let claimed = await context.externalMessageIds.claim(externalId, await newIds());
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { ticketId, conversationId } = claimed;
+    const inserted = await insertWithId(
+      context,
+      { caller: call.caller, trace: call.trace },
+      input,
+      ticketId,
+      conversationId,
+    );
+    if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
+    if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+    // The ticket was deleted, or the mail was to become a message of it, by a process that has died.
+    const next = await newIds();
+    const isReplaced = await context.externalMessageIds.replace(externalId, claimed, next);
+    claimed = isReplaced ? next : await context.externalMessageIds.claim(externalId, next);
+  }
+  throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
+}
+
+async function inputOf(
+  context: Context,
+  call: MailCall,
+  { mail, subchannelId, receivedAt }: IncomingMail,
+  attachments: readonly AttachmentState[],
+): Promise<TicketInput> {
+  const { from, fromName, to, cc, subject, isHtml, messageId, headers } = mail;
+  const body = mail.body ?? '';
+  return {
+    channel: Channel.EMAIL,
+    direction: Direction.IN,
+    ...{ from, fromName, to, cc, subject, body, subchannelId, attachments },
+    ...(await context.textWork.bodyFields(body, call.caller, !isHtml)),
+    rawData: JSON.stringify({ messageId, headers }),
+    createdAt: receivedAt,
+  };
+}

@@ -1,0 +1,40 @@
+import type { AttachmentState } from '../domain/attachment.ts';
+import type { Context } from './context.ts';
+import { attachmentNotFound } from './file-errors.ts';
+
+/** The files that a ticket lists itself, and those of its messages, drafts included. */
+export interface ListedFiles {
+  ofTicket: readonly AttachmentState[];
+  ofMessages: readonly AttachmentState[];
+}
+
+type Stores = Pick<Context, 'tickets' | 'conversations'>;
+
+/** Finds the files of a ticket and of its messages; none if there is no such ticket. */
+export async function listedFiles({ tickets, conversations }: Stores, ticketId: number): Promise<ListedFiles> {
+  // The ticket is read last: it may get a message between the two reads, but not lose one that was found.
+  const found = await conversations.filesOf(ticketId);
+  const stored = await tickets.find(ticketId);
+  if (!stored) return { ofTicket: [], ofMessages: [] };
+  const ids = new Set([...stored.conversationIds, ...stored.draftIds]);
+  return {
+    ofTicket: stored.ticket.attachments,
+    ofMessages: found.filter(({ id }) => ids.has(id)).flatMap(({ attachments }) => attachments),
+  };
+}
+
+/**
+ * Finds a file of a ticket or of one of its messages.
+ *
+ * Errors: attachment_not_found, also if it belongs to another ticket.
+ */
+export async function findAttachment(
+  context: Stores,
+  ticketId: number,
+  attachmentId: string,
+): Promise<{ attachment: AttachmentState; isOfTicket: boolean }> {
+  const { ofTicket, ofMessages } = await listedFiles(context, ticketId);
+  const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
+  if (!attachment) throw attachmentNotFound();
+  return { attachment, isOfTicket: ofTicket.includes(attachment) };
+}

@@ -1,0 +1,22 @@
+import { type AttachmentState, maxMessageFiles } from '../domain/attachment.ts';
+import type { MailFile } from '../mail/parsed-mail.ts';
+import { attachBytes, removeFiles } from './attach-files.ts';
+import type { Context } from './context.ts';
+
+/**
+ * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The
+ * reader of mails has checked their sizes.
+ */
+export async function attachMailFiles(context: Context, files: readonly MailFile[]): Promise<AttachmentState[]> {
+  const stored: AttachmentState[] = [];
+  try {
+    for (let start = 0; start < files.length; start += maxMessageFiles) {
+      stored.push(...(await attachBytes(context, files.slice(start, start + maxMessageFiles))));
+    }
+  } catch (error) {
+    // If this fails too, the sweeper removes them.
+    await removeFiles(context, stored).catch(() => undefined);
+    throw error;
+  }
+  return stored;
+}

@@ -1,0 +1,36 @@
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { ConversationInput } from '../domain/conversation.ts';
+import { newMessageId } from '../domain/outgoing-mail.ts';
+import { senderOf } from '../domain/reply.ts';
+import type { MessageCall } from './add-message.ts';
+import type { Context } from './context.ts';
+
+/** The fields of a message that say who sends it, and by which mailbox. */
+export type SenderFields = Pick<ConversationInput, 'from' | 'fromName' | 'agentId' | 'subchannelId'>;
+
+/** The sender of a message that a caller writes: the mailbox with this id, and the caller if it is a person. */
+export async function messageSender(
+  context: Context,
+  { caller }: MessageCall,
+  subchannelId: number | null,
+): Promise<SenderFields> {
+  const { subchannels, mailFrom } = await context.settings();
+  const subchannel = subchannelId === null ? undefined : subchannels?.get(subchannelId);
+  return { ...senderOf(subchannel, mailFrom), agentId: isHuman(caller) ? caller.profileId : null, subchannelId };
+}
+
+/** The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email. */
+export function mailFields(
+  { runtime }: Pick<Context, 'runtime'>,
+  channel: Channel,
+  from: string | null,
+): Partial<Pick<ConversationInput, 'deliveryStatus' | 'externalConversationId'>> {
+  if (channel !== Channel.EMAIL) return {};
+  return {
+    deliveryStatus: DeliveryStatus.QUEUED,
+    externalConversationId: newMessageId(timeOrderedId('msg', runtime), from),
+  };
+}

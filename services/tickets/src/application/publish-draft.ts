@@ -1,0 +1,71 @@
+import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { ConversationInput, ConversationState } from '../domain/conversation.ts';
+import { decidePublishedDraft } from '../domain/message-decision.ts';
+import { recipientViolations } from '../domain/reply.ts';
+import type { StoredConversation } from '../store/conversation-store.ts';
+import { mailOf } from './add-message.ts';
+import type { Context } from './context.ts';
+import { eventHeaderOf } from './event-header.ts';
+import { mailFields, messageSender } from './message-sender.ts';
+import { messageWasSent } from './message-was-sent.ts';
+import { writeTicket } from './write-ticket.ts';
+
+/** While a process publishes a draft, no other changes it. A call that lasts longer than this has been aborted. */
+const publishingForMs = 60_000;
+
+/**
+ * Publishes a draft with changes of it: stores it as it will be sent, and then makes it a message of its ticket by the one
+ * write of the ticket that has the event too. Returns false if the draft was changed since it was read.
+ *
+ * Errors: ticket_not_found, conversation_not_found; no_recipient, invalid_format, not_allowed, each with a pointer;
+ * message_was_sent; concurrent_change.
+ */
+export async function publishDraft(
+  context: Context,
+  call: Call,
+  stored: StoredConversation,
+  changes: Partial<ConversationInput>,
+): Promise<boolean> {
+  const startedAt = context.runtime.now();
+  const draft = { ...stored.conversation, ...changes };
+  const ticket = (await context.tickets.find(draft.ticketId))?.ticket;
+  if (!ticket) throw notFound('Ticket');
+  const violations = recipientViolations(ticket.channel, draft, { isSent: true });
+  if (violations.length > 0) throw invalidInput(violations);
+  const now = context.now();
+  const sender = await messageSender(context, call, draft.subchannelId);
+  const set: Partial<ConversationInput> = {
+    ...changes,
+    ...sender,
+    agentId: sender.agentId ?? draft.agentId,
+    ...mailFields(context, ticket.channel, sender.from),
+    createdAt: now,
+    modifiedAt: now,
+  };
+  const message: ConversationState = { ...draft, ...set };
+  const { id, ticketId, externalConversationId } = message;
+  const mail = await mailOf(context, message);
+  if (!(await context.conversations.update(stored, { set, mail, publishingForMs }))) return false;
+  if (externalConversationId !== null) {
+    await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
+  }
+  await writeTicket(
+    context,
+    ticketId,
+    ({ ticket: current, draftIds, conversationIds }) => {
+      if (context.runtime.now() - startedAt > publishingForMs / 2) throw tooSlow();
+      if (conversationIds.includes(id)) throw messageWasSent();
+      if (!draftIds.includes(id)) throw notFound('Conversation');
+      return decidePublishedDraft(current, message, { now, header: eventHeaderOf(context, call) });
+    },
+    { requestId: call.idempotency?.id },
+  );
+  context.mailer?.wake();
+  return true;
+}
+
+/** Others may soon change the draft again. */
+function tooSlow(): DomainError {
+  return new DomainError('aborted', 'concurrent_change', 'The publishing of the draft took too long.');
+}

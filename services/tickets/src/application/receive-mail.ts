@@ -1,0 +1,98 @@
+import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { mailboxOf } from '../domain/mailbox.ts';
+import { isProgrammatic } from '../domain/programmatic.ts';
+import type { ParsedMail } from '../mail/parsed-mail.ts';
+import type { MessageReference } from '../store/external-message-id-store.ts';
+import { addMailToTicket } from './add-mail-to-ticket.ts';
+import { isPartOfTicket } from './add-message.ts';
+import type { Context } from './context.ts';
+import { createTicketOfMail } from './create-ticket-of-mail.ts';
+import { findThread } from './find-thread.ts';
+import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
+import { requireNoLoop } from './require-no-loop.ts';
+import { findSubchannelViolations } from './require-subchannels.ts';
+
+/** A mail that has arrived. */
+export interface ArrivedMail {
+  raw: Uint8Array;
+  /** The mailbox that has received it; undefined to find it by the recipients. */
+  subchannelId?: number | undefined;
+  /** To whom it was transferred, if that is known. */
+  recipients?: readonly string[];
+  /** Whether it counts as received at its `Date`. */
+  keepDate: boolean;
+  /** Names who has sent it, for a fair share of the work. */
+  sender: string;
+}
+
+/**
+ * Takes in a mail: as a message of the ticket that it answers, else as a new ticket. It may be repeated at any time, also
+ * after a crash, and is taken in once.
+ *
+ * Errors: invalid_mail, mail_too_large, mail_loop; unknown_subchannel, subchannel_disabled, settings_unavailable;
+ * sandbox_busy, sandbox_crashed, store_unavailable, concurrent_change.
+ * Source: docs/reference/api.md, Incoming mail.
+ */
+export async function receiveMail(context: Context, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
+  const incoming = await readMail(context, arrived);
+  const known = await findKnown(context, incoming);
+  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  requireNotOurs(context, incoming.mail);
+  const ticketId = await findThread(context, incoming.mail);
+  if (ticketId !== undefined) {
+    await requireNoLoop(context, ticketId, incoming);
+    const added = await addMailToTicket(context, call, ticketId, incoming);
+    if (added) return { ...added, outcome: ReceivedMailOutcome.MESSAGE_ADDED };
+  }
+  return createTicketOfMail(context, call, incoming);
+}
+
+async function readMail(context: Context, arrived: ArrivedMail): Promise<IncomingMail> {
+  const mail = await context.mailReader.read(arrived.sender, arrived.raw);
+  if ('problem' in mail) {
+    throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
+  }
+  const now = context.now();
+  const { headerRules } = await context.settings();
+  return {
+    mail,
+    externalId: mail.messageId ?? `sha256:${mail.digest}`,
+    subchannelId: await subchannelOf(context, mail, arrived),
+    receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
+    isProgrammatic: isProgrammatic(headerRules, mail.headers),
+  };
+}
+
+async function subchannelOf(
+  context: Context,
+  mail: ParsedMail,
+  { subchannelId, recipients = [] }: ArrivedMail,
+): Promise<number | null> {
+  if (subchannelId === undefined) {
+    const { subchannels } = await context.settings();
+    return mailboxOf([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
+  }
+  const violations = await findSubchannelViolations(context, [{ input: { subchannelId }, pointer: '#' }]);
+  if (violations.length > 0) throw invalidInput(violations);
+  return subchannelId;
+}
+
+/** The message that the mail became before, if its ticket still has it. */
+async function findKnown(context: Context, { externalId }: IncomingMail): Promise<MessageReference | undefined> {
+  const [claimed] = await context.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+}
+
+/** More hops than any mail needs (RFC 5321, section 6.3). */
+const maxHops = 100;
+
+/** Refuses mails that this system has sent, and those that circle between servers. */
+function requireNotOurs({ ticketTokens }: Context, { headers }: ParsedMail): void {
+  const ours = headers['x-ticketing-ticket'];
+  const isOurs = typeof ours === 'string' && ticketTokens.find(ours) !== undefined;
+  const hops = Array.isArray(headers.received) ? headers.received.length : 0;
+  if (!isOurs && hops <= maxHops) return;
+  const problem = isOurs ? 'This system has sent the mail itself.' : `The mail has more than ${maxHops} hops.`;
+  throw new DomainError('failed_precondition', 'mail_loop', problem);
+}

@@ -1,0 +1,25 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
+
+const maxAttempts = 2;
+
+/**
+ * Repeats a run whose worker crashed, which says nothing about its input. If it crashes again, nothing is stored instead
+ * of the result, because that would stay for ever.
+ *
+ * Errors: sandbox_crashed; those of the run.
+ */
+export async function repeatCrashed<Result>(work: () => Promise<Result>, log: Logger): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
+      log.warn({ err: error, attempt }, 'the worker of a text crashed');
+      if (attempt < maxAttempts) continue;
+      const detail = 'Long texts cannot be converted at the moment. Try again later.';
+      throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
+    }
+  }
+}

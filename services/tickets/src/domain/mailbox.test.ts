@@ -1,0 +1,39 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { expect, it } from 'vitest';
+import { mailboxOf } from './mailbox.ts';
+
+const mailbox = (address: string, changed: object = {}) => ({
+  enabled: true,
+  interface: 'imap',
+  channel: Channel.EMAIL,
+  address,
+  ...changed,
+});
+
+const known = new Map([
+  [1, mailbox('Support@Example.org')],
+  [2, mailbox('support+sales@example.org')],
+  [3, mailbox('off@example.org', { enabled: false })],
+  [4, mailbox('chat@example.org', { channel: Channel.CHAT })],
+  [5, mailbox('')],
+]);
+
+it.each([
+  [['support@example.org'], 1],
+  [[' SUPPORT@EXAMPLE.ORG '], 1],
+  [['support+any+tag@example.org'], 1],
+  [['support+sales@example.org'], 2],
+  [['other@example.org', 'support+sales@example.org', 'support@example.org'], 2],
+  [['support@example.com'], undefined],
+  [['+support@example.org'], undefined],
+  [['off@example.org'], undefined],
+  [['chat@example.org'], undefined],
+  [['', '+', '@'], undefined],
+  [[], undefined],
+])('the mailbox of %j is %s', (addresses, expected) => {
+  expect(mailboxOf(addresses, known)).toBe(expected);
+});
+
+it('is none as long as no subchannel is known', () => {
+  expect(mailboxOf(['support@example.org'], undefined)).toBeUndefined();
+});

@@ -1,0 +1,26 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Subchannels } from './subchannels.ts';
+
+/**
+ * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is what follows a `+`
+ * in the name of an address, unless a mailbox has just that address.
+ */
+export function mailboxOf(addresses: readonly string[], subchannels: Subchannels): number | undefined {
+  const ids = new Map<string, number>();
+  for (const [id, { enabled, channel, address = '' }] of subchannels ?? []) {
+    const folded = address.trim().toLowerCase();
+    if (enabled && channel === Channel.EMAIL && folded !== '' && !ids.has(folded)) ids.set(folded, id);
+  }
+  for (const address of addresses) {
+    const folded = address.trim().toLowerCase();
+    const id = ids.get(folded) ?? ids.get(withoutTag(folded));
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+function withoutTag(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+');
+  return plus > 0 && plus < at ? address.slice(0, plus) + address.slice(at) : address;
+}

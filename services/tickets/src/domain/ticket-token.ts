@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Writes and reads the signed tokens in the subjects of mails, by which a reply finds its ticket. */
+export interface TicketTokens {
+  /**
+   * The subject with the token of a ticket at its end. Tokens that it has already are removed; a text that would become
+   * longer than a subject may be is cut.
+   */
+  mark(subject: string, ticketId: number): string;
+  /** The ticket of the last valid token of a subject; undefined if it has none. */
+  find(subject: string): number | undefined;
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+const signatureLength = 8;
+const tokenPattern = /\[#(\d{1,10})-([a-z2-7]{8})\]/gi;
+const maxTokensChecked = 16;
+const maxSubjectLength = 998;
+
+/**
+ * Makes the tokens of a key, such as `[#123-k3f9x2ab]`. The signature has 40 bits: whoever guesses must send 2^39 mails on
+ * average for one ticket. It is not case-sensitive, because some mail programs change the case of subjects.
+ *
+ * Source: docs/reference/api.md, Outgoing mail.
+ */
+export function ticketTokens(key: Buffer): TicketTokens {
+  const sign = (ticketId: string) => letters(createHmac('sha256', key).update(`ticket ${ticketId}`).digest());
+  const isValid = (ticketId: string, signature: string) =>
+    timingSafeEqual(Buffer.from(signature.toLowerCase()), Buffer.from(sign(ticketId)));
+  return {
+    mark(subject, ticketId) {
+      const token = `[#${ticketId}-${sign(String(ticketId))}]`;
+      const text = subject.replace(tokenPattern, '').replace(/ {2,}/g, ' ').trim();
+      return `${cut(text, maxSubjectLength - token.length - 1)} ${token}`.trim();
+    },
+    find(subject) {
+      const tokens = [...subject.matchAll(tokenPattern)].slice(-maxTokensChecked).reverse();
+      const valid = tokens.find(([, ticketId = '', signature = '']) => isValid(ticketId, signature));
+      return valid && Number(valid[1]);
+    },
+  };
+}
+
+/** The first bits of a digest, five for each letter. */
+function letters(digest: Buffer): string {
+  return Array.from({ length: signatureLength }, (_, index) => alphabet[(digest[index] ?? 0) & 31]).join('');
+}
+
+/** The beginning of a text, without half a surrogate pair at its end. */
+function cut(text: string, length: number): string {
+  return text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
+}

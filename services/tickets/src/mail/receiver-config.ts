@@ -1,0 +1,14 @@
+import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+
+/** Where mails are received by SMTP. */
+export interface ReceiverConfig {
+  host: string;
+  port: number;
+}
+
+/** Reads where mails are received; undefined without a port, and then none are. */
+export function readReceiverConfig(from: ConfigReader): ReceiverConfig | undefined {
+  const host = from.text('MAIL_RECEIVER_HOST', { default: '127.0.0.1' });
+  const isOn = from.optionalText('MAIL_RECEIVER_PORT') !== undefined;
+  return isOn ? { host, port: from.port('MAIL_RECEIVER_PORT', 0) } : undefined;
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import MailComposer from 'nodemailer/lib/mail-composer';
+import type { AttachmentState } from '../domain/attachment.ts';
+import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
+import type { TicketTokens } from '../domain/ticket-token.ts';
+import type { ComposedMail } from './mail-transport.ts';
+
+/** What is needed to compose a mail, besides the mail. */
+export interface ComposeOptions {
+  sender: { address: string; name: string | null };
+  /** The recipients of the envelope. The headers name all of `to` and `cc`, also those that the mail has reached. */
+  recipients: readonly string[];
+  tokens: TicketTokens;
+  /** Reads the bytes of a file of the mail. */
+  openFile(attachment: AttachmentState): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Composes a mail. Every attempt composes the same bytes as long as subchannel and files are the same. Texts of the mail
+ * can neither add nor end a header: addresses are checked and given as objects, and control characters become spaces.
+ *
+ * Source: docs/reference/api.md, Outgoing mail; docs/reference/guarantees.md, Untrusted input.
+ */
+export function composeMail(
+  mail: OutgoingMail,
+  { sender, recipients, tokens, openFile }: ComposeOptions,
+): ComposedMail {
+  const from = normalAddress(sender.address) ?? '';
+  const open = () =>
+    new MailComposer({
+      messageId: mail.messageId,
+      date: new Date(mail.queuedAt * 1000),
+      from: { name: oneLine(sender.name ?? ''), address: from },
+      to: mailboxes(mail.to),
+      cc: mailboxes(mail.cc),
+      subject: tokens.mark(oneLine(mail.subject), mail.ticketId),
+      ...(mail.references.length > 0 && {
+        inReplyTo: mail.references.at(-1),
+        references: [...mail.references],
+      }),
+      text: textPart(mail.text),
+      ...(mail.html !== null && { html: textPart(mail.html) }),
+      attachments: mail.attachments.map((attachment) => ({
+        filename: oneLine(attachment.name),
+        contentType: contentTypeOf(attachment),
+        contentDisposition: attachment.inline ? 'inline' : 'attachment',
+        contentTransferEncoding: 'base64',
+        content: Readable.from(openFile(attachment), { objectMode: false }),
+      })),
+      baseBoundary: createHash('sha256').update(mail.messageId).digest('hex').slice(0, 24),
+      newline: 'windows',
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+      .compile()
+      .createReadStream();
+  return { messageId: mail.messageId, envelope: { from, to: recipients }, open };
+}
+
+/** In quoted-printable, which keeps spaces at the ends of lines. nodemailer cannot encode an empty part. */
+function textPart(text: string) {
+  return { content: text || '\n', contentTransferEncoding: 'quoted-printable' };
+}
+
+function mailboxes(addresses: readonly string[]): { name: string; address: string }[] {
+  const valid = new Set(addresses.flatMap((address) => normalAddress(address) ?? []));
+  return [...valid].map((address) => ({ name: '', address }));
+}
+
+/** A part of these types may not be encoded in base64 (RFC 2046), and would be shown instead of saved. */
+function contentTypeOf({ contentType }: AttachmentState): string {
+  return /^(message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}

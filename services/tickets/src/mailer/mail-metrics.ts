@@ -1,0 +1,41 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { MailQueue, MailState } from './mail-queue.ts';
+
+const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;
+
+/**
+ * Registers the metrics of outgoing mails. Those of the store are measured whenever the metrics are read.
+ *
+ * Source: docs/reference/guarantees.md, What is measured.
+ */
+export function measureMails(
+  queue: Pick<MailQueue, 'size'>,
+  registry: Registry,
+  { now }: Pick<Runtime, 'now'>,
+): { count(outcome: MailState['status']): void } {
+  const attempts = new Counter({
+    name: 'mail_attempts_total',
+    help: 'Attempts to send a mail, by outcome: sent, deferred (sent again later) or failed (given up).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const oldestAge = new Gauge({
+    name: 'mails_oldest_queued_seconds',
+    help: 'Age of the oldest mail that is not sent yet.',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'mails_queued',
+    help: 'Mails that are not sent yet.',
+    registers: [registry],
+    async collect() {
+      // If the store is unavailable, the last values stay.
+      const size = await queue.size().catch(() => undefined);
+      if (!size) return;
+      this.set(size.count);
+      oldestAge.set(size.oldestAt ? Math.max(0, (now() - size.oldestAt.getTime()) / 1000) : 0);
+    },
+  });
+  return { count: (outcome) => attempts.inc({ outcome: outcomes[outcome] }) };
+}

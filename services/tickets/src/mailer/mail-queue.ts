@@ -1,0 +1,28 @@
+import type { OutgoingMail } from '../domain/outgoing-mail.ts';
+
+/** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */
+export interface MailQueue {
+  /** Claims the mail that has been due for the longest time; undefined if none is due. */
+  claim(): Promise<ClaimedMail | undefined>;
+  /** Keeps a claim. */
+  renew(claimed: ClaimedMail): Promise<void>;
+  /** Ends a claim with what has become of the mail. */
+  settle(claimed: ClaimedMail, state: MailState): Promise<void>;
+  /** Ends a claim without an attempt. */
+  postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
+  /** How many mails are queued, and since when the oldest. */
+  size(): Promise<{ count: number; oldestAt: Date | undefined }>;
+}
+
+/** A mail that only one process sends until its lease expires. */
+export interface ClaimedMail {
+  mail: OutgoingMail;
+  owner: string;
+}
+
+/** The state of a mail after an attempt. */
+export type MailState = {
+  attempts: number;
+  reached: readonly string[];
+  error: string | null;
+} & ({ status: 'sent' | 'failed' } | { status: 'queued'; pauseMs: number });

@@ -1,0 +1,46 @@
+import type {
+  DeleteConversationRequest,
+  DeleteConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { releaseFiles, removeFiles } from '../application/attach-files.ts';
+import type { Context } from '../application/context.ts';
+import { eventHeaderOf } from '../application/event-header.ts';
+import { findConversation } from '../application/find-conversation.ts';
+import { messageWasSent } from '../application/message-was-sent.ts';
+import { writeTicket } from '../application/write-ticket.ts';
+import { decideDeletedNote } from '../domain/message-decision.ts';
+
+/**
+ * Deletes a draft or a private note. A note counts among the messages of its ticket, so its deletion changes the ticket.
+ *
+ * Errors: ticket_not_found, conversation_not_found; message_was_sent. Source: docs/reference/api.md, Conversations.
+ */
+export async function deleteConversation(
+  context: Context,
+  call: Call,
+  request: DeleteConversationRequest,
+): Promise<DeleteConversationResponse> {
+  const { ticketId, conversationId } = request;
+  const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
+  if (!stored || !(isDraft || stored.conversation.private)) throw messageWasSent();
+  // If this process dies after the next write, the message is found and removed later.
+  await context.conversations.setUnseen(conversationId);
+  const { attachments } = stored.conversation;
+  await releaseFiles(context, attachments);
+  if (isDraft) {
+    // It was published or deleted meanwhile.
+    if (!(await context.tickets.removeDraft(ticketId, conversationId)))
+      return deleteConversation(context, call, request);
+  } else {
+    await writeTicket(context, ticketId, ({ ticket, conversationIds }) => {
+      if (!conversationIds.includes(conversationId)) throw notFound('Conversation');
+      const header = eventHeaderOf(context, call);
+      return decideDeletedNote(ticket, stored.conversation, { now: context.now(), header });
+    });
+  }
+  await context.conversations.remove(conversationId);
+  await removeFiles(context, attachments);
+  return { $typeName: 'ticketing.tickets.v1.DeleteConversationResponse', success: true };
+}

@@ -1,0 +1,95 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type {
+  ReplyToTicketRequest,
+  ReplyToTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { addDraft, addMessage, type NewMessage } from '../application/add-message.ts';
+import { attachFiles } from '../application/attach-files.ts';
+import { type Context, ticketSubject } from '../application/context.ts';
+import { singleConversation } from '../application/conversation-message.ts';
+import { mailFields, messageSender } from '../application/message-sender.ts';
+import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
+import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
+import type { TicketState } from '../domain/ticket-fields.ts';
+
+/**
+ * Writes a message to the customer, a draft of one, or a private note.
+ *
+ * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
+ * a pointer; those of `attachFiles`; too_many_messages; concurrent_change.
+ * Source: docs/reference/api.md, Conversations.
+ */
+export async function replyToTicket(
+  context: Context,
+  call: Call,
+  request: ReplyToTicketRequest,
+): Promise<ReplyToTicketResponse> {
+  const { ticketId, isDraft = false } = request;
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  const violations = [
+    ...(request.private ? noteViolations(request) : []),
+    ...(await findSubchannelViolations(context, [{ input: subchannelOf(request), pointer: '#' }])),
+  ];
+  const message = await messageOf(context, call, request, stored.ticket);
+  if (!message.private) {
+    const { to = [], cc = [], bcc = [] } = message;
+    violations.push(...recipientViolations(stored.ticket.channel, { to, cc, bcc }, { isSent: !isDraft }));
+  }
+  if (violations.length > 0) throw invalidInput(violations);
+  call.idempotency?.addSubject(ticketSubject(ticketId));
+  const add = isDraft ? addDraft : addMessage;
+  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
+  const added = await writeWithFiles(
+    context,
+    call,
+    attachments,
+    () => add(context, call, ticketId, { ...message, attachments }),
+    ({ isInserted }) => (isInserted ? attachments : []),
+  );
+  return {
+    $typeName: 'ticketing.tickets.v1.ReplyToTicketResponse',
+    success: true,
+    id: added.conversationId,
+    conversation: await singleConversation(context, call, added, true),
+  };
+}
+
+async function messageOf(
+  context: Context,
+  call: Call,
+  request: ReplyToTicketRequest,
+  ticket: TicketState,
+): Promise<NewMessage> {
+  const { content, isDraft, subject = replySubject(ticket) } = request;
+  const text = { type: content?.type ?? ContentType.TEXT, body: content?.message ?? '' };
+  const sender = await messageSender(context, call, request.subchannelId ?? ticket.subchannelId);
+  if (request.private) {
+    const { agentId } = sender;
+    return { ...text, direction: Direction.INTERNAL, private: true, agentId, subject: request.subject ?? null };
+  }
+  return {
+    ...text,
+    ...sender,
+    ...recipientsOf(ticket, request),
+    direction: Direction.OUT,
+    subject,
+    ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
+  };
+}
+
+function subchannelOf({ subchannelId }: ReplyToTicketRequest) {
+  return subchannelId === undefined ? {} : { subchannelId };
+}
+
+/** A note has no recipients, and nothing to publish. */
+function noteViolations({ to, cc, bcc, isDraft, subchannelId }: ReplyToTicketRequest): Violation[] {
+  const given = { to: to.length > 0, cc: cc.length > 0, bcc: bcc.length > 0, isDraft, subchannelId };
+  return Object.entries(given)
+    .filter(([, value]) => value)
+    .map(([name]) => ({ pointer: `#/${name}`, code: 'not_allowed', detail: 'is not for a private note' }));
+}

@@ -1,0 +1,96 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type {
+  StoreConversationRequest,
+  StoreConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { addMessage, type NewMessage } from '../application/add-message.ts';
+import { attachFiles } from '../application/attach-files.ts';
+import { type Context, ticketSubject } from '../application/context.ts';
+import { singleConversation } from '../application/conversation-message.ts';
+import { messageSender } from '../application/message-sender.ts';
+import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { writeWithFiles } from '../application/write-with-files.ts';
+import { addressViolations } from '../domain/addresses.ts';
+import { replySubject } from '../domain/reply.ts';
+import type { TicketState } from '../domain/ticket-fields.ts';
+
+/**
+ * Records a message that was received or sent elsewhere.
+ *
+ * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
+ * those of `attachFiles`; too_many_messages; concurrent_change.
+ * Source: docs/reference/api.md, Conversations.
+ */
+export async function storeConversation(
+  context: Context,
+  call: Call,
+  request: StoreConversationRequest,
+): Promise<StoreConversationResponse> {
+  const { ticketId } = request;
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  const { channel } = stored.ticket;
+  const direction = request.direction ?? Direction.IN;
+  const { from, to, cc, bcc, subchannelId } = request;
+  const violations: Violation[] = [
+    ...addressViolations({ channel, direction, from, to, cc, bcc }),
+    ...(request.private && direction !== Direction.INTERNAL
+      ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
+      : []),
+    ...(await findSubchannelViolations(context, [
+      { input: subchannelId === undefined ? {} : { subchannelId }, pointer: '#' },
+    ])),
+  ];
+  if (violations.length > 0) throw invalidInput(violations);
+  const message = await messageOf(context, call, request, stored.ticket);
+  call.idempotency?.addSubject(ticketSubject(ticketId));
+  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
+  const added = await writeWithFiles(
+    context,
+    call,
+    attachments,
+    () => addMessage(context, call, ticketId, { ...message, attachments }),
+    ({ isInserted }) => (isInserted ? attachments : []),
+  );
+  call.idempotency?.addSubject(ticketSubject(added.ticketId));
+  return {
+    $typeName: 'ticketing.tickets.v1.StoreConversationResponse',
+    success: true,
+    conversationId: added.conversationId,
+    ticketId: added.ticketId,
+    conversation: await singleConversation(context, call, added, true),
+  };
+}
+
+async function messageOf(
+  context: Context,
+  call: Call,
+  request: StoreConversationRequest,
+  ticket: TicketState,
+): Promise<NewMessage> {
+  const { content, to, cc, bcc, createdAt } = request;
+  const direction = request.direction ?? Direction.IN;
+  const subchannelId = request.subchannelId ?? ticket.subchannelId;
+  const customer = { from: ticket.from, fromName: ticket.fromName, agentId: null, subchannelId };
+  const sender = direction === Direction.IN ? customer : await messageSender(context, call, subchannelId);
+  return {
+    ...sender,
+    direction,
+    to,
+    cc,
+    bcc,
+    type: content?.type ?? ContentType.TEXT,
+    body: content?.message ?? '',
+    private: request.private ?? false,
+    agentId: direction !== Direction.IN && isHuman(call.caller) ? call.caller.profileId : null,
+    subject: request.subject ?? (request.private ? null : replySubject(ticket)),
+    externalConversationId: request.externalConversationId ?? null,
+    ...(request.from === undefined ? {} : { from: request.from }),
+    ...(request.fromName === undefined ? {} : { fromName: request.fromName }),
+    ...(createdAt === undefined ? {} : { createdAt: Number(createdAt.seconds) }),
+  };
+}

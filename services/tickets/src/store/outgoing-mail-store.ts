@@ -1,0 +1,71 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { openLeases } from '@ticketing/store/lease.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection } from 'mongoose';
+import type { OutgoingMail } from '../domain/outgoing-mail.ts';
+import type { MailQueue } from '../mailer/mail-queue.ts';
+import { type ConversationDocument, conversationCollection } from './conversation-model.ts';
+import { stateOf } from './conversation-store.ts';
+
+const durationMs = 20_000;
+const isQueued: Query = { deliveryStatus: 'queued' };
+
+/**
+ * Opens the queue of outgoing mails, which are messages. Only a success is stored also by a process that has lost its
+ * lease: whoever has claimed the mail after it then stores nothing.
+ */
+export function outgoingMailStore(connection: Connection): MailQueue {
+  const conversations = conversationCollection(connection);
+  const leases = openLeases(conversations, { connection, durationMs });
+  const dueIn = (ms: number) => new Date(serverTime(connection) + ms);
+  const end = async (filter: Query, set: Query) => {
+    await storeCall(() => conversations.updateOne({ ...filter, ...isQueued }, { $set: { ...set, lease: null } }));
+  };
+  return {
+    claim: () =>
+      storeCall(async () => {
+        const isDue = { ...isQueued, 'mail.nextAttemptAt': { $lte: dueIn(0) } };
+        const claimed = await leases.claim(isDue, { sort: { 'mail.nextAttemptAt': 1 } });
+        return claimed && { mail: outgoingMailOf(claimed), owner: claimed.lease.owner };
+      }),
+    async renew({ mail, owner }) {
+      await storeCall(() => leases.renew({ id: mail.id, owner }));
+    },
+    settle: ({ mail, owner }, state) =>
+      end(state.status === 'sent' ? { _id: mail.id } : leases.isHeld({ id: mail.id, owner }), {
+        deliveryStatus: state.status,
+        'mail.attempts': state.attempts,
+        'mail.reached': [...state.reached],
+        'mail.lastError': state.error,
+        'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
+      }),
+    postpone: ({ mail, owner }, delayMs) =>
+      end(leases.isHeld({ id: mail.id, owner }), { 'mail.nextAttemptAt': dueIn(delayMs) }),
+    size: () =>
+      storeCall(async () => {
+        const group = { _id: null, count: { $sum: 1 }, oldestAt: { $min: '$createdAt' } };
+        const [found] = await conversations
+          .aggregate<{ count: number; oldestAt: Date }>([{ $match: isQueued }, { $group: group }])
+          .toArray();
+        return found ?? { count: 0, oldestAt: undefined };
+      }),
+  };
+}
+
+function outgoingMailOf(document: ConversationDocument): OutgoingMail {
+  const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = stateOf(document);
+  const { attempts = 0, reached = [], references = [] } = document.mail ?? {};
+  const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject } = message;
+  const isText = type === ContentType.TEXT;
+  return {
+    ...{ id, ticketId, subchannelId, from, fromName, to, cc, bcc, attempts, reached, references },
+    messageId: externalConversationId ?? '',
+    subject: subject ?? '',
+    text: (isText ? body : bodyPlain)?.replaceAll('\0', '') ?? '',
+    html: isText ? null : bodyHtml,
+    attachments: message.attachments,
+    queuedAt: createdAt ?? 0,
+  };
+}

@@ -1,0 +1,1 @@
+import './mailer-kill.int.test.ts';

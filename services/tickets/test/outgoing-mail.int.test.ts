@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import PostalMime from 'postal-mime';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { KnownSubchannel } from '../src/domain/subchannels.ts';
+import { defaultSettings } from '../src/settings.ts';
+import { startHarness, type TicketsHarness } from './harness.ts';
+import { type ReceivedMail, reply, type SmtpReceiver, startSmtpReceiver } from './smtp-receiver.ts';
+
+let tickets: TicketsHarness;
+let server: SmtpReceiver;
+let accept: (mail: ReceivedMail) => void | Promise<void> = () => undefined;
+let mailFrom: string | null = null;
+const subchannels = new Map<number, KnownSubchannel>([
+  [1, { enabled: true, interface: 'imap', channel: 1, name: 'Shop Größe', address: 'help@shop.example' }],
+  [2, { enabled: true, interface: 'imap', channel: 1, name: 'No address' }],
+]);
+
+beforeAll(async () => {
+  server = await startSmtpReceiver({
+    accept: (mail) => accept(mail),
+    onRcptTo({ address }, _session, done) {
+      if (address.startsWith('unknown')) done(reply(550, 'unknown'));
+      else done(address.startsWith('greylisted') ? reply(451, 'greylisted') : undefined);
+    },
+  });
+  tickets = await startHarness({
+    variables: { ROLES: 'api,mailer', MAIL_FOLDER: '', SMTP_URL: `smtp://127.0.0.1:${server.port}` },
+    settings: async () => ({ ...defaultSettings, subchannels, mailFrom }),
+  });
+});
+afterEach(() => {
+  accept = () => undefined;
+  mailFrom = null;
+});
+afterAll(async () => {
+  await tickets.stop();
+  await server.close();
+});
+
+const post = async (body: object = {}) => {
+  const mail = { channel: 'email', from: 'kim@example.com', subject: 'Meter', body: 'Broken.', subchannelId: 1 };
+  return (await tickets.request('POST', '/ticket', { body: { ...mail, ...body } })).json;
+};
+const path = (ticketId: number, rest: string | number) => `/ticket/${ticketId}/conversation/${rest}`;
+const send = async (ticketId: number, body: object = {}) =>
+  (
+    await tickets.request('POST', path(ticketId, 'reply'), {
+      body: { content: { message: 'Soon.', type: 'text' }, ...body },
+    })
+  ).json.conversation;
+const read = async ({ ticketId, id }: { ticketId: number; id: number }) =>
+  (await tickets.request('GET', path(ticketId, id))).json;
+const statusOf = async (message: { ticketId: number; id: number }) => (await read(message)).deliveryStatus;
+// biome-ignore lint/suspicious/noExplicitAny: the tests read many of its fields
+type MessageDocument = { _id: number; mail: any };
+const messages = () => tickets.database.collection<MessageDocument>('conversations');
+const documentOf = (id: number) => messages().findOne({ _id: id });
+const received = (messageId: string) => server.mails.filter(({ bytes }) => bytes.includes(`Message-ID: ${messageId}`));
+const resend = ({ ticketId, id }: { ticketId: number; id: number }) =>
+  tickets.request('POST', path(ticketId, `${id}/resend`));
+/** Makes the next attempt due. */
+const hurry = (id: number) => messages().updateOne({ _id: id }, { $set: { 'mail.nextAttemptAt': new Date(0) } });
+const patience = { timeout: 15_000 };
+
+test('a reply leaves at once: a second parser reads the same text, recipients and files', async () => {
+  const ticket = await post();
+  const file = randomBytes(200_001);
+  const startedAt = performance.now();
+  const message = await send(ticket.id, {
+    content: { message: '<p>Größe: <b>7 €</b><script>x</script></p>', type: 'html' },
+    ...{ to: ['kim@example.com'], cc: ['boss@example.com'], bcc: ['audit@example.com'] },
+    subject: 'Re: Zähler 価格',
+    attachments: [{ name: 'Rechnung Größe.bin', base64: file.toString('base64') }],
+  });
+  await expect.poll(() => statusOf(message), patience).toBe('sent');
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  const [mail, ...others] = received(message.externalConversationId);
+  expect(others).toEqual([]);
+  expect(mail).toMatchObject({
+    from: 'help@shop.example',
+    to: ['kim@example.com', 'boss@example.com', 'audit@example.com'],
+  });
+  const email = await PostalMime.parse(mail?.bytes ?? '');
+  expect(email).toMatchObject({
+    from: { name: 'Shop Größe', address: 'help@shop.example' },
+    to: [{ address: 'kim@example.com' }],
+    cc: [{ address: 'boss@example.com' }],
+    subject: expect.stringMatching(new RegExp(`^Re: Zähler 価格 \\[#${ticket.id}-[a-z2-7]{8}\\]$`)),
+    attachments: [{ filename: 'Rechnung Größe.bin' }],
+  });
+  expect(email.html?.trim()).toBe('<p>Größe: <b>7 €</b></p>');
+  expect(email.text?.trim()).toBe('Größe: 7 €');
+  expect(Buffer.from(email.attachments[0]?.content as ArrayBuffer).equals(file)).toBe(true);
+  expect(mail?.bytes.toString()).not.toMatch(/audit|auto-submitted/i);
+});
+
+test('a mail refers to the earlier ones of its ticket', async () => {
+  const { id } = await post();
+  const first = await send(id);
+  const second = await send(id);
+  const incoming = { direction: 'in', externalConversationId: '<from-kim@example.com>' };
+  const content = { message: 'Thanks', type: 'text' };
+  await tickets.request('POST', path(id, 'store'), { body: { ...incoming, content } });
+  await tickets.request('POST', path(id, 'store'), {
+    body: { direction: 'in', externalConversationId: 'no mail', content },
+  });
+  const third = await send(id);
+  await expect.poll(() => received(third.externalConversationId).length, patience).toBe(1);
+  const references = [first.externalConversationId, second.externalConversationId, '<from-kim@example.com>'];
+  const email = await PostalMime.parse(received(third.externalConversationId)[0]?.bytes ?? '');
+  expect(email).toMatchObject({ references: references.join(' '), inReplyTo: '<from-kim@example.com>' });
+});
+
+test('a draft is sent when it is published, not before', async () => {
+  const { id } = await post();
+  const draft = await send(id, { isDraft: true });
+  const other = await send(id);
+  await expect.poll(() => statusOf(other), patience).toBe('sent');
+  expect(await read(draft)).toMatchObject({ deliveryStatus: 'none', externalConversationId: null });
+  await tickets.request('PATCH', path(id, draft.id), { body: { isDraft: false } });
+  await expect.poll(() => statusOf(draft), patience).toBe('sent');
+  expect(received((await read(draft)).externalConversationId)).toHaveLength(1);
+});
+
+test('a mail that is deferred is sent again later, with the same Message-ID and the same bytes', async () => {
+  let count = 0;
+  accept = ({ bytes }) => {
+    server.mails.push({ from: 'refused', to: [], bytes });
+    count += 1;
+    if (count < 3) throw reply(451, 'greylisted');
+    server.mails.pop();
+  };
+  const { id } = await post();
+  const message = await send(id);
+  for (const attempts of [1, 2]) {
+    await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(attempts);
+    expect(await documentOf(message.id)).toMatchObject({ deliveryStatus: 'queued', lease: null });
+    expect((await documentOf(message.id))?.mail.lastError).toContain('451');
+    const waitMs = (await documentOf(message.id))?.mail.nextAttemptAt.getTime() - Date.now();
+    expect(waitMs).toBeGreaterThan(attempts === 1 ? 40_000 : 200_000);
+    await hurry(message.id);
+  }
+  await expect.poll(() => statusOf(message), patience).toBe('sent');
+  const attempts = received(message.externalConversationId);
+  expect(attempts).toHaveLength(3);
+  expect(new Set(attempts.map(({ bytes }) => bytes.toString())).size).toBe(1);
+  expect((await documentOf(message.id))?.mail).toMatchObject({ attempts: 3, lastError: null, nextAttemptAt: null });
+});
+
+test('after the last attempt of the schedule a mail has failed', async () => {
+  const { id } = await post();
+  const message = await send(id, { to: ['greylisted@example.com'] });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  await messages().updateOne({ _id: message.id }, { $set: { 'mail.attempts': 5, 'mail.nextAttemptAt': new Date(0) } });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(6);
+  expect(await statusOf(message)).toBe('queued');
+  await hurry(message.id);
+  await expect.poll(() => statusOf(message), patience).toBe('failed');
+  expect((await documentOf(message.id))?.mail).toMatchObject({ attempts: 7, nextAttemptAt: null });
+});
+
+test('a mail that is refused has failed, and can be sent again, as often as it fails', async () => {
+  accept = () => Promise.reject(reply(554, 'spam'));
+  const { id } = await post();
+  const message = await send(id);
+  await expect.poll(() => statusOf(message), patience).toBe('failed');
+  expect((await documentOf(message.id))?.mail.lastError).toContain('554');
+  const again = await resend(message);
+  expect(again.status).toBe(202);
+  expect(again.json).toMatchObject({ success: true, conversation: { id: message.id, deliveryStatus: 'queued' } });
+  await expect.poll(() => statusOf(message), patience).toBe('failed');
+  accept = () => undefined;
+  const [one, two] = await Promise.all([resend(message), resend(message)]);
+  expect([one.status, two.status].sort()).toEqual([202, 409]);
+  await expect.poll(() => statusOf(message), patience).toBe('sent');
+  expect((await read(message)).externalConversationId).toBe(message.externalConversationId);
+  expect(received(message.externalConversationId)).toHaveLength(1);
+  expect((await resend(message)).json).toMatchObject({ status: 409, code: 'message_not_failed' });
+});
+
+test('nobody gets a mail twice because another recipient is refused', async () => {
+  const { id } = await post();
+  const message = await send(id, { to: ['kim@example.com', 'unknown@example.com', 'greylisted@example.com'] });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  expect((await documentOf(message.id))?.mail.reached).toEqual(['kim@example.com']);
+  expect(await statusOf(message)).toBe('queued');
+  await messages().updateOne({ _id: message.id }, { $set: { 'mail.attempts': 6, 'mail.nextAttemptAt': new Date(0) } });
+  await expect.poll(() => statusOf(message), patience).toBe('failed');
+  await resend(message);
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  expect(received(message.externalConversationId)).toMatchObject([{ to: ['kim@example.com'] }]);
+});
+
+test('without a sender a mail has failed; with one it can be sent', async () => {
+  const { id } = await post({ subchannelId: 2 });
+  const message = await send(id);
+  await expect.poll(() => statusOf(message), patience).toBe('failed');
+  expect((await documentOf(message.id))?.mail.lastError).toMatch(/^no_sender/);
+  mailFrom = 'desk@shop.example';
+  await resend(message);
+  await expect.poll(() => statusOf(message), patience).toBe('sent');
+  const [mail] = received(message.externalConversationId);
+  expect(mail?.from).toBe('desk@shop.example');
+});
+
+test('a mail of a deleted ticket is not sent, and leaves nothing', async () => {
+  const { id } = await post();
+  const message = await send(id, { to: ['greylisted@example.com'] });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  await tickets.database
+    .collection<{ _id: number }>('tickets')
+    .updateOne({ _id: id }, { $set: { deletedAt: new Date() } });
+  await messages().updateOne(
+    { _id: message.id },
+    { $set: { to: ['kim@example.com'], 'mail.nextAttemptAt': new Date(0) } },
+  );
+  await expect.poll(async () => (await documentOf(message.id))?.mail.nextAttemptAt > new Date(1), patience).toBe(true);
+  await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, { $unset: { deletedAt: 1 } });
+  await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
+  expect(await documentOf(message.id)).toBeNull();
+  expect(received(message.externalConversationId)).toEqual([]);
+});
+
+test('a message that its ticket does not list is not sent', async () => {
+  const { id } = await post();
+  const message = await send(id, { to: ['greylisted@example.com'] });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  const pull = { $pull: { conversationIds: message.id } } as never;
+  await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, pull);
+  await messages().updateOne(
+    { _id: message.id },
+    { $set: { to: ['kim@example.com'], 'mail.nextAttemptAt': new Date(0) } },
+  );
+  await expect.poll(async () => (await documentOf(message.id))?.mail.nextAttemptAt > new Date(1), patience).toBe(true);
+  expect((await documentOf(message.id))?.mail.attempts).toBe(1);
+  expect(received(message.externalConversationId)).toEqual([]);
+});
+
+test('several processes share the mails, and each is sent once', async () => {
+  const others = await Promise.all([tickets.startInstance(), tickets.startInstance()]);
+  const { id } = await post();
+  const sent = await Promise.all(Array.from({ length: 40 }, () => send(id)));
+  for (const message of sent) await expect.poll(() => statusOf(message), patience).toBe('sent');
+  expect(sent.map(({ externalConversationId }) => received(externalConversationId).length)).toEqual(
+    Array(sent.length).fill(1),
+  );
+  await Promise.all(others.map((other) => other.stop()));
+});
+
+test('the metrics say how many mails wait, and what became of the attempts', async () => {
+  const { id } = await post();
+  const message = await send(id, { to: ['greylisted@example.com'] });
+  await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
+  const metrics = await (await fetch(`http://127.0.0.1:${tickets.running.ports.internal}/metrics`)).text();
+  expect(Number(/^mails_queued\S* (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
+  expect(metrics).toMatch(/^mails_oldest_queued_seconds\S* \d/m);
+  for (const outcome of ['sent', 'deferred', 'failed']) {
+    expect(metrics).toMatch(new RegExp(`^mail_attempts_total\\{.*outcome="${outcome}".*\\} [1-9]`, 'm'));
+  }
+});

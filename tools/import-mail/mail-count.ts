@@ -1,0 +1,63 @@
+/** How many mails have been taken in or refused so far. */
+export interface MailCount {
+  files: number;
+  tickets: number;
+  messages: number;
+  alreadyKnown: number;
+  refused: number;
+  startedMs: number;
+  /** Until when the import waits before it sends again, and why; the reason is empty before the first wait. */
+  waiting: { untilMs: number; reason: string };
+}
+
+/** The counts at the start of an import of so many files. */
+export function newMailCount(files: number, startedMs: number): MailCount {
+  return {
+    files,
+    tickets: 0,
+    messages: 0,
+    alreadyKnown: 0,
+    refused: 0,
+    startedMs,
+    waiting: { untilMs: 0, reason: '' },
+  };
+}
+
+/** How many mails are done. */
+export function doneOf({ tickets, messages, alreadyKnown, refused }: MailCount): number {
+  return tickets + messages + alreadyKnown + refused;
+}
+
+/** The progress of the import, in one line. */
+export function mailProgress(count: MailCount, nowMs: number): string {
+  const parts = [
+    `${doneOf(count)} of ${count.files} mails`,
+    `${count.tickets} tickets`,
+    `${count.messages} added to tickets`,
+    `${count.alreadyKnown} already known`,
+    `${count.refused} refused`,
+    `${Math.round(rateOf(count, nowMs))} mails/s`,
+  ];
+  const left = count.waiting.untilMs - nowMs;
+  if (left > 0) parts.push(`waiting ${Math.ceil(left / 1000)} s (${count.waiting.reason})`);
+  return parts.join(', ');
+}
+
+/** The summary that is printed at the end. */
+export function mailSummary(count: MailCount, nowMs: number): string {
+  const lines: [string, string][] = [
+    ['files', String(count.files)],
+    ['tickets', String(count.tickets)],
+    ['added', String(count.messages)],
+    ['already known', String(count.alreadyKnown)],
+    ['refused', String(count.refused)],
+    ['not sent', String(count.files - doneOf(count))],
+    ['seconds', ((nowMs - count.startedMs) / 1000).toFixed(1)],
+    ['mails/s', rateOf(count, nowMs).toFixed(1)],
+  ];
+  return lines.map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n');
+}
+
+function rateOf(count: MailCount, nowMs: number): number {
+  return doneOf(count) / Math.max(0.001, (nowMs - count.startedMs) / 1000);
+}

@@ -1,0 +1,63 @@
+import { isAbsolute, join } from 'node:path';
+import { StopError } from './stop-error.ts';
+
+/** What a command needs of the process that runs it. */
+export interface CommandContext {
+  print: (text: string) => void;
+  isTerminal: boolean;
+  /** The folder that relative paths start from. */
+  folder: string;
+  /** Aborted when the user asks to stop. */
+  signal: AbortSignal;
+}
+
+/** Where a command reads its environment and writes to. */
+export interface CommandStreams {
+  env: NodeJS.ProcessEnv;
+  print: (text: string) => void;
+  printError: (text: string) => void;
+}
+
+/** The environment and the streams of this process. */
+export const processStreams: CommandStreams = { env: process.env, print: console.log, printError: console.error };
+
+/** Runs a command. Returns its exit code, which is 1 if it ends with a StopError. */
+export async function runCommand(
+  { env, print, printError }: CommandStreams,
+  run: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const signals = watchSignals();
+  const isTerminal = print === console.log && process.stdout.isTTY;
+  try {
+    return await run({ print, isTerminal, folder: callersFolder(env), signal: signals.signal });
+  } catch (error) {
+    if (!(error instanceof StopError)) throw error;
+    printError(error.message);
+    return 1;
+  } finally {
+    signals.close();
+  }
+}
+
+/** A path as the user means it. */
+export function pathFrom(folder: string, path: string): string {
+  return isAbsolute(path) ? path : join(folder, path);
+}
+
+/** The folder that relative paths start from: npm runs scripts in the project folder, wherever it was called. */
+function callersFolder(env: NodeJS.ProcessEnv): string {
+  return env.npm_lifecycle_event?.startsWith('import') && env.INIT_CWD ? env.INIT_CWD : process.cwd();
+}
+
+function watchSignals(): { signal: AbortSignal; close: () => void } {
+  const controller = new AbortController();
+  let firstMs: number | undefined;
+  const stop = (): void => {
+    firstMs ??= Date.now();
+    controller.abort();
+    // The terminal and npm both pass on the same Ctrl-C. Only a later one asks to end at once.
+    if (Date.now() - firstMs > 1000) process.exit(130);
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return { signal: controller.signal, close: () => process.off('SIGINT', stop).off('SIGTERM', stop) };
+}
