@@ -8,7 +8,7 @@ Target
   --token TOKEN          access token; safer in the environment variable IMPORT_TOKEN.
                          Without either, a token for the local system is made.
   --data FOLDER          data folder of the local system, with the key for that token (default ./data)
-  --concurrency N        concurrent requests, 1 to 256 (default 32)
+  --concurrency N        concurrent requests, 1 to 256 (default 16)
 
 Mails
   --subchannel ID        the mailbox that has received them (default: the one that they were sent to, if there is one)

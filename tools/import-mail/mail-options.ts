@@ -20,7 +20,7 @@ const flags = {
   url: { type: 'string', default: 'http://127.0.0.1:8081' },
   token: { type: 'string' },
   data: { type: 'string', default: './data' },
-  concurrency: { type: 'string', default: '32' },
+  concurrency: { type: 'string', default: '16' },
   subchannel: { type: 'string' },
   now: { type: 'boolean', default: false },
   limit: { type: 'string' },

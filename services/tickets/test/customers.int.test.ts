@@ -276,6 +276,23 @@ describe('a new ticket', () => {
     });
   });
 
+  test('is identified by a later message too, in the same change', async () => {
+    const ticket = await post({ from: 'x@example.com', body: 'Hello' });
+    expect(ticket).toMatchObject({ customerId: null, customerLegitimation: 12 });
+    const body = {
+      content: { message: 'My contract is V-7002, customer K-1001', type: 'text' },
+      direction: 'in',
+      from: 'x@example.com',
+    };
+    expect((await tickets.request('POST', `/ticket/${ticket.id}/conversation/store`, { body })).status).toBe(201);
+    expect(await read(ticket.id)).toMatchObject({
+      customerId: 'K-1001',
+      contractId: 'V-7002',
+      customerLegitimation: 15,
+      version: 2,
+    });
+  });
+
   test('that goes out belongs to the customer with the address of its recipient', async () => {
     const ticket = await post({ direction: 'out', from: 'desk@example.com', to: ['bob@example.net'] });
     expect(ticket).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001', customerLegitimation: 20 });
@@ -331,6 +348,40 @@ describe('a change of the contract', () => {
     expect(outbox[1].changes.map(({ field }: { field: string }) => field).sort()).toEqual([
       ...['contractId', 'customerId', 'customerLegitimation'],
     ]);
+  });
+});
+
+describe('an incoming message', () => {
+  const store = async (id: number, message: object) => {
+    const body = { direction: 'in', content: { message: 'Hallo', type: 'text' }, ...message };
+    const path = `/ticket/${id}/conversation/store`;
+    expect((await tickets.request('POST', path, { caller: machine, body })).status).toBe(201);
+    return read(id);
+  };
+  const unknown = 'nobody@example.org';
+
+  test('identifies the customer, in the change that it is part of', async () => {
+    const { id } = await post({ from: unknown });
+    const named = { content: { message: 'Es geht um V-7001, Kunde K-1001.', type: 'text' }, from: unknown };
+    const found = { customerId: 'K-1001', contractId: 'V-7001', customerLegitimation: 15, version: 2 };
+    expect(await store(id, named)).toMatchObject(found);
+    const last = (await tickets.documentOf(id)).outbox.at(-1);
+    expect([last.type, last.version]).toEqual(['conversation.created', 2]);
+    expect(last.changes).toContainEqual({ field: 'customerLegitimation', oldValue: 12, newValue: 15 });
+  });
+
+  test('is judged by itself, and by what its sender wrote at the beginning', async () => {
+    const { id } = await post({ from: unknown, subject: 'V-7001', body: 'K-1001' });
+    expect(await store(id, { from: unknown })).toMatchObject({ customerLegitimation: 15 });
+    expect(await store(id, { from: 'somebody@example.org' })).toMatchObject({ customerLegitimation: 12 });
+    expect(await store(id, { from: 'ada@example.org' })).toMatchObject({ customerLegitimation: 20 });
+  });
+
+  test('does not change a confirmed score, nor does an outgoing one change any', async () => {
+    const { id } = await post({ from: unknown, body: 'V-7001 K-1001' });
+    expect(await store(id, { direction: 'out', to: [unknown] })).toMatchObject({ customerLegitimation: 15 });
+    await patch(id, { contractId: 'V-7001' }, {});
+    expect(await store(id, { from: unknown })).toMatchObject({ customerLegitimation: 30 });
   });
 });
 
@@ -395,5 +446,27 @@ describe('GET with refresh=true', () => {
     const { id } = await post({ channel: 'chat' });
     await patch(id, { contractId: 'V-7001' }, {});
     expect(await read(id, '?refresh=true')).toMatchObject({ customerLegitimation: 30, version: 2 });
+  });
+});
+
+describe('GET /ticket/{id}/variables', () => {
+  const variables = async (id: number) => (await tickets.request('GET', `/ticket/${id}/variables`)).json;
+
+  test('has the customer as the ticket shows it, and the contract that the ticket names', async () => {
+    const { id } = await post({ contractId: 'v-7001' });
+    await bulk({ id, customerId: 'K-1001' });
+    const { ticket, customer, contract } = await variables(id);
+    expect(customer).toMatchObject({ id: 'K-1001', firstname: 'Ada', emailMatches: false });
+    expect(customer).toEqual(ticket.customer);
+    expect(contract).toEqual(customer.contracts[0]);
+    expect(contract).toMatchObject({ id: 'V-7001', productName: 'Strom', startDate: '2024-01-31 00:00:00' });
+  });
+
+  test('has the contract of another customer too, and null for one that the ERP system does not have', async () => {
+    const { id } = await post({});
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-8001' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: { id: 'V-8001' } });
+    await bulk({ id, customerId: 'K-1001', contractId: 'V-9999' });
+    expect(await variables(id)).toMatchObject({ customer: { id: 'K-1001' }, contract: null });
   });
 });

@@ -224,6 +224,13 @@ describe.each<[string, () => void]>([
     expect(await read(id, '?refresh=true')).toMatchObject({ id, customerId: 'K/1', version: 1 });
     const created = await post({ from: 'ada@example.org', subject: 'V-7001' });
     expect(created).toMatchObject({ customerId: null, contractId: null, customer: null, customerLegitimation: 0 });
+    const message = { direction: 'in', from: 'x@example.org', content: { message: 'Hallo', type: 'text' } };
+    const stored = await tickets.request('POST', `/ticket/${id}/conversation/store`, {
+      caller: machine,
+      body: message,
+    });
+    expect(stored.status).toBe(201);
+    expect(await read(id)).toMatchObject({ customerLegitimation: 20 });
     const body = { contractId: 'V-7001' };
     const patched = (await tickets.request('PATCH', `/ticket/${id}`, { caller: machine, body })).json.ticket;
     expect(patched).toMatchObject({ customerId: 'K/1', contractId: 'V-7001' });

@@ -1,9 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import {
+  ReceivedMailOutcome,
+  ReceiveMailRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import PostalMime from 'postal-mime';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
+import { receiveMail } from '../src/rpc/receive-mail.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess, testCall } from './new-process.ts';
 import { type ReceivedMail, reply, type SmtpReceiver, startSmtpReceiver } from './smtp-receiver.ts';
 
 let tickets: TicketsHarness;
@@ -109,6 +116,44 @@ test('a mail refers to the earlier ones of its ticket', async () => {
   const references = [first.externalConversationId, second.externalConversationId, '<from-kim@example.com>'];
   const email = await PostalMime.parse(received(third.externalConversationId)[0]?.bytes ?? '');
   expect(email).toMatchObject({ references: references.join(' '), inReplyTo: '<from-kim@example.com>' });
+});
+
+test('a reply to a mail finds its ticket by the mail, or by the token in its subject; the mail itself is refused', async () => {
+  const { id } = await post();
+  const message = await send(id);
+  await expect.poll(() => received(message.externalConversationId).length, patience).toBe(1);
+  const sent = await PostalMime.parse(received(message.externalConversationId)[0]?.bytes ?? '');
+  const database = await tickets.openDatabase();
+  onTestFinished(() => database.close());
+  const context = { ...newProcess(tickets, database), settings: async () => ({ ...defaultSettings, subchannels }) };
+  const receive = (mail: Uint8Array | string) =>
+    receiveMail(context, testCall(), create(ReceiveMailRequestSchema, { mail: Buffer.from(mail) }));
+  const answer = (headers: string) =>
+    receive(
+      `From: kim@example.com\r\nTo: help@shop.example\r\nMessage-ID: <${randomUUID()}@x>\r\n${headers}\r\n\r\nHi`,
+    );
+  const added = { ticketId: id, outcome: ReceivedMailOutcome.MESSAGE_ADDED };
+  expect(await answer(`References: ${message.externalConversationId}\r\nSubject: other`)).toMatchObject(added);
+  expect(await answer(`Subject: AW: ${sent.subject}`)).toMatchObject(added);
+  expect(await answer(`Subject: AW: ${sent.subject?.replace(`#${id}-`, `#${id + 1}-`)}`)).toMatchObject({
+    outcome: ReceivedMailOutcome.TICKET_CREATED,
+  });
+  const back = received(message.externalConversationId)[0]?.bytes.toString() ?? '';
+  expect(await receive(back)).toMatchObject({ outcome: ReceivedMailOutcome.ALREADY_KNOWN });
+  const changed = back.replace(message.externalConversationId, '<changed@example.com>');
+  await expect(receive(changed)).rejects.toMatchObject({ reason: 'mail_loop' });
+});
+
+test('an outgoing ticket is sent from an enabled mailbox', async () => {
+  const { id } = await post({ direction: 'out', from: undefined, to: ['kim@example.com'], bcc: ['audit@example.com'] });
+  const [opening] = (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations;
+  await expect.poll(() => statusOf(opening), patience).toBe('sent');
+  const [mail] = received(opening.externalConversationId);
+  expect(mail).toMatchObject({ from: 'help@shop.example', to: ['kim@example.com', 'audit@example.com'] });
+  expect((await PostalMime.parse(mail?.bytes ?? '')).text?.trim()).toBe('Broken.');
+  expect(await post({ direction: 'out', to: ['kim@example.com'], subchannelId: null })).toMatchObject({
+    direction: 'out',
+  });
 });
 
 test('a draft is sent when it is published, not before', async () => {

@@ -58,3 +58,25 @@ test('a body that is released takes nothing any more, even if its bytes are stil
   other.add(free);
   expect(() => other.add(MiB)).not.toThrow();
 });
+
+test('of bodies with a file of 20 MiB, two are held at once, whoever sends them', () => {
+  const bodies = bodiesInFlight(160 * MiB);
+  const fileInJson = 27 * MiB;
+  const [first, second, third] = ['1', '2', '3'].map((caller) => bodies.hold(caller));
+  first?.add(fileInJson);
+  second?.add(fileInJson);
+  third?.add(10 * MiB);
+  expect(() => third?.add(MiB)).toThrowError(refusal);
+  third?.release();
+  first?.release();
+  expect(() => bodies.hold('4').add(fileInJson)).not.toThrow();
+});
+
+test('the largest body fits, and what it takes up in addition', () => {
+  const bodies = bodiesInFlight(160 * MiB);
+  const body = bodies.hold('1');
+  for (let piece = 0; piece < 80; piece++) body.add(MiB);
+  expect(() => body.add(1)).toThrowError(refusal);
+  body.release();
+  expect(() => bodies.hold('1').add(80 * MiB)).not.toThrow();
+});

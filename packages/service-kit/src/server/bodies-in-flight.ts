@@ -24,9 +24,17 @@ const freeBytes = 64 * 1024;
 /** Of the bytes that a process may hold, those of one caller. */
 export const callerShare = 0.5;
 
+/** What a body has beyond this is counted a second time, for its copies: as it is parsed, and as what it contains is stored. */
+const uncopiedBytes = 8 * 1024 * 1024;
+/** Of the bytes that a process may hold, those that are counted a second time, of all bodies and of one. */
+const copiedShare = 0.25;
+const copiedShareOfBody = 0.2;
+
 /** Makes the budget of a process. Units: `maxBytes` in bytes. */
 export function bodiesInFlight(maxBytes: number): BodiesInFlight {
   const budget = byteBudget({ total: maxBytes, perKey: maxBytes * callerShare });
+  const copies = byteBudget({ total: maxBytes * copiedShare, perKey: maxBytes * copiedShare });
+  const copiedOf = (bytes: number) => Math.min(Math.max(0, bytes - uncopiedBytes), maxBytes * copiedShareOfBody);
   return {
     hold(caller) {
       const releases: (() => void)[] = [];
@@ -35,11 +43,18 @@ export function bodiesInFlight(maxBytes: number): BodiesInFlight {
       return {
         add(bytes) {
           if (isReleased) throw clientGone();
+          const copied = copiedOf(bytesOfBody + bytes) - copiedOf(bytesOfBody);
           bytesOfBody += bytes;
           if (bytesOfBody <= freeBytes || bytes <= 0) return;
-          const release = budget.tryAcquire(caller, bytes);
-          if (!release) throw exhausted();
-          releases.push(release);
+          for (const [counter, taken] of [
+            [budget, bytes],
+            [copies, copied],
+          ] as const) {
+            if (taken === 0) continue;
+            const release = counter.tryAcquire(caller, taken);
+            if (!release) throw exhausted();
+            releases.push(release);
+          }
         },
         release() {
           isReleased = true;

@@ -1,4 +1,5 @@
 import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import {
@@ -10,13 +11,14 @@ import {
 } from '../domain/conversation.ts';
 import { decideAddedMessage } from '../domain/message-decision.ts';
 import { referencesAmong } from '../domain/outgoing-mail.ts';
-import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { identifyByMessage } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
 /** Who adds a message, and in which request. */
@@ -65,12 +67,14 @@ export async function addMessage(
   const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
   if ('known' in claimed) return { ...claimed.known, isInserted: false };
   const { conversation, isInserted } = claimed;
+  const identified = await identifyBy(context, conversation);
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
     requireRoom(stored);
     const header = eventHeaderOf(context, call);
-    return decideAddedMessage(stored.ticket, conversation, { ...options, now: context.now(), header });
+    const input = { ...options.input, ...identified(stored.ticket) };
+    return decideAddedMessage(stored.ticket, conversation, { ...options, input, now: context.now(), header });
   };
   try {
     await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
@@ -177,6 +181,22 @@ async function findKnown(context: Context, externalId: string): Promise<MessageR
   const [claimed] = await context.externalMessageIds.find([externalId]);
   return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
 }
+
+/**
+ * Identifies the customer of a ticket by an incoming message. Returns a function of the ticket as it is when the message is
+ * added; what was found does not apply if its customer was changed meanwhile.
+ */
+async function identifyBy(
+  context: Context,
+  { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
+): Promise<(ticket: TicketState) => TicketInput> {
+  const before = direction === Direction.IN ? (await context.tickets.find(ticketId))?.ticket : undefined;
+  if (!before) return () => ({});
+  const { input } = await identifyByMessage(context, before, { direction, from, fromName, to, subject, text });
+  return (ticket) => (customerFields.every((name) => ticket[name] === before[name]) ? input : {});
+}
+
+const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
 /** Whether a message is part of its ticket. */
 export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {

@@ -1,10 +1,10 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { decidePatch, setsTags, type TicketPatch } from '../domain/ticket-patch.ts';
+import type { SlaRules } from '../domain/sla.ts';
+import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
-import { readSlaRules } from './sla-rules.ts';
 import { type WriteOptions, writeTicket } from './write-ticket.ts';
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
@@ -13,6 +13,8 @@ export interface PatchRequest {
   traceparent: string;
   now: number;
   includeInWorklog: boolean;
+  /** With the tags as they are when the request is applied. */
+  sla: SlaRules;
   /** Throws if `If-Match` does not allow the version of the ticket. */
   requireVersion?: (version: number) => void;
 }
@@ -29,8 +31,7 @@ export async function applyPatch(
   request: PatchRequest,
   options: WriteOptions,
 ): Promise<StoredTicket> {
-  const { caller, traceparent, now, includeInWorklog } = request;
-  const sla = await readSlaRules(context, setsTags(patch));
+  const { caller, traceparent, now, includeInWorklog, sla } = request;
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
   const input = await withCustomerFields(context, id, patch.input, author.isHuman);
   const decide = (stored: StoredTicket) => {

@@ -13,6 +13,7 @@ import type { Bulk } from '../store/bulk-store.ts';
 import { applyPatch } from './apply-patch.ts';
 import type { BulkCall, Bulks, Context } from './context.ts';
 import { readBulkElement } from './read-patch.ts';
+import { slaRulesOf } from './sla-rules.ts';
 import { ignoreDeleted } from './write-ticket.ts';
 
 const waitMs = 20;
@@ -89,6 +90,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
       traceparent: bulk.traceparent,
       now: context.now(),
       includeInWorklog: request.includeInWorklog ?? true,
+      sla: await slaRulesOf(context, await context.tags.tree()),
     };
     await whileRenewingLease(bulk, async () => {
       // One iterator for all workers: each takes the next change from it.

@@ -2,6 +2,7 @@ import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/m
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { mailboxOf } from '../domain/mailbox.ts';
 import { isProgrammatic } from '../domain/programmatic.ts';
+import { ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ParsedMail } from '../mail/parsed-mail.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import { addMailToTicket } from './add-mail-to-ticket.ts';
@@ -89,7 +90,7 @@ const maxHops = 100;
 
 /** Refuses mails that this system has sent, and those that circle between servers. */
 function requireNotOurs({ ticketTokens }: Context, { headers }: ParsedMail): void {
-  const ours = headers['x-ticketing-ticket'];
+  const ours = headers[ticketTokenHeader.toLowerCase()];
   const isOurs = typeof ours === 'string' && ticketTokens.find(ours) !== undefined;
   const hops = Array.isArray(headers.received) ? headers.received.length : 0;
   if (!isOurs && hops <= maxHops) return;

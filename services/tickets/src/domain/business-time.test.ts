@@ -25,6 +25,7 @@ describe('in office hours in Berlin', () => {
     ['over the weekend of the change to summer time', '2026-03-27T15:00:00Z', 2 * hour, '2026-03-30T07:00:00'],
     ['exactly a week', '2026-07-01T07:00:00Z', 45 * hour, '2026-07-08T07:00:00'],
     ['from the start of a week in UTC', '2026-07-02T00:00:00Z', 45 * hour, '2026-07-08T15:00:00'],
+    ['in the first hour that a ticket can have', '0001-01-01T00:00:00Z', hour, '0001-01-01T08:06:32'],
     ['before 1970', '1969-07-02T00:00:00Z', hour, '1969-07-02T08:00:00'],
   ])('%s', (_, start, seconds, expected) => {
     expect(text(time.after(at(start), seconds))).toBe(expected);

@@ -66,11 +66,6 @@ function patchFields(before: TicketState, patch: TicketPatch, { now, sla }: Patc
   return input.status === undefined ? changeFields(before, input, now) : setFields(before, input, now);
 }
 
-/** Whether a PATCH sets tags. */
-export function setsTags({ input, addTagIds, removeTagIds }: TicketPatch): boolean {
-  return input.tagIds !== undefined || addTagIds.length + removeTagIds.length > 0;
-}
-
 function decideWorkedOn(
   before: readonly WorkedOn[],
   { workedOnBy }: TicketPatch,

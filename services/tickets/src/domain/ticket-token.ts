@@ -11,6 +11,9 @@ export interface TicketTokens {
   find(subject: string): number | undefined;
 }
 
+/** The header with the token of the ticket in every mail that this system sends, by which it knows its own mails. */
+export const ticketTokenHeader = 'X-Ticketing-Ticket';
+
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const signatureLength = 8;
 const tokenPattern = /\[#(\d{1,10})-([a-z2-7]{8})\]/gi;

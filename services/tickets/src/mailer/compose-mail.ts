@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
-import type { TicketTokens } from '../domain/ticket-token.ts';
+import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
 
 /** What is needed to compose a mail, besides the mail. */
@@ -39,6 +39,8 @@ export function composeMail(
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
       }),
+      // Incoming mail with this header is refused, so that no mail of this system comes back into it.
+      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({

@@ -1,6 +1,6 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { MailQueue, MailState } from './mail-queue.ts';
+import type { MailQueue, MailState, QueueSize } from './mail-queue.ts';
 
 const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;
 
@@ -20,22 +20,20 @@ export function measureMails(
     labelNames: ['outcome'],
     registers: [registry],
   });
-  const oldestAge = new Gauge({
-    name: 'mails_oldest_queued_seconds',
-    help: 'Age of the oldest mail that is not sent yet.',
-    registers: [registry],
-  });
-  new Gauge({
-    name: 'mails_queued',
-    help: 'Mails that are not sent yet.',
-    registers: [registry],
-    async collect() {
-      // If the store is unavailable, the last values stay.
-      const size = await queue.size().catch(() => undefined);
-      if (!size) return;
-      this.set(size.count);
-      oldestAge.set(size.oldestAt ? Math.max(0, (now() - size.oldestAt.getTime()) / 1000) : 0);
-    },
-  });
+  const gauge = (name: string, help: string, readValue: (size: QueueSize) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        // If the store is unavailable, the last value stays.
+        const size = await queue.size().catch(() => undefined);
+        if (size) this.set(readValue(size));
+      },
+    });
+  gauge('mails_queued', 'Mails that are not sent yet.', ({ count }) => count);
+  gauge('mails_oldest_queued_seconds', 'Age of the oldest mail that is not sent yet.', ({ oldestAt }) =>
+    oldestAt ? Math.max(0, (now() - oldestAt.getTime()) / 1000) : 0,
+  );
   return { count: (outcome) => attempts.inc({ outcome: outcomes[outcome] }) };
 }

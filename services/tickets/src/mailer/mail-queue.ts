@@ -10,8 +10,13 @@ export interface MailQueue {
   settle(claimed: ClaimedMail, state: MailState): Promise<void>;
   /** Ends a claim without an attempt. */
   postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
-  /** How many mails are queued, and since when the oldest. */
-  size(): Promise<{ count: number; oldestAt: Date | undefined }>;
+  size(): Promise<QueueSize>;
+}
+
+/** How many mails are queued, and since when the oldest. */
+export interface QueueSize {
+  count: number;
+  oldestAt: Date | undefined;
 }
 
 /** A mail that only one process sends until its lease expires. */

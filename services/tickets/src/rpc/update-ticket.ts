@@ -11,6 +11,7 @@ import { type Context, ticketSubject } from '../application/context.ts';
 import { readPatch } from '../application/read-patch.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
+import { slaRulesOf } from '../application/sla-rules.ts';
 import { tagViolations } from '../domain/ticket-patch.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function updateTicket(
     traceparent: traceparentOf(call.trace),
     now: context.now(),
     includeInWorklog: request.includeInWorklog ?? true,
+    sla: await slaRulesOf(context, tree),
     requireVersion: versionPrecondition(call),
   };
   const options = { requestId: call.idempotency?.id };
