@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { type LocalMail, localMail } from '../tools/demo/local-mail.ts';
 import { type ResponseBody, Story } from '../tools/demo/story.ts';
 import { gatewayUrl } from '../tools/dev/gateway-url.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
@@ -30,7 +32,10 @@ await runDevelopmentScript(async () => {
   try {
     const { issuerKeyFile } = developmentKeys(values.data);
     const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
-    await runStory(new Story(url, await signToken(issuerKeyFile, claims, 3600)));
+    const token = await signToken(issuerKeyFile, claims, 3600);
+    const story = new Story(url, token);
+    await runStory(story);
+    await runMailStory(story, localMail(values.data, token));
   } finally {
     await stop();
   }
@@ -99,6 +104,79 @@ async function runStory(story: Story): Promise<void> {
 
   story.chapter('A request with invalid input is refused, with a pointer to each problem');
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
+}
+
+/** A mail arrives, is answered by way of a draft, and the answer leaves as a mail. */
+async function runMailStory(story: Story, mail: LocalMail): Promise<void> {
+  const run = Date.now().toString(36);
+  const address = `support-${run}@example.org`;
+  story.chapter('A mailbox is set up');
+  const mailbox = { channel: 'email', name: `Support ${run}`, interface: 'smtp', data: { address } };
+  const subchannelId = numberIn(await story.request('POST', '/settings/subchannel', mailbox), 'id');
+
+  story.chapter('A mail arrives there, with a picture');
+  const text = [
+    'From: Kim Lee <kim@example.com>',
+    `To: ${address}`,
+    'Subject: =?UTF-8?Q?Z=C3=A4hler_defekt?=',
+    `Message-ID: <demo-${run}@example.com>`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=part',
+    '',
+    '--part',
+    'Content-Type: text/plain; charset=iso-8859-1',
+    'Content-Transfer-Encoding: quoted-printable',
+    '',
+    'Der Z=E4hler zeigt nichts mehr an.',
+    '--part',
+    'Content-Type: image/png',
+    'Content-Disposition: attachment; filename=meter.png',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+    '--part--',
+  ];
+  story.print(text.join('\n'));
+  const received = await receiveWhenKnown(mail, text.join('\r\n'));
+  story.print(JSON.stringify(received, null, 2));
+  const id = numberIn(received, 'ticketId');
+  await story.request('GET', `/ticket/${id}`);
+
+  story.chapter('An agent writes a draft, changes it, and publishes it');
+  const draft = await story.request('POST', `/ticket/${id}/conversation/reply`, {
+    content: { type: 'html', message: '<p>Wir tauschen den Zähler.</p>' },
+    isDraft: true,
+    subchannelId,
+  });
+  const path = `/ticket/${id}/conversation/${numberIn(draft, 'id')}`;
+  await story.request('PATCH', path, {
+    content: { type: 'html', message: '<p>Wir tauschen den Zähler <b>am Montag</b>.</p>' },
+  });
+  await story.request('PATCH', path, { isDraft: false });
+
+  story.chapter('It leaves as a mail');
+  const { externalConversationId } = await story.request('GET', path);
+  const sent = await eventually(() => mail.sent(String(externalConversationId)));
+  story.print(`${sent.file}\n\n${sent.text.trim()}`);
+  await story.request('GET', path);
+}
+
+/** The mailbox is known to the service that takes in mails a moment after it was set up. */
+function receiveWhenKnown(mail: LocalMail, text: string): Promise<ResponseBody> {
+  return eventually(async () => {
+    const received = await mail.receive(text);
+    return 'ticketId' in received ? received : undefined;
+  });
+}
+
+async function eventually<Result>(find: () => Result | undefined | Promise<Result | undefined>): Promise<Result> {
+  const until = Date.now() + 15_000;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (Date.now() > until) throw new Error('It did not happen within 15 seconds.');
+    await setTimeout(100);
+  }
 }
 
 function numberIn(body: ResponseBody, name: string): number {

@@ -17,6 +17,11 @@ export class Story {
     process.stdout.write(`\n${this.#chapters}. ${title}\n`);
   }
 
+  /** Prints a text that is no request. */
+  print(text: string): void {
+    process.stdout.write(`\n${text.replaceAll('\r', '').replace(/^/gm, '   ')}\n`);
+  }
+
   async request(
     method: string,
     path: string,

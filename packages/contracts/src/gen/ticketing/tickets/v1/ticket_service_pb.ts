@@ -1328,7 +1328,8 @@ export const TicketService: GenService<{
   /**
    * Lists the history of the customer or contract of a ticket, newest first.
    *
-   * Errors: `ticket_not_found`, `page_too_large`, `too_much_at_once`.
+   * Errors: `ticket_not_found`, `page_too_large`, `search_too_slow`,
+   * `too_much_at_once`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetTicketHistory
    */

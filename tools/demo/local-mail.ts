@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { join } from 'node:path';
+import { variableOf } from '@ticketing/system/services.ts';
+import { certificatesIn } from '@ticketing/testkit/development-certificates.ts';
+import { environmentFile } from '../dev/environment-file.ts';
+
+/** The mails of the system that runs on a data folder: it takes them in by RPC, and puts those that it sends into a folder. */
+export interface LocalMail {
+  /** Hands a mail to the system, as a mail server would, and returns the response. */
+  receive(mail: string): Promise<Record<string, unknown>>;
+  /** The path and the text of the mail with a `Message-ID`; undefined if the system has not sent it. */
+  sent(messageId: string): { file: string; text: string } | undefined;
+}
+
+/** Opens the mails of a system. */
+export function localMail(dataDir: string, token: string): LocalMail {
+  const environment = JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Record<string, string>;
+  const port = environment[variableOf('tickets', 'HTTP_PORT')];
+  const folder = environment[variableOf('tickets', 'MAIL_FOLDER')];
+  const hasTls = variableOf('tickets', 'TLS_CERT_FILE') in environment;
+  return {
+    async receive(mail) {
+      const path = '/ticketing.tickets.v1.MailService/ReceiveMail';
+      const body = JSON.stringify({ mail: Buffer.from(mail).toString('base64') });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const options = { host: '127.0.0.1', port, path, method: 'POST', headers };
+      const text = await new Promise<string>((resolve, reject) => {
+        const respond = async (response: http.IncomingMessage) => resolve((await response.toArray()).join(''));
+        const request = hasTls
+          ? https.request({ ...options, ...clientCertificate(dataDir) }, respond)
+          : http.request(options, respond);
+        request.once('error', reject).end(body);
+      });
+      return JSON.parse(text) as Record<string, unknown>;
+    },
+    sent(messageId) {
+      // The folder is made with its first mail.
+      if (folder === undefined || !existsSync(folder)) return undefined;
+      for (const name of readdirSync(folder).filter((one) => one.endsWith('.eml'))) {
+        const file = join(folder, name);
+        const text = readFileSync(file, 'utf8');
+        if (text.includes(messageId)) return { file, text };
+      }
+      return undefined;
+    },
+  };
+}
+
+function clientCertificate(dataDir: string) {
+  const files = certificatesIn(dataDir);
+  return {
+    ca: readFileSync(files.caFile),
+    cert: readFileSync(files.certFile('gateway')),
+    key: readFileSync(files.keyFile('gateway')),
+  };
+}
