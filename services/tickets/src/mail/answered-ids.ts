@@ -4,6 +4,8 @@ import { messageIds } from '../domain/message-id.ts';
 const reportedTypes = ['message/rfc822', 'text/rfc822-headers', 'message/rfc822-headers'];
 /** As much of a reported mail as is read to find its headers. */
 const headBytes = 64 * 1024;
+/** More than a thread needs; each is looked up. */
+const maxIds = 200;
 
 /**
  * The ids of the messages that a mail answers, the nearest first: those of `In-Reply-To`, which names one message, of
@@ -12,7 +14,7 @@ const headBytes = 64 * 1024;
 export function answeredIds(email: Email): string[] {
   const { inReplyTo = '', references = '' } = email;
   const given = [inReplyTo, references].flatMap((value) => messageIds(value).reverse());
-  return [...new Set([...given, ...reportedIds(email)])];
+  return [...new Set([...given, ...reportedIds(email)])].slice(0, maxIds);
 }
 
 /** The ids of the mails that a report is about. Many servers name them nowhere else in a report of a failed delivery. */

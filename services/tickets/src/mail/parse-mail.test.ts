@@ -151,6 +151,10 @@ describe('the headers of a mail', () => {
       expect((await parsed(report(type, `${original}\r\nMessage-ID: <body@x>`))).answeredIds).toEqual(['<sent@x>']);
     }
     expect((await parsed(report('text/x-other', original))).answeredIds).toEqual([]);
+    const many = (count: number) =>
+      `--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: ${Array.from({ length: 100 }, (_, at) => `<${count}.${at}@x>`).join('')}\r\n`;
+    expect((await parsed(multipart(many(1) + many(2), 'report'))).answeredIds).toHaveLength(200);
+    expect((await parsed(multipart(many(1) + many(2) + many(3), 'report'))).answeredIds).toHaveLength(200);
     const forwarded = multipart(`--b\r\nContent-Type: message/rfc822\r\n\r\n${original}\r\nx\r\n`);
     expect((await parsed(forwarded)).answeredIds).toEqual([]);
   });
