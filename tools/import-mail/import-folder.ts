@@ -53,7 +53,7 @@ export async function importFolder(options: MailOptions, context: CommandContext
 async function openClient(options: MailOptions, signal: AbortSignal, count: MailCount): Promise<ApiClient> {
   return new ApiClient({
     url: options.url,
-    token: options.token ?? (await makeDevelopmentToken(options.dataFolder)),
+    token: options.token ?? (await makeDevelopmentToken(options.dataFolder, 'manageTags')),
     connections: options.concurrency,
     signal,
     onWait: (waitMs, reason) => {

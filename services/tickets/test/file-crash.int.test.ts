@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { DeleteAttachmentRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import { DeleteConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import {
   CreateTicketRequestSchema,
   DeleteTicketRequestSchema,
@@ -13,6 +14,7 @@ import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { sweepFiles } from '../src/application/sweep-files.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteAttachment } from '../src/rpc/delete-attachment.ts';
+import { deleteConversation } from '../src/rpc/delete-conversation.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess, testCall } from './new-process.ts';
@@ -151,6 +153,22 @@ describe('a file that was stored and is not listed', () => {
     await sweepFiles(newProcess(tickets, database, 1.01));
     await expectOnlyListedFiles('after an hour');
     await expect(claimFiles(context, 1, attachments)).rejects.toMatchObject({ reason: 'concurrent_change' });
+  });
+
+  test('stays for good if a draft lists it, and goes with the draft of a process that died', async () => {
+    const { id } = await post({ attachments: [] });
+    const content = { message: 'Hallo', type: 'text' };
+    const body = { content, isDraft: true, attachments: [file] };
+    const draft = (await tickets.request('POST', `/ticket/${id}/conversation/reply`, { body })).json;
+    await sweepFiles(newProcess(tickets, database, 2));
+    const records = tickets.database.collection('fileRecords');
+    expect(await records.countDocuments({ checkAt: { $exists: false } })).toBe(1);
+    const request = create(DeleteConversationRequestSchema, { ticketId: id, conversationId: draft.id });
+    // The file is released, the draft is marked, and taken out of the ticket; then the process dies.
+    await crashAtWrite(3, 'after', () => deleteConversation(newProcess(tickets, database), call, request));
+    expect(await records.countDocuments()).toBe(1);
+    await sweepFiles(newProcess(tickets, database, 2));
+    expect(await records.countDocuments()).toBe(0);
   });
 
   test('does not survive its ticket, whose deletion came while it was written', async () => {
