@@ -46,6 +46,7 @@ export async function importCustomers(options: CustomerOptions, context: Command
   return runSession(options, context, {
     header,
     count,
+    rejectsName: 'Rejected rows',
     right: 'updateClientSettings',
     async run({ client, rejects, stop }) {
       const needsTags = mapping.fields.some(({ field }) => field === 'tags');

@@ -33,6 +33,7 @@ export async function importFile(options: ImportOptions, context: CommandContext
   return runSession(options, context, {
     header,
     count,
+    rejectsName: 'Rejected rows',
     right: 'manageTags',
     run,
     progressLine: () => progressLine(count, Date.now()),

@@ -58,6 +58,8 @@ export interface ImportSession {
 export interface SessionWork<Count extends SessionCount> {
   header: readonly string[];
   count: Count;
+  /** What the file of rejects lists, as in "Rejected rows". */
+  rejectsName: string;
   /** A right that the token for the local system needs. */
   right: string;
   run(session: ImportSession): Promise<void>;
@@ -73,9 +75,9 @@ export interface SessionWork<Count extends SessionCount> {
  * Errors: StopError.
  */
 export async function runSession<Count extends SessionCount>(
-  options: SessionOptions,
+  options: Omit<SessionOptions, 'limit'>,
   { print, folder, isTerminal, signal }: CommandContext,
-  { header, count, right, run, progressLine, summary }: SessionWork<Count>,
+  { header, count, rejectsName, right, run, progressLine, summary }: SessionWork<Count>,
 ): Promise<number> {
   const rejects = new RejectFile(options.file, folder, header, options.delimiter);
   const stop = new AbortController();
@@ -108,7 +110,7 @@ export async function runSession<Count extends SessionCount>(
     client.close();
     rejects.close();
     const text = summary(count);
-    if (rejects.path !== undefined) print(`Rejected rows: ${rejects.path}`);
+    if (rejects.path !== undefined) print(`${rejectsName}: ${rejects.path}`);
     if (text !== undefined) print(text);
   }
   return count.rejected > 0 ? 2 : 0;
