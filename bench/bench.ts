@@ -9,6 +9,7 @@ import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { tagCount } from './dataset.ts';
+import { dialogueNames, measureDialogue } from './dialogue.ts';
 import { measureEvents } from './events.ts';
 import { measureOperation, type OperationCosts } from './operation-costs.ts';
 import { printOperations } from './operation-table.ts';
@@ -26,7 +27,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
   --tickets 100000   how many tickets the large set has; the small one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${[...operationNames, ...settingsNames].join(', ')}, events, webhooks, attachments, attacks
+  --only get,search  the operations to compare: ${[...operationNames, ...dialogueNames, ...settingsNames].join(', ')}, events, webhooks, attachments, attacks
   --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
@@ -74,7 +75,15 @@ function readOptions(): BenchOptions | undefined {
       seconds: { type: 'string', default: '4' },
       only: {
         type: 'string',
-        default: [...operationNames, ...settingsNames, 'events', 'webhooks', 'attachments', 'attacks'].join(','),
+        default: [
+          ...operationNames,
+          ...dialogueNames,
+          ...settingsNames,
+          'events',
+          'webhooks',
+          'attachments',
+          'attacks',
+        ].join(','),
       },
       attack: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
@@ -106,6 +115,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     const hasOperations = operationNames.some((name) => options.only.includes(name));
     const { operations, figures } = hasOperations ? await measureApi(bench) : { operations: [], figures: [] };
     if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
+    if (dialogueNames.some((name) => options.only.includes(name))) figures.push(...(await measureDialogues(bench)));
     if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
     if (options.only.includes('webhooks')) figures.push(...(await measureWebhookFlow(bench)));
     if (options.only.includes('attachments')) figures.push(...(await measureFiles(bench)));
@@ -167,6 +177,14 @@ async function measureSettingsReads(bench: Bench): Promise<Figure[]> {
   const { seconds, only } = bench.options;
   const { system, bare } = await startApiAndBare(bench);
   const figures = await measureSettings(system, bare, { seconds, only, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
+async function measureDialogues(bench: Bench): Promise<Figure[]> {
+  const { seconds, only } = bench.options;
+  const { system, bare } = await startApiAndBare(bench);
+  const figures = await measureDialogue(system, bare, { seconds, only, progress });
   await stopProcesses(bench);
   return figures;
 }

@@ -139,7 +139,11 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
           const request = { ...idsOf(method, api), ...smallestRequest(method.input, api) };
           const send = (value: number) => api.send(method, { ...request, limit: value });
           expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
-          expect((await send(Number(maximum))).violations, where).toEqual([]);
+          const allowed = await send(Number(maximum));
+          expect(
+            allowed.violations.filter(({ pointer: at }) => at === pointer),
+            where,
+          ).toEqual([]);
         }
       }
     });

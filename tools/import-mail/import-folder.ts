@@ -1,12 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiClient } from '../import/api-client.ts';
-import { makeDevelopmentToken } from '../import/development-token.ts';
-import { withProgress } from '../import/progress.ts';
-import { RejectFile } from '../import/rejects.ts';
+import { runSession } from '../import/import-session.ts';
 import type { CommandContext } from '../import/run-command.ts';
-import { InterruptedError, StopError } from '../import/stop-error.ts';
-import { doneOf, type MailCount, mailProgress, mailSummary, newMailCount } from './mail-count.ts';
+import { StopError } from '../import/stop-error.ts';
+import { mailProgress, mailSummary, newMailCount } from './mail-count.ts';
 import { type MailFile, readMailFile } from './mail-file.ts';
 import { MailImport } from './mail-import.ts';
 import type { MailOptions } from './mail-options.ts';
@@ -26,39 +23,18 @@ export async function importFolder(options: MailOptions, context: CommandContext
     return 0;
   }
   const count = newMailCount(mails.length, Date.now());
-  const rejects = new RejectFile(options.folder.replace(/[/\\]+$/, ''), context.folder, ['file'], ',');
-  const stop = new AbortController();
-  context.signal.addEventListener('abort', () => stop.abort(), { once: true });
-  if (context.signal.aborted) stop.abort();
-  const client = await openClient(options, stop.signal, count);
   const { subchannelId, keepsDate, concurrency } = options;
-  try {
-    const work = new MailImport({ client, rejects, count, subchannelId, keepsDate }).run(mails, concurrency, stop);
-    const line = () => mailProgress(count, Date.now());
-    await withProgress(context.isTerminal, line, () => doneOf(count) / Math.max(1, count.files), print, work);
-    if (count.refused === 0) rejects.removeStale();
-  } catch (error) {
-    if (!(error instanceof InterruptedError)) throw error;
-    print('Interrupted. Run the same command again to continue from here.');
-    return 130;
-  } finally {
-    client.close();
-    rejects.close();
-    if (rejects.path !== undefined) print(`Refused mails: ${rejects.path}`);
-    print(mailSummary(count, Date.now()));
-  }
-  return count.refused > 0 ? 2 : 0;
-}
-
-async function openClient(options: MailOptions, signal: AbortSignal, count: MailCount): Promise<ApiClient> {
-  return new ApiClient({
-    url: options.url,
-    token: options.token ?? (await makeDevelopmentToken(options.dataFolder)),
-    connections: options.concurrency,
-    signal,
-    onWait: (waitMs, reason) => {
-      count.waiting = { untilMs: Date.now() + waitMs, reason };
-    },
+  // The list of rejects is put beside the folder.
+  const session = { ...options, file: options.folder.replace(/[/\\]+$/, ''), delimiter: ',' };
+  return runSession(session, context, {
+    header: ['file'],
+    count,
+    rejectsName: 'Refused mails',
+    right: 'manageTags',
+    run: ({ client, rejects, stop }) =>
+      new MailImport({ client, rejects, count, subchannelId, keepsDate }).run(mails, concurrency, stop),
+    progressLine: () => mailProgress(count, Date.now()),
+    summary: () => mailSummary(count, Date.now()),
   });
 }
 

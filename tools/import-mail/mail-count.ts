@@ -1,13 +1,12 @@
+import type { SessionCount } from '../import/import-session.ts';
+
 /** How many mails have been taken in or refused so far. */
-export interface MailCount {
+export interface MailCount extends SessionCount {
   files: number;
   tickets: number;
   messages: number;
   alreadyKnown: number;
-  refused: number;
   startedMs: number;
-  /** Until when the import waits before it sends again, and why; the reason is empty before the first wait. */
-  waiting: { untilMs: number; reason: string };
 }
 
 /** The counts at the start of an import of so many files. */
@@ -17,15 +16,18 @@ export function newMailCount(files: number, startedMs: number): MailCount {
     tickets: 0,
     messages: 0,
     alreadyKnown: 0,
-    refused: 0,
+    rejected: 0,
     startedMs,
     waiting: { untilMs: 0, reason: '' },
+    get doneFraction() {
+      return doneOf(this) / Math.max(1, files);
+    },
   };
 }
 
 /** How many mails are done. */
-export function doneOf({ tickets, messages, alreadyKnown, refused }: MailCount): number {
-  return tickets + messages + alreadyKnown + refused;
+export function doneOf({ tickets, messages, alreadyKnown, rejected }: MailCount): number {
+  return tickets + messages + alreadyKnown + rejected;
 }
 
 /** The progress of the import, in one line. */
@@ -35,7 +37,7 @@ export function mailProgress(count: MailCount, nowMs: number): string {
     `${count.tickets} tickets`,
     `${count.messages} added to tickets`,
     `${count.alreadyKnown} already known`,
-    `${count.refused} refused`,
+    `${count.rejected} refused`,
     `${Math.round(rateOf(count, nowMs))} mails/s`,
   ];
   const left = count.waiting.untilMs - nowMs;
@@ -50,7 +52,7 @@ export function mailSummary(count: MailCount, nowMs: number): string {
     ['tickets', String(count.tickets)],
     ['added', String(count.messages)],
     ['already known', String(count.alreadyKnown)],
-    ['refused', String(count.refused)],
+    ['refused', String(count.rejected)],
     ['not sent', String(count.files - doneOf(count))],
     ['seconds', ((nowMs - count.startedMs) / 1000).toFixed(1)],
     ['mails/s', rateOf(count, nowMs).toFixed(1)],

@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
+import { messageIds, ownMessageId } from '../../services/tickets/src/domain/message-id.ts';
 
 /** What is known of a mail before it is sent. */
 export interface MailFile {
@@ -18,16 +19,22 @@ export async function readMailFile(path: string): Promise<MailFile> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     const text = buffer.toString('latin1', 0, bytesRead);
     const head = text.slice(0, /\r?\n\r?\n/.exec(text)?.index ?? text.length);
-    const [messageId] = idsOf(head, 'message-id');
-    return { path, messageId, answers: [...idsOf(head, 'references'), ...idsOf(head, 'in-reply-to')] };
+    const messageId = ownMessageId(headerOf(head, 'message-id')) ?? undefined;
+    const answers = ['references', 'in-reply-to'].flatMap((name) => messageIds(headerOf(head, name)));
+    return { path, messageId, answers: [...answers, ...reportedIds(head, text)] };
   } finally {
     await file.close();
   }
 }
 
-function idsOf(head: string, name: string): string[] {
-  const value = new RegExp(`^${name}[ \\t]*:((?:[^\\n]|\\n[ \\t])*)`, 'im').exec(head)?.[1] ?? '';
-  return value.match(/<[^<>\s]+>/g) ?? [];
+/** A report of a mail server names the mail that it is about in one of its parts only. */
+function reportedIds(head: string, text: string): string[] {
+  if (!/^content-type[ \t]*:\s*multipart\/report/im.test(head)) return [];
+  return messageIds((text.match(/^message-id[ \t]*:(?:[^\n]|\n[ \t])*/gim) ?? []).join(' '));
+}
+
+function headerOf(head: string, name: string): string {
+  return new RegExp(`^${name}[ \\t]*:((?:[^\\n]|\\n[ \\t])*)`, 'im').exec(head)?.[1] ?? '';
 }
 
 /** The bytes of a mail, without the line that begins a mail in files of type mbox. */

@@ -86,6 +86,6 @@ export class MailImport {
 
   #refuse(path: string, index: number, reasons: readonly string[]): void {
     this.#parts.rejects.add({ row: index + 1, line: index + 1, cells: [path], endByte: 0 }, reasons);
-    this.#parts.count.refused += 1;
+    this.#parts.count.rejected += 1;
   }
 }

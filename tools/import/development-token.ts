@@ -5,9 +5,9 @@ import { StopError } from './stop-error.ts';
 
 const tokenScript = join(import.meta.dirname, '..', '..', 'scripts', 'token.ts');
 
-/** Makes an access token for the local system with its development key. Errors: StopError. */
-export async function makeDevelopmentToken(dataFolder: string): Promise<string> {
-  const claims = ['--sub', '900', '--kind', 'serviceWorker', '--role', '2', '--permissions', 'manageTags'];
+/** Makes an access token with a right for the local system, with its development key. Errors: StopError. */
+export async function makeDevelopmentToken(dataFolder: string, right: string): Promise<string> {
+  const claims = ['--sub', '900', '--kind', 'serviceWorker', '--role', '2', '--permissions', right];
   try {
     const run = promisify(execFile);
     const { stdout } = await run(process.execPath, [tokenScript, '--data', dataFolder, ...claims]);

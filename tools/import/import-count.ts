@@ -1,16 +1,13 @@
-/** How many rows have been imported or rejected so far. */
-export interface ImportCount {
+import type { SessionCount } from './import-session.ts';
+
+/** How many rows of tickets have been imported or rejected so far. */
+export interface ImportCount extends SessionCount {
   created: number;
   alreadyThere: number;
-  rejected: number;
   /** How many rows have an answer that the system has now, whenever it was stored. */
   answers: number;
   tagsCreated: number;
   startedMs: number;
-  /** The fraction of the file, or of the rows up to `--limit`, that is done: 0 to 1. */
-  doneFraction: number;
-  /** Until when the import waits before it sends again, and why; the reason is empty before the first wait. */
-  waiting: { untilMs: number; reason: string };
 }
 
 /** The counts at the start of an import. */
@@ -43,9 +40,13 @@ export function progressLine(count: ImportCount, nowMs: number): string {
     `${count.rejected} rejected`,
     `${Math.round(count.created / seconds)} tickets/s`,
   ];
-  const left = count.waiting.untilMs - nowMs;
-  if (left > 0) parts.push(`waiting ${Math.ceil(left / 1000)} s (${count.waiting.reason})`);
-  return parts.join(', ');
+  return [...parts, ...waitOf(count, nowMs)].join(', ');
+}
+
+/** Why and how long the import waits, as a part of its progress; empty if it does not wait. */
+export function waitOf({ waiting }: SessionCount, nowMs: number): string[] {
+  const left = waiting.untilMs - nowMs;
+  return left > 0 ? [`waiting ${Math.ceil(left / 1000)} s (${waiting.reason})`] : [];
 }
 
 /** The summary that is printed at the end. */
@@ -61,5 +62,10 @@ export function summaryOf(count: ImportCount, nowMs: number): string {
     ['seconds', seconds.toFixed(1)],
     ['tickets/s', (count.created / seconds).toFixed(1)],
   ];
+  return tableOf(lines);
+}
+
+/** The lines of a summary. */
+export function tableOf(lines: readonly [string, string][]): string {
   return lines.map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n');
 }

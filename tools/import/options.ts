@@ -1,39 +1,37 @@
 import { parseArgs } from 'node:util';
+import type { SessionOptions } from './import-session.ts';
 import type { MappingOptions } from './map-row.ts';
 import { StopError } from './stop-error.ts';
 
 /** The options of `npm run import`. */
-export interface ImportOptions {
-  file: string;
-  url: URL;
-  token: string | undefined;
-  dataFolder: string;
-  concurrency: number;
+export interface ImportOptions extends SessionOptions {
   mapping: MappingOptions;
   tagType: string;
-  delimiter: string;
   process: string;
-  /** Infinity when not given. */
-  limit: number;
   isDryRun: boolean;
 }
 
-const flags = {
-  url: { type: 'string', default: 'http://127.0.0.1:8080' },
+/** The flags that all imports have. */
+export const commonFlags = {
   token: { type: 'string' },
   data: { type: 'string', default: './data' },
-  concurrency: { type: 'string', default: '32' },
   map: { type: 'string', multiple: true },
+  delimiter: { type: 'string', default: ',' },
+  limit: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+const flags = {
+  ...commonFlags,
+  url: { type: 'string', default: 'http://127.0.0.1:8080' },
+  concurrency: { type: 'string', default: '32' },
   set: { type: 'string', multiple: true },
   channel: { type: 'string' },
   'tag-columns': { type: 'string' },
   'tag-type': { type: 'string', default: 'skill' },
   'no-raw': { type: 'boolean', default: false },
-  delimiter: { type: 'string', default: ',' },
   process: { type: 'string', default: 'batch' },
-  limit: { type: 'string' },
-  'dry-run': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 /**
@@ -43,19 +41,14 @@ const flags = {
  * Errors: StopError.
  */
 export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): ImportOptions | 'help' {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = refusingUnknown(() =>
+    parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true }),
+  );
   if (values.help) return 'help';
-  const [file] = positionals;
-  if (file === undefined || positionals.length > 1)
-    throw new StopError('Name one CSV file (--help explains the usage).');
   const constants = pairs('set', values.set ?? []);
   if (values.channel !== undefined) constants.set('channel', values.channel);
-  if ([...values.delimiter].length !== 1) throw new StopError('--delimiter takes one character.');
   return {
-    file,
-    url: readUrl(values.url),
-    token: values.token ?? (env.IMPORT_TOKEN || undefined),
-    dataFolder: values.data,
+    ...readCommon(values, positionals, env),
     concurrency: wholeNumber('concurrency', values.concurrency, 256),
     mapping: {
       columns: pairs('map', values.map ?? []),
@@ -64,22 +57,52 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Im
       keepsRaw: !values['no-raw'],
     },
     tagType: values['tag-type'],
-    delimiter: values.delimiter,
     process: oneOf('process', values.process, ['realtime', 'batch', 'false']),
+  };
+}
+
+/** The values of the flags that all imports have. */
+interface CommonValues {
+  url: string;
+  token?: string | undefined;
+  data: string;
+  delimiter: string;
+  limit?: string | undefined;
+  'dry-run': boolean;
+}
+
+/** Reads the options that all imports have. Errors: StopError. */
+export function readCommon(
+  values: CommonValues,
+  positionals: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Omit<SessionOptions, 'concurrency'> & { isDryRun: boolean } {
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1)
+    throw new StopError('Name one CSV file (--help explains the usage).');
+  if ([...values.delimiter].length !== 1) throw new StopError('--delimiter takes one character.');
+  return {
+    file,
+    url: readUrl(values.url),
+    token: values.token ?? (env.IMPORT_TOKEN || undefined),
+    dataFolder: values.data,
+    delimiter: values.delimiter,
     limit: values.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('limit', values.limit, 1e9),
     isDryRun: values['dry-run'],
   };
 }
 
-function parse(args: readonly string[]) {
+/** Parses a command line. Errors: StopError. */
+export function refusingUnknown<Parsed>(parse: () => Parsed): Parsed {
   try {
-    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
+    return parse();
   } catch (error) {
     throw new StopError(`${error instanceof Error ? error.message : String(error)} (--help lists the flags)`);
   }
 }
 
-function pairs(flag: string, given: readonly string[]): Map<string, string> {
+/** Reads the values FIELD=... of a flag. Errors: StopError. */
+export function pairs(flag: string, given: readonly string[]): Map<string, string> {
   const entries = given.map((pair): [string, string] => {
     const at = pair.indexOf('=');
     if (at < 1) throw new StopError(`--${flag} takes FIELD=..., not "${pair}".`);

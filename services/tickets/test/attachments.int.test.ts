@@ -307,6 +307,37 @@ describe('DELETE /ticket/{ticketId}/attachment/{attachmentId}', () => {
   });
 });
 
+describe('a file of a message', () => {
+  const reply = async (id: number, body: object) => {
+    const content = { message: 'Hallo', type: 'text' };
+    return (await tickets.request('POST', `/ticket/${id}/conversation/reply`, { body: { content, ...body } })).json;
+  };
+
+  test.each([{ isDraft: true }, { private: true }])(
+    'of %j is downloaded, and deleted without a change of the ticket',
+    async (kind) => {
+      const before = await storedDocuments();
+      const { id } = (await post({})).json;
+      const { id: messageId, conversation } = await reply(id, {
+        ...kind,
+        attachments: [file(png, 'a'), file(pdf, 'b')],
+      });
+      const { version } = (await get(`/ticket/${id}`)).json;
+      const urls: string[] = conversation.attachments.map(({ url }: { url: string }) => url);
+      expect((await get(urls[0] ?? '')).bytes.equals(png)).toBe(true);
+      expect((await get((urls[0] ?? '').replace(String(id), String(id + 1)))).status).toBe(404);
+      expect((await remove(urls[0] ?? '')).status).toBe(200);
+      expect((await get(urls[0] ?? '')).status).toBe(404);
+      const message = (await get(`/ticket/${id}/conversation/${messageId}`)).json;
+      expect(message.attachments.map(({ name }: { name: string }) => name)).toEqual(['b']);
+      expect((await get(`/ticket/${id}`)).json.version).toBe(version);
+      expect(await storedDocuments()).toEqual(before.map((count) => count + 1));
+      await tickets.request('DELETE', `/ticket/${id}`, { caller: admin });
+      expect(await storedDocuments()).toEqual(before);
+    },
+  );
+});
+
 test('a deleted ticket leaves nothing of its files', async () => {
   const before = await storedDocuments();
   const { json } = await post({ attachments: [file(randomBytes(2 * MiB)), file(png)] });

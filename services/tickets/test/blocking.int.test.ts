@@ -5,6 +5,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BodyRequest, ClientData, Protocol, ShownTexts } from './body-client.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { longestWork } from './longest-work.ts';
 
 let tickets: TicketsHarness;
 
@@ -56,23 +57,6 @@ const escapedInJson: typeof hostile = [
 function bodiesFor(protocol: Protocol): typeof hostile {
   if (!isDeep) return protocol === 'rest' ? [...hostile, ...hostileInRest] : hostile;
   return [...hostile, ...moreHostile, ...(protocol === 'connect-json' ? [] : escapedInJson)];
-}
-
-/** The longest time for which the main thread of this process works without a pause. Units: milliseconds. */
-async function longestWork(during: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let before = process.threadCpuUsage();
-  // The processor's time and not the clock's: other tests may use the processor meanwhile.
-  const tick = () => {
-    const { user, system } = process.threadCpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1000);
-    before = process.threadCpuUsage();
-  };
-  const timer = setInterval(tick, 1);
-  await during();
-  clearInterval(timer);
-  tick();
-  return longest;
 }
 
 test.each(protocols)(

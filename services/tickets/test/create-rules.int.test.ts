@@ -333,3 +333,10 @@ test('a chat is active for five minutes after a message of the customer', async 
   expect(await active({ body: null })).toBe(false);
   expect(await active({ channel: 'email' })).toBe(false);
 });
+
+test('channelId is for chats only', async () => {
+  const chat = await tickets.request('POST', '/ticket', { body: { channel: 'chat', channelId: 'room-7' } });
+  expect(chat.json).toMatchObject({ channel: 'chat', channelId: 'room-7' });
+  const email = await tickets.request('POST', '/ticket', { body: { channel: 'email', channelId: 'room-7' } });
+  expect(violationsOf(email)).toEqual(['#/channelId not_allowed']);
+});

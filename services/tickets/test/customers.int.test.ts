@@ -170,13 +170,26 @@ describe('an import', () => {
     expect((await importCustomers([bob], { permissions: ['updateClientSettings'] }))[0]).toBe(200);
   });
 
-  test('adds, replaces and leaves customers', async () => {
+  test('adds customers and contracts, and changes what is given of those that are there', async () => {
     const one = { id: 'I-1', lastname: 'Alt', contracts: [{ id: 'W-1' }, { id: 'W-2' }] };
     expect(await importCustomers([one, bob])).toEqual([200, { created: 1, unchanged: 1 }]);
-    const changed = { ...one, lastname: 'Neu', contracts: [{ id: 'W-2' }] };
+    const changed = { id: 'I-1', business: true, lastname: 'Neu', contracts: [{ id: 'W-2', zip: '1' }, { id: 'W-3' }] };
     expect(await importCustomers([changed])).toEqual([200, { updated: 1 }]);
     expect(await importCustomers([changed])).toEqual([200, { unchanged: 1 }]);
-    expect(await Promise.all(['contractId=W-1', 'lastname=alt', 'lastname=neu'].map(idsOf))).toEqual([[], [], ['I-1']]);
+    expect(await importCustomers([one])).toEqual([200, { updated: 1 }]);
+    expect(await Promise.all(['contractId=W-1', 'lastname=neu'].map(idsOf))).toEqual([['I-1'], []]);
+    const [customer] = (await search('customerId=I-1')).json.customers;
+    expect(customer).toMatchObject({ business: true, lastname: 'Alt' });
+    expect(customer.contracts).toMatchObject([{ id: 'W-1' }, { id: 'W-2', zip: '1' }, { id: 'W-3' }]);
+    await importCustomers([{ id: 'I-1', business: false }]);
+    expect((await search('customerId=I-1')).json.customers[0].business).toBe(false);
+  });
+
+  test('of the same customer in several processes at once loses no contract', async () => {
+    const parts = Array.from({ length: 20 }, (_, index) => ({ id: 'P-1', contracts: [{ id: `P-${index + 10}` }] }));
+    const outcomes = await Promise.all(parts.map((part) => importCustomers([part])));
+    expect(outcomes.every(([status]) => status === 200)).toBe(true);
+    expect((await search('customerId=P-1')).json.customers[0].contracts).toHaveLength(20);
   });
 
   test.each([
@@ -338,6 +351,40 @@ describe('a change of the contract', () => {
   });
 });
 
+describe('an incoming message', () => {
+  const store = async (id: number, message: object) => {
+    const body = { direction: 'in', content: { message: 'Hallo', type: 'text' }, ...message };
+    const path = `/ticket/${id}/conversation/store`;
+    expect((await tickets.request('POST', path, { caller: machine, body })).status).toBe(201);
+    return read(id);
+  };
+  const unknown = 'nobody@example.org';
+
+  test('identifies the customer, in the change that it is part of', async () => {
+    const { id } = await post({ from: unknown });
+    const named = { content: { message: 'Es geht um V-7001, Kunde K-1001.', type: 'text' }, from: unknown };
+    const found = { customerId: 'K-1001', contractId: 'V-7001', customerLegitimation: 15, version: 2 };
+    expect(await store(id, named)).toMatchObject(found);
+    const last = (await tickets.documentOf(id)).outbox.at(-1);
+    expect([last.type, last.version]).toEqual(['conversation.created', 2]);
+    expect(last.changes).toContainEqual({ field: 'customerLegitimation', oldValue: 12, newValue: 15 });
+  });
+
+  test('is judged by itself, and by what its sender wrote at the beginning', async () => {
+    const { id } = await post({ from: unknown, subject: 'V-7001', body: 'K-1001' });
+    expect(await store(id, { from: unknown })).toMatchObject({ customerLegitimation: 15 });
+    expect(await store(id, { from: 'somebody@example.org' })).toMatchObject({ customerLegitimation: 12 });
+    expect(await store(id, { from: 'ada@example.org' })).toMatchObject({ customerLegitimation: 20 });
+  });
+
+  test('does not change a confirmed score, nor does an outgoing one change any', async () => {
+    const { id } = await post({ from: unknown, body: 'V-7001 K-1001' });
+    expect(await store(id, { direction: 'out', to: [unknown] })).toMatchObject({ customerLegitimation: 15 });
+    await patch(id, { contractId: 'V-7001' }, {});
+    expect(await store(id, { from: unknown })).toMatchObject({ customerLegitimation: 30 });
+  });
+});
+
 describe('what a list shows of a customer', () => {
   test('is the customer as last read through any of its tickets, without a new version', async () => {
     const customer = { id: 'L-1000', email: 'list@example.org', tagIds: [vip], contracts: [{ id: 'L-7000' }] };
@@ -389,8 +436,9 @@ describe('GET with refresh=true', () => {
   test('follows a contract to another customer', async () => {
     await importCustomers([{ id: 'R-2000', contracts: [{ id: 'R-8000' }] }, { id: 'R-3000' }]);
     const { id } = await post({ channel: 'phone', contractId: 'R-8000' });
-    await importCustomers([{ id: 'R-2000' }, { id: 'R-3000', contracts: [{ id: 'R-8000' }] }]);
-    expect(await read(id)).toMatchObject({ customerId: 'R-2000' });
+    await tickets.database.collection<{ _id: string }>('customers').deleteOne({ _id: 'R-2000' });
+    await importCustomers([{ id: 'R-3000', contracts: [{ id: 'R-8000' }] }]);
+    expect(await read(id)).toMatchObject({ customerId: 'R-2000', customer: null });
     expect(await read(id, '?refresh=true')).toMatchObject({ customerId: 'R-3000', contractId: 'R-8000' });
   });
 

@@ -303,3 +303,20 @@ test('the metrics say how many mails wait, and what became of the attempts', asy
     expect(metrics).toMatch(new RegExp(`^mail_attempts_total\\{.*outcome="${outcome}".*\\} [1-9]`, 'm'));
   }
 });
+
+test('looking for mails that are due reads no other message', async () => {
+  // The output of explain differs between servers.
+  if (process.env.MONGODB_URI) return;
+  const isDue = {
+    deliveryStatus: 'queued',
+    'mail.nextAttemptAt': { $lte: new Date(1) },
+    'lease.expiresAt': { $not: { $gt: new Date() } },
+  };
+  const plan = await messages()
+    .find(isDue as never)
+    .sort({ 'mail.nextAttemptAt': 1 })
+    .explain('executionStats');
+  expect(plan.executionStats).toMatchObject({ totalKeysExamined: expect.any(Number), totalDocsExamined: 0 });
+  expect(JSON.stringify(plan.queryPlanner.winningPlan)).toContain('"IXSCAN"');
+  expect(JSON.stringify(plan.queryPlanner.winningPlan)).not.toContain('"SORT"');
+});

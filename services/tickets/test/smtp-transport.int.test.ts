@@ -141,6 +141,14 @@ test('a server that drops the connection defers the mail, wherever it does', asy
   expect(await inData.transport.send(mail, never)).toEqual(deferred);
 });
 
+test('a connection that the server has closed since the last mail is replaced', async () => {
+  const { server, transport } = await open();
+  expect(await transport.send(mail, never)).toEqual(accepted);
+  server.breakConnections();
+  await expect.poll(() => transport.send(mail, never)).toEqual(accepted);
+  expect(server.connections()).toBeGreaterThan(1);
+});
+
 test('a server that hangs defers the mail, and a signal ends the attempt at once', async () => {
   const { transport } = await open({ onData: () => undefined }, {}, 300);
   expect(await transport.send(mail, never)).toEqual(deferred);

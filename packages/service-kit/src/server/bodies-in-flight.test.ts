@@ -72,6 +72,29 @@ test('of bodies with a file of 20 MiB, two are held at once, whoever sends them'
   expect(() => bodies.hold('4').add(fileInJson)).not.toThrow();
 });
 
+test('of large bodies that grow at the same pace, those that would not fit are refused early', () => {
+  const bodies = bodiesInFlight(160 * MiB);
+  const held = Array.from({ length: 8 }, (_, caller) => bodies.hold(String(caller), 27 * MiB));
+  for (const body of held) body.add(MiB - 1);
+  const admitted = held.filter((body) => {
+    try {
+      body.add(1);
+      return true;
+    } catch {
+      body.release();
+      return false;
+    }
+  });
+  expect(admitted).toEqual(held.slice(0, 2));
+  for (const body of admitted) expect(() => body.add(26 * MiB)).not.toThrow();
+});
+
+test('a body that announces much and sends little takes nothing from others', () => {
+  const bodies = bodiesInFlight(160 * MiB);
+  for (let caller = 0; caller < 20; caller++) bodies.hold(String(caller), 40 * MiB).add(MiB - 1);
+  expect(() => bodies.hold('20', 27 * MiB).add(27 * MiB)).not.toThrow();
+});
+
 test('the largest body fits, and what it takes up in addition', () => {
   const bodies = bodiesInFlight(160 * MiB);
   const body = bodies.hold('1');

@@ -8,8 +8,8 @@ import { clientGone } from './call.ts';
 
 /** The bodies of requests that a process holds until their responses have ended. */
 export interface BodiesInFlight {
-  /** Begins to count a body of a caller. */
-  hold(caller: string): HeldBody;
+  /** Begins to count a body of a caller, which has announced its length or not. */
+  hold(caller: string, announced?: number): HeldBody;
 }
 
 /** The bytes of a body that are held. */
@@ -26,6 +26,11 @@ export const callerShare = 0.5;
 
 /** What a body has beyond this is counted a second time, for its copies: as it is parsed, and as what it contains is stored. */
 const uncopiedBytes = 8 * 1024 * 1024;
+/**
+ * When so much has arrived of a body, its copies are counted as it has announced. If they were counted as they arrive, all
+ * of several large bodies would be received nearly whole, and then be refused.
+ */
+const arrivedBytes = 1024 * 1024;
 /** Of the bytes that a process may hold, those that are counted a second time, of all bodies and of one. */
 const copiedShare = 0.25;
 const copiedShareOfBody = 0.2;
@@ -36,14 +41,15 @@ export function bodiesInFlight(maxBytes: number): BodiesInFlight {
   const copies = byteBudget({ total: maxBytes * copiedShare, perKey: maxBytes * copiedShare });
   const copiedOf = (bytes: number) => Math.min(Math.max(0, bytes - uncopiedBytes), maxBytes * copiedShareOfBody);
   return {
-    hold(caller) {
+    hold(caller, announced = 0) {
       const releases: (() => void)[] = [];
       let bytesOfBody = 0;
+      const copiedAfter = (bytes: number) => copiedOf(bytes < arrivedBytes ? bytes : Math.max(bytes, announced));
       let isReleased = false;
       return {
         add(bytes) {
           if (isReleased) throw clientGone();
-          const copied = copiedOf(bytesOfBody + bytes) - copiedOf(bytesOfBody);
+          const copied = copiedAfter(bytesOfBody + bytes) - copiedAfter(bytesOfBody);
           bytesOfBody += bytes;
           if (bytesOfBody <= freeBytes || bytes <= 0) return;
           for (const [counter, taken] of [

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
@@ -51,12 +52,7 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
     const key = readKey(header);
-    // The key of the client, which is not stored, so that nobody can try out secrets of a request against the fingerprint.
-    const fingerprint = createHmac('sha256', key)
-      .update(method.toString())
-      .update('\0')
-      .update(toBinary(method.input, request))
-      .digest('base64url');
+    const fingerprint = await fingerprintOf(method, request, key);
     const name = callerKey(call.caller);
     const sender = {
       name: digest('caller', name),
@@ -73,6 +69,22 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
     }
     return handleClaimed(found.claim, { method, handler, store }, call, request);
   };
+}
+
+const hashedAtOnce = 4 * 1024 * 1024;
+
+/**
+ * Identifies a request, without storing anything of it. It is made with the key of the client, which is not stored, so that
+ * nobody can try out secrets of a request against it. A large request is hashed in several turns of the event loop.
+ */
+async function fingerprintOf(method: DescMethod, request: Message, key: string): Promise<string> {
+  const hash = createHmac('sha256', key).update(method.toString()).update('\0');
+  const bytes = toBinary(method.input, request);
+  for (let start = 0; start < bytes.length; start += hashedAtOnce) {
+    if (bytes.length > hashedAtOnce) await setImmediate();
+    hash.update(bytes.subarray(start, start + hashedAtOnce));
+  }
+  return hash.digest('base64url');
 }
 
 async function handleClaimed(

@@ -196,7 +196,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
   scope.addHook('preParsing', async (request, reply, payload) => {
     const caller = callers.get(request);
     if (!caller || isSmall(request.headers)) return payload;
-    const held = options.bodies.hold(callerKey(caller));
+    const held = options.bodies.hold(callerKey(caller), Number(request.headers['content-length'] ?? 0));
     onClosed(reply, held.release);
     return countedBody(payload, held, reply);
   });

@@ -17,6 +17,8 @@ export interface CustomerMessage {
   subject: string | null;
   /** The plain text. */
   text: string | null;
+  /** What the same sender has written before. */
+  earlier?: readonly (string | null)[];
 }
 
 /** What is known of the customer of a ticket. */
@@ -86,17 +88,21 @@ export async function identify(
 }
 
 /**
- * Does the same for a message that has arrived on a ticket. What its sender has written at the beginning counts too.
+ * Does the same for a message that has arrived on a ticket. What its sender has written at the beginning counts too. The
+ * score does not fall only because the ERP system does not respond.
  */
-export function identifyByMessage(
+export async function identifyByMessage(
   context: Directory,
   ticket: TicketState,
   message: CustomerMessage,
 ): Promise<Identification> {
   const isSameSender = message.from !== null && message.from === ticket.from;
   const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
-  const text = [message.text, ...earlier].filter((one) => one !== null).join('\n');
-  return identify(context, ticket, { ...message, text }, { mode: 'cached' });
+  const identification = await identify(context, ticket, { ...message, earlier }, { mode: 'cached' });
+  const { input, customer } = identification;
+  if (customer !== undefined) return identification;
+  const customerLegitimation = Math.max(ticket.customerLegitimation, input.customerLegitimation ?? 0);
+  return { ...identification, input: { ...input, customerLegitimation } };
 }
 
 interface Traces {
@@ -107,13 +113,14 @@ interface Traces {
 }
 
 function tracesOf({ channel }: TicketState, message: CustomerMessage): Traces {
-  const { direction, from, fromName, to, subject, text } = message;
-  const mentions = mentionsIn([subject, text]);
+  const { direction, from, fromName, to, subject, text, earlier = [] } = message;
+  const texts = [subject, text, ...earlier];
+  const mentions = mentionsIn(texts);
   const [recipient = null] = to.length === 1 ? to : [];
   const address = direction === Direction.IN ? from : recipient;
   return {
     mentions,
-    letter: channel === Channel.LETTER ? mentionsIn([from, fromName, subject, text]) : mentions,
+    letter: channel === Channel.LETTER ? mentionsIn([from, fromName, ...texts]) : mentions,
     email: channel !== Channel.SYSTEM && address !== null && isEmailAddress(address) ? address : null,
   };
 }

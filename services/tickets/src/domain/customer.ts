@@ -32,6 +32,29 @@ export interface Contract {
   rawData: JsonObject | null;
 }
 
+/** A customer as an import gives it; what is null, and an empty list, says nothing. */
+export type GivenCustomer = Omit<Customer, 'business'> & { business: boolean | null };
+
+/** Adds what is given to what is known of a customer. A contract that is known already is added to in the same way. */
+export function addToCustomer(known: Customer | undefined, given: GivenCustomer): Customer {
+  const contracts = new Map(known?.contracts.map((contract) => [contract.id, contract]));
+  for (const contract of given.contracts) {
+    contracts.set(contract.id, { ...contract, ...contracts.get(contract.id), ...withoutNulls(contract) });
+  }
+  return {
+    ...given,
+    ...known,
+    ...withoutNulls(given),
+    business: given.business ?? known?.business ?? false,
+    tagIds: given.tagIds.length > 0 ? given.tagIds : (known?.tagIds ?? []),
+    contracts: [...contracts.values()],
+  };
+}
+
+function withoutNulls<Item extends object>(item: Item): Partial<Item> {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as Partial<Item>;
+}
+
 /** What a ticket keeps of its customer as last read, so that lists of tickets need not read customers. */
 export interface CustomerCopy {
   customerTagIds: readonly number[];

@@ -3,7 +3,9 @@ import { messageIds, ownMessageId } from './message-id.ts';
 
 it('finds the ids of a header in its order, whatever is between them', () => {
   expect(messageIds('<a@x>  <b@x>\t(comment) <c d@x> text <c@x>,<a@x>')).toEqual(['<a@x>', '<b@x>', '<c@x>', '<a@x>']);
-  for (const none of ['', 'a@x', '<', '>', '<>', '> <', '< a@x >']) expect(messageIds(none)).toEqual([]);
+  expect(messageIds('<<a@x>> <b@x')).toEqual(['<a@x>']);
+  for (const none of ['', 'a@x', '<', '>', '<>', '<<>>', '> <', '< a@x >', '<a\0>'])
+    expect(messageIds(none)).toEqual([]);
 });
 
 it('returns the last 100 of very many, in linear time', () => {
@@ -11,13 +13,15 @@ it('returns the last 100 of very many, in linear time', () => {
   expect(messageIds(many.slice(1).join(' '))).toEqual(many.slice(1));
   expect(messageIds(many.join(' '))).toEqual(many.slice(1));
   const started = performance.now();
-  for (const piece of ['<', '>', '<>', '< >']) expect(messageIds(piece.repeat(500_000))).toEqual([]);
+  for (const piece of ['<', '>', '<>', '< >', '<a', 'a>']) expect(messageIds(piece.repeat(500_000))).toEqual([]);
   expect(performance.now() - started).toBeLessThan(1000);
 });
 
 it('reads the id of a message with and without angle brackets, up to 998 characters', () => {
   expect(ownMessageId(' <a@x> ')).toBe('<a@x>');
   expect(ownMessageId('a@x')).toBe('<a@x>');
+  expect(ownMessageId('<a@x>>')).toBe('<a@x>');
+  expect(ownMessageId('<<>>')).toBeNull();
   expect(ownMessageId('x y')).toBeNull();
   expect(ownMessageId('')).toBeNull();
   expect(ownMessageId(`<${'a'.repeat(996)}>`)).toHaveLength(998);

@@ -8,24 +8,15 @@ const maxIds = 100;
  * the last ones are returned. Time is linear in the input.
  */
 export function messageIds(value: string): string[] {
-  const ids: string[] = [];
-  for (let end = value.length; ids.length < maxIds; ) {
-    const close = value.lastIndexOf('>', end - 1);
-    const open = close === -1 ? -1 : value.lastIndexOf('<', close - 1);
-    if (open === -1 || end === 0) break;
-    const id = value.slice(open, close + 1);
-    if (isMessageId(id)) ids.push(id);
-    end = open;
-  }
-  return ids.reverse();
+  return (value.match(/<[^<>\s]+>/g) ?? []).filter(isMessageId).slice(-maxIds);
 }
 
 /** The id of a message: that in its `Message-ID`; some programs leave the angle brackets out. */
 export function ownMessageId(value: string): string | null {
-  const id = messageIds(value).at(-1) ?? `<${value.trim()}>`;
+  const id = messageIds(value)[0] ?? `<${value.trim()}>`;
   return isMessageId(id) ? id : null;
 }
 
 function isMessageId(id: string): boolean {
-  return id.length > 2 && id.length <= maxMessageIdChars && !/[^!-~\u00a1-\uffff]/.test(id);
+  return id.length <= maxMessageIdChars && /^<[!-;=?-~\u00a1-\uffff]+>$/.test(id);
 }

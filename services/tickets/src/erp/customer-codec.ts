@@ -10,7 +10,7 @@ import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { compileMessageDecoder, Problems } from '@ticketing/rest/decode.ts';
 import { messageValidator } from '@ticketing/rest/rules.ts';
-import type { Contract, Customer } from '../domain/customer.ts';
+import { addToCustomer, type Contract, type Customer, type GivenCustomer } from '../domain/customer.ts';
 
 const decodeCustomer = jsonDecoder(CustomerSchema);
 const decodeContract = jsonDecoder(ContractSchema);
@@ -28,9 +28,10 @@ export function customerFromJson(value: unknown): Customer {
   const contracts = isObject(value) && Array.isArray(value.contracts) ? value.contracts : undefined;
   const known = knownMembers(CustomerSchema, value);
   const members = contracts ? contracts.map((one) => knownMembers(ContractSchema, one)) : undefined;
-  return customerOfMessage(
+  const given = givenCustomer(
     decodeCustomer(isObject(known) && members ? { ...known, contracts: members } : known) as CustomerMessage,
   );
+  return addToCustomer(undefined, given);
 }
 
 /** Reads a contract that an ERP system has sent in JSON, in the same way. */
@@ -60,9 +61,9 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The customer of a message. An empty text is none. */
-export function customerOfMessage(message: CustomerMessage): Customer {
-  const { id, business, company, firstname, lastname, email, phone, address, zip, city } = message;
+/** The customer of a message that an import gives. An empty text is none. */
+export function givenCustomer(message: CustomerMessage): GivenCustomer {
+  const { id, business = null, company, firstname, lastname, email, phone, address, zip, city } = message;
   return {
     id,
     business,

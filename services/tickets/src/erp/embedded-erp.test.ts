@@ -38,9 +38,9 @@ function countingStore() {
       );
     },
     count: () => count('count', documents.length),
-    replace(added) {
-      documents.push(...added);
-      return count('replace', { created: added.length, updated: 0, unchanged: 0 });
+    write(ids, make) {
+      documents.push(...make(new Map()));
+      return count('write', { created: ids.length, updated: 0, unchanged: 0 });
     },
   };
   return { store, calls };
@@ -75,8 +75,8 @@ it('finds a customer as soon as one is imported, by one call', async () => {
   const { store, calls } = countingStore();
   const erp = embeddedErp(store);
   await erp.match(traces);
-  await erp.replace([customer]);
+  await erp.add([customer]);
   expect(await erp.match(traces)).toEqual([customer]);
   expect(await erp.match({ ids: [], email: null })).toEqual([]);
-  expect(calls).toEqual(['isEmpty', 'replace', 'list']);
+  expect(calls).toEqual(['isEmpty', 'write', 'list']);
 });

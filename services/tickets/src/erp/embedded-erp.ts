@@ -1,16 +1,18 @@
-import type { Customer } from '../domain/customer.ts';
-import { foldEmail } from '../domain/customer.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../domain/customer.ts';
 import { idKey } from '../domain/mentions.ts';
 import { wordSequence, wordsOf } from '../domain/words.ts';
-import type { CustomerConditions, CustomerDocument, CustomerStore } from '../store/customer-store.ts';
+import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from '../store/customer-store.ts';
 import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
 
 /** An ERP system whose customers are imported into the database of this service. */
 export interface EmbeddedErp extends Erp {
-  /** Adds customers, and replaces those with the same ids. */
-  replace(customers: readonly Customer[]): ReturnType<CustomerStore['replace']>;
+  /** Adds customers, and adds to those that are there. Errors: too_large, with a pointer; store_unavailable. */
+  add(customers: readonly GivenCustomer[]): Promise<WrittenCustomers>;
 }
 
+/** A page of the search has at most 100 customers, and must not have much more than 16 MiB. */
+const maxCustomerLength = 256 * 1024;
 /** How long it is remembered that there are no customers, so that tickets need not look for theirs. */
 const emptyForMs = 5_000;
 
@@ -53,10 +55,16 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
       if (anyKey.length === 0 || (await isEmpty())) return [];
       return (await store.list({ anyKey }, { limit: maxMatches, offset: 0 })).map(customerOf);
     },
-    async replace(customers) {
-      const outcome = await store.replace(customers.map(documentOf));
+    async add(customers) {
+      const ids = customers.map(({ id }) => id);
+      const written = await store.write(ids, (stored) =>
+        customers.map((given, index) => {
+          const content = stored.get(given.id);
+          return sizedDocument(addToCustomer(content === undefined ? undefined : customerOf(content), given), index);
+        }),
+      );
       hasCustomers = true;
-      return outcome;
+      return written;
     },
   };
 }
@@ -76,6 +84,14 @@ function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
     ...(zip === undefined ? [] : [zipKey(zip)]),
   ];
   return { keys, wordBeginnings };
+}
+
+/** The document of a customer of an import. Errors: too_large. */
+function sizedDocument(customer: Customer, index: number): CustomerDocument {
+  const document = documentOf(customer);
+  if (document.content.length <= maxCustomerLength) return document;
+  const detail = `has more than ${maxCustomerLength} characters with its contracts`;
+  throw invalidInput([{ pointer: `#/customers/${index}`, code: 'too_large', detail }]);
 }
 
 function documentOf(customer: Customer): CustomerDocument {

@@ -140,6 +140,25 @@ describe('the headers of a mail', () => {
     expect((await parsed(`${head}\r\na`)).digest).not.toBe((await parsed(`${head}\r\nb`)).digest);
   });
 
+  it('of a report name the mail that it is about, wherever the server has put it', async () => {
+    const report = (type: string, content: string) =>
+      multipart(
+        `--b\r\n\r\nfailed\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--b\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`,
+        'report',
+      );
+    const original = 'Subject: x\r\nMessage-ID:\r\n <sent@x>\r\n';
+    for (const type of ['message/rfc822', 'text/rfc822-headers']) {
+      expect((await parsed(report(type, `${original}\r\nMessage-ID: <body@x>`))).answeredIds).toEqual(['<sent@x>']);
+    }
+    expect((await parsed(report('text/x-other', original))).answeredIds).toEqual([]);
+    const many = (count: number) =>
+      `--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: ${Array.from({ length: 100 }, (_, at) => `<${count}.${at}@x>`).join('')}\r\n`;
+    expect((await parsed(multipart(many(1) + many(2), 'report'))).answeredIds).toHaveLength(200);
+    expect((await parsed(multipart(many(1) + many(2) + many(3), 'report'))).answeredIds).toHaveLength(200);
+    const forwarded = multipart(`--b\r\nContent-Type: message/rfc822\r\n\r\n${original}\r\nx\r\n`);
+    expect((await parsed(forwarded)).answeredIds).toEqual([]);
+  });
+
   it('are kept by lower-case names, several values as a list', async () => {
     const { headers } = await parsed(
       `${head}Received: one\r\nX-Key: a\r\n b\0c\r\nRECEIVED: two\r\n__proto__: x\r\nnot a name: y\r\nempty:\r\n\r\n`,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import PostalMime, { type Address, type Attachment, type Email, type Mailbox } from 'postal-mime';
-import { messageIds, ownMessageId } from '../domain/message-id.ts';
+import { ownMessageId } from '../domain/message-id.ts';
+import { answeredIds } from './answered-ids.ts';
 import { declareCharset } from './declare-charset.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { mailLimits as limits } from './mail-limits.ts';
@@ -103,11 +104,6 @@ function mailboxesOf(list: readonly Address[]): Mailbox[] {
 function addressText({ address }: Mailbox): string {
   const text = oneLine(address);
   return text.length > limits.nameChars ? '' : text;
-}
-
-/** `In-Reply-To` names one message; `References` the whole thread, the nearest last. */
-function answeredIds({ inReplyTo = '', references = '' }: Email): string[] {
-  return [...new Set([...messageIds(inReplyTo).reverse(), ...messageIds(references).reverse()])];
 }
 
 function dateOf({ date }: Email): number | null {

@@ -3,12 +3,12 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
-import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { mailLimits } from './mail-limits.ts';
 import { readData } from './read-data.ts';
 import type { ReceiverConfig } from './receiver-config.ts';
-import { addressLimiter } from './smtp-connections.ts';
 import { smtpReply } from './smtp-reply.ts';
+import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
 
 /** What the SMTP receiver does with mails. */
 export interface MailHandler {
@@ -19,14 +19,11 @@ export interface MailHandler {
 }
 
 /** The limits of the SMTP receiver. Tests replace some of them. */
-export interface SmtpLimits {
+export interface SmtpLimits extends SessionLimits {
   connections: number;
-  connectionsPerAddress: number;
   recipients: number;
   /** Without a byte from the client. */
   idleMs: number;
-  /** From the connection to its end, whatever it does. */
-  sessionMs: number;
   /** How long a mail that is being received may take at the stop of the service. */
   stopMs: number;
   bytesInFlight: number;
@@ -58,8 +55,7 @@ export interface ReceiverParts {
  */
 export async function startSmtpReceiver(parts: ReceiverParts): Promise<WakefulLoop> {
   const { config, tls, log } = parts;
-  const receiver = smtpServer(parts);
-  const { server } = receiver;
+  const { server, sessions } = smtpServer(parts);
   server.on('error', (error: Error) => log.info({ reason: error.message }, 'an SMTP connection failed'));
   const listener = server.listen(config.port, config.host);
   await once(listener, 'listening');
@@ -70,7 +66,7 @@ export async function startSmtpReceiver(parts: ReceiverParts): Promise<WakefulLo
     async stop() {
       removeListener();
       const closed = new Promise<void>((resolve) => server.close(resolve));
-      receiver.stop();
+      sessions.stop();
       await closed;
     },
   };
@@ -78,26 +74,33 @@ export async function startSmtpReceiver(parts: ReceiverParts): Promise<WakefulLo
 
 type Callback = (error?: Error | null) => void;
 
-function smtpServer({ limits, tls, log, handler }: ReceiverParts) {
+function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMTPServer; sessions: SmtpSessions } {
   const bodies = bodiesInFlight(limits.bytesInFlight);
-  const addresses = addressLimiter(limits.connectionsPerAddress);
-  const receiving = new Set<string>();
-  const timers = new Map<string, NodeJS.Timeout>();
-  let isStopping = false;
-  const end = (id: string, reply: string) => {
-    for (const connection of server.connections) if (connection.id === id) connection.send(421, reply);
-  };
+  const sessions = smtpSessions(limits, () => server);
   const server = new SMTPServer({
     ...certificateOf(tls),
-    disabledCommands: [
-      'AUTH',
-      'XCLIENT',
-      'XFORWARD',
-      'WIZ',
-      'SHELL',
-      'KILL',
-      ...(tls.files().cert ? [] : ['STARTTLS']),
-    ],
+    ...optionsOf(limits),
+    disabledCommands: [...disabledCommands, ...(tls.files().cert ? [] : ['STARTTLS'])],
+    onConnect({ id, remoteAddress }, callback) {
+      const isFree = sessions.begin(id, remoteAddress);
+      callback(isFree ? null : replyError(421, 'Too many connections from your address, try again later.'));
+    },
+    onClose: ({ id }) => sessions.forget(id),
+    onRcptTo({ address }, _session, callback) {
+      settle(requireMailbox(handler, address), callback, log);
+    },
+    onData(stream, session, callback) {
+      settle(sessions.receiving(session.id, receive(stream, session, { bodies, handler })), callback, log);
+    },
+  });
+  return { server, sessions };
+}
+
+/** Nobody logs in here, and the others are of old programs, or for proxies. */
+const disabledCommands = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'];
+
+function optionsOf(limits: SmtpLimits): SMTPServerOptions {
+  return {
     size: mailLimits.bytes,
     rejectOversized: true,
     maxClients: limits.connections,
@@ -106,41 +109,11 @@ function smtpServer({ limits, tls, log, handler }: ReceiverParts) {
     closeTimeout: limits.stopMs,
     disableReverseLookup: true,
     logger: false,
-    onConnect(session, callback) {
-      const isFree = addresses.take(session.id, session.remoteAddress);
-      const endLate = () => end(session.id, 'The session takes too long.');
-      timers.set(session.id, setTimeout(endLate, limits.sessionMs).unref());
-      callback(isFree ? null : replyError(421, 'Too many connections from your address, try again later.'));
-    },
-    onClose({ id }) {
-      clearTimeout(timers.get(id));
-      timers.delete(id);
-      addresses.release(id);
-      receiving.delete(id);
-    },
-    onRcptTo({ address }, _session, callback) {
-      const answer = async () => {
-        if (!(await handler.accepts(address))) throw replyError(550, 'There is no such mailbox.');
-      };
-      settle(answer(), callback, log);
-    },
-    onData(stream, session, callback) {
-      receiving.add(session.id);
-      const received = receive(stream, session, { bodies, handler }).finally(() => {
-        receiving.delete(session.id);
-        if (isStopping) setImmediate(() => end(session.id, 'The service is stopping.'));
-      });
-      settle(received, callback, log);
-    },
-  });
-  return {
-    server,
-    /** Ends the sessions that are between two mails. The others end after their mail. */
-    stop() {
-      isStopping = true;
-      for (const { id } of server.connections) if (!receiving.has(id)) end(id, 'The service is stopping.');
-    },
   };
+}
+
+async function requireMailbox(handler: MailHandler, address: string): Promise<void> {
+  if (!(await handler.accepts(address))) throw replyError(550, 'There is no such mailbox.');
 }
 
 /** Receives the data of a mail, and hands it over. All of it is read, also if it is refused. */

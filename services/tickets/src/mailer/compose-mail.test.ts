@@ -207,3 +207,13 @@ test('no line is longer than mail servers take, whatever the text', async () => 
   expect(email.references).toBe(references.join(' '));
   expect(email.to).toHaveLength(500);
 });
+
+test.each(['\n', '=', 'ä', ' ', '\r', 'x ', '\r\n', '😀'])('a text and a file of 1 MiB of %j arrive', async (unit) => {
+  const text = unit.repeat(1024 * 1024);
+  const email = await parsed({ text: `>${text}<`, attachments: [file] }, { openFile: () => fileOf(text) });
+  const bytes = await buffer(compose({ text }).open());
+  expect(/(^|[^\r])\n|\r(?!\n)/.test(bytes.toString())).toBe(false);
+  const normal = (value = '') => value.replace(/\r\n?|\n/g, '\n').trim();
+  expect(normal(email.text) === normal(`>${text}<`)).toBe(true);
+  expect(Buffer.from(email.attachments[0]?.content as ArrayBuffer).equals(Buffer.from(text))).toBe(true);
+});

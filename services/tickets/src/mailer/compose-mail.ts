@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
@@ -15,6 +16,8 @@ export interface ComposeOptions {
   /** Reads the bytes of a file of the mail. */
   openFile(attachment: AttachmentState): AsyncIterable<Uint8Array>;
 }
+
+const pieceBytes = 16 * 1024;
 
 /**
  * Composes a mail. Every attempt composes the same bytes as long as subchannel and files are the same. Texts of the mail
@@ -48,10 +51,9 @@ export function composeMail(
         contentType: contentTypeOf(attachment),
         contentDisposition: attachment.inline ? 'inline' : 'attachment',
         contentTransferEncoding: 'base64',
-        content: Readable.from(openFile(attachment), { objectMode: false }),
+        content: streamOf(openFile(attachment)),
       })),
       baseBoundary: createHash('sha256').update(mail.messageId).digest('hex').slice(0, 24),
-      newline: 'windows',
       disableFileAccess: true,
       disableUrlAccess: true,
     })
@@ -60,9 +62,33 @@ export function composeMail(
   return { messageId: mail.messageId, envelope: { from, to: recipients }, open };
 }
 
-/** In quoted-printable, which keeps spaces at the ends of lines. nodemailer cannot encode an empty part. */
+/** In quoted-printable, which keeps spaces at the ends of lines. */
 function textPart(text: string) {
-  return { content: text || '\n', contentTransferEncoding: 'quoted-printable' };
+  return { content: streamOf(textPieces(text)), contentTransferEncoding: 'quoted-printable' };
+}
+
+/** The text with the line breaks of mails, piece by piece. */
+function* textPieces(text: string): Generator<Uint8Array> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + pieceBytes;
+    if (/^(\r\n|[\ud800-\udbff][\udc00-\udfff])$/.test(text.slice(end - 1, end + 1))) end += 1;
+    yield Buffer.from(text.slice(start, end).replace(/\r\n?|\n/g, '\r\n'));
+  }
+}
+
+/** Small pieces with pauses between them: megabytes that are encoded at once keep everybody else waiting. */
+function streamOf(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {
+  return Readable.from(inPieces(source), { objectMode: false });
+}
+
+async function* inPieces(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const slice = startTimeSlice();
+  for await (const bytes of source) {
+    for (let start = 0; start < bytes.length; start += pieceBytes) {
+      yield bytes.subarray(start, start + pieceBytes);
+      if (slice.isOver()) await slice.pause();
+    }
+  }
 }
 
 function mailboxes(addresses: readonly string[]): { name: string; address: string }[] {

@@ -1,4 +1,4 @@
-import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import {
   type CreateTicketRequest,
   CreateTicketRequestSchema,
@@ -83,6 +83,9 @@ async function findViolations(context: Context, request: CreateTicketRequest, tr
   return [
     ...addressViolations({ channel, direction, from, to, cc, bcc }),
     ...unknownTags(tree, request.tags, '#/tags'),
+    ...(request.channelId !== undefined && channel !== Channel.CHAT
+      ? [{ pointer: '#/channelId', code: 'not_allowed', detail: 'is for channel chat only' }]
+      : []),
   ];
 }
 

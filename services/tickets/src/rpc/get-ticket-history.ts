@@ -19,9 +19,20 @@ const surelySmall = 20;
 /**
  * Lists the history of the customer or contract of a ticket, newest first.
  *
- * Errors: ticket_not_found; page_too_large, too_much_at_once. Source: docs/reference/api.md, History.
+ * Errors: ticket_not_found; page_too_large, too_much_at_once; search_too_slow. Source: docs/reference/api.md, History.
  */
-export async function getTicketHistory(
+export function getTicketHistory(
+  context: Context,
+  call: Call,
+  request: GetTicketHistoryRequest,
+): Promise<GetTicketHistoryResponse> {
+  return context.searches.run(callerKey(call.caller), async () => {
+    call.signal.throwIfAborted();
+    return readHistory(context, call, request);
+  });
+}
+
+async function readHistory(
   context: Context,
   call: Call,
   { ticketId, offset = 0, limit = defaultLimit }: GetTicketHistoryRequest,

@@ -7,13 +7,10 @@ import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts'
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { unknownTags } from '../domain/tag.ts';
-import { customerOfMessage } from '../erp/customer-codec.ts';
-
-/** A page of the search has at most 100 customers, and must not have much more than 16 MiB. */
-const maxCustomerLength = 256 * 1024;
+import { givenCustomer } from '../erp/customer-codec.ts';
 
 /**
- * Adds customers to the embedded ERP system, or replaces those with the same ids.
+ * Adds customers and contracts to the embedded ERP system.
  *
  * Errors: unknown_tag, duplicate_customer, duplicate_contract, customer_mismatch, too_large, each with a pointer.
  * Source: docs/reference/api.md, Customers and contracts.
@@ -33,15 +30,10 @@ export async function importCustomers(
     }
     seen.add(message.id);
     violations.push(...unknownTags(tree, message.tagIds, `${pointer}/tagIds`), ...contractViolations(message, pointer));
-    const customer = customerOfMessage(message);
-    if (JSON.stringify(customer).length > maxCustomerLength) {
-      const detail = `has more than ${maxCustomerLength} characters with its contracts`;
-      violations.push({ pointer, code: 'too_large', detail });
-    }
-    return customer;
+    return givenCustomer(message);
   });
   if (violations.length > 0) throw invalidInput(violations);
-  const outcome = await context.embeddedErp.replace(customers);
+  const outcome = await context.embeddedErp.add(customers);
   return { $typeName: 'ticketing.tickets.v1.ImportCustomersResponse', ...outcome };
 }
 

@@ -20,6 +20,16 @@ export interface CustomerConditions {
   wordBeginnings?: readonly string[];
 }
 
+/** Makes the documents of customers from what is stored. */
+export type MakeCustomers = (stored: ReadonlyMap<string, string>) => CustomerDocument[];
+
+/** How many customers are new, have changed, and were the same already. */
+export interface WrittenCustomers {
+  created: number;
+  updated: number;
+  unchanged: number;
+}
+
 /** The customers of the embedded ERP system. Errors of every operation: store_unavailable. */
 export interface CustomerStore {
   isEmpty(): Promise<boolean>;
@@ -27,8 +37,11 @@ export interface CustomerStore {
   /** The customers that match, by id, each in JSON. */
   list(conditions: CustomerConditions, page: { limit: number; offset: number }): Promise<string[]>;
   count(conditions: CustomerConditions): Promise<number>;
-  /** Adds customers, and replaces those with the same ids. */
-  replace(customers: readonly CustomerDocument[]): Promise<{ created: number; updated: number; unchanged: number }>;
+  /**
+   * Writes the customers with some ids. `make` makes their documents from those that are stored, each in JSON by its id;
+   * it is called again if others have written them meanwhile. Errors: also what `make` throws.
+   */
+  write(ids: readonly string[], make: MakeCustomers): Promise<WrittenCustomers>;
 }
 
 const collectionName = 'customers';
@@ -58,7 +71,7 @@ export function customerStore(connection: Connection): CustomerStore {
         return found.map(({ content }) => content);
       }),
     count: (conditions) => storeCall(() => customers.countDocuments(filterOf(conditions))),
-    replace: (documents) => storeCall(() => replace(customers, documents)),
+    write: (ids, make) => storeCall(() => write(customers, ids, make)),
   };
 }
 
@@ -72,17 +85,27 @@ function filterOf({ anyKey, keys = [], wordBeginnings = [] }: CustomerConditions
   return conditions.length === 0 ? {} : { $and: conditions };
 }
 
-async function replace(customers: mongo.Collection<CustomerDocument>, documents: readonly CustomerDocument[]) {
-  const ids = documents.map(({ _id }) => _id);
-  const stored = await customers.find({ _id: { $in: ids } }, { projection: { content: 1 } }).toArray();
-  const contents = new Map(stored.map(({ _id, content }) => [_id, content]));
-  const changed = documents.filter(({ _id, content }) => contents.get(_id) !== content);
-  if (changed.length > 0) {
-    const writes = changed.map(({ _id, ...fields }) => ({
-      updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
-    }));
+async function write(
+  customers: mongo.Collection<CustomerDocument>,
+  ids: readonly string[],
+  make: MakeCustomers,
+): Promise<WrittenCustomers> {
+  let written: WrittenCustomers | undefined;
+  for (;;) {
+    const found = await customers.find({ _id: { $in: [...ids] } }, { projection: { content: 1 } }).toArray();
+    const stored = new Map(found.map(({ _id, content }) => [_id, content]));
+    const documents = make(stored);
+    const changed = documents.filter(({ _id, content }) => stored.get(_id) !== content);
+    const created = documents.filter(({ _id }) => !stored.has(_id)).length;
+    written ??= { created, updated: changed.length - created, unchanged: documents.length - changed.length };
+    if (changed.length === 0) return written;
+    // Each is written only if nobody else has written it since. The next round shows whether all were.
+    const writes = changed.map(({ _id, ...fields }) => {
+      const before = stored.get(_id);
+      return before === undefined
+        ? { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } }
+        : { updateOne: { filter: { _id, content: before }, update: { $set: fields } } };
+    });
     await retryUpsert(() => customers.bulkWrite(writes, { ordered: false }));
   }
-  const created = documents.filter(({ _id }) => !contents.has(_id)).length;
-  return { created, updated: changed.length - created, unchanged: documents.length - changed.length };
 }

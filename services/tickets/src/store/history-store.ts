@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import {
   type HistoryCounts,
@@ -15,9 +15,10 @@ import {
 } from '../domain/history.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 import { entrySubChannel, entryType, type HistoryEntryDocument, historyEntries } from './history-entry-model.ts';
+import { maxQueryMs } from './ticket-list-store.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 
-/** The histories of customers and contracts. Errors of every operation: store_unavailable. */
+/** The histories of customers and contracts. Errors of every operation: store_unavailable; search_too_slow, of a long one. */
 export interface HistoryStore {
   /** Stores an entry. One with the same external id is replaced and keeps its id. Units: `now` in Unix seconds. */
   record(entry: RecordedEntry, now: number, newId: () => Promise<number>): Promise<number>;
@@ -50,14 +51,14 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
         };
       }),
     count: (subject) =>
-      storeCall(async () => {
+      timeLimited(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
           countTickets(tickets, subject),
           countEntries(entries, subject),
         ]);
         return { ...ofTickets, entries: ofEntries };
       }),
-    page: (subject, counts, part) => storeCall(() => readPage(tickets, entries, subject, counts, part)),
+    page: (subject, counts, part) => timeLimited(() => readPage(tickets, entries, subject, counts, part)),
     sizes: (keys) =>
       storeCall(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
@@ -75,6 +76,14 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
         return keys.flatMap(({ id, isTicket }) => (isTicket ? ofTickets : ofEntries).get(id) ?? []);
       }),
   };
+}
+
+/** How long a query may run. */
+const limits = { maxTimeMS: maxQueryMs };
+const tooSlowDetail = 'This history is too long to be read in time.';
+
+function timeLimited<Result>(read: () => Promise<Result>): Promise<Result> {
+  return storeCall(() => translateTimeLimit(tooSlowDetail, read));
 }
 
 type Entries = mongo.Collection<HistoryEntryDocument>;
@@ -123,17 +132,20 @@ async function countTickets(
 ): Promise<Pick<HistoryCounts, 'tickets' | 'openTickets'>> {
   const isOpen = { $eq: ['$status', ticketFields.status.store(TicketStatus.OPEN)] };
   const [counts] = await tickets
-    .aggregate<{ tickets: number; openTickets: number }>([
-      { $match: isTicketOf(subject) },
-      { $group: { _id: null, tickets: { $sum: 1 }, openTickets: { $sum: { $cond: [isOpen, 1, 0] } } } },
-    ])
+    .aggregate<{ tickets: number; openTickets: number }>(
+      [
+        { $match: isTicketOf(subject) },
+        { $group: { _id: null, tickets: { $sum: 1 }, openTickets: { $sum: { $cond: [isOpen, 1, 0] } } } },
+      ],
+      limits,
+    )
     .toArray();
   return { tickets: counts?.tickets ?? 0, openTickets: counts?.openTickets ?? 0 };
 }
 
 async function countEntries(entries: Entries, subject: HistorySubject): Promise<number> {
   const query = isOf(subject);
-  return query ? entries.countDocuments(query) : 0;
+  return query ? entries.countDocuments(query, limits) : 0;
 }
 
 /** Reads the positions of a page from the indexes, and no document. */
@@ -153,6 +165,7 @@ async function readPage(
         projection: { _id: 1, createdAt: 1 },
         sort: { createdAt: -1, _id: -1 },
         ...parts.tickets,
+        ...limits,
       })
       .toArray(),
     ofEntries && parts.entries.skip < counts.entries
@@ -161,6 +174,7 @@ async function readPage(
             projection: { _id: 0, id: 1, createdAt: 1 },
             sort: { createdAt: -1, id: -1 },
             ...parts.entries,
+            ...limits,
           })
           .toArray()
       : [],

@@ -143,7 +143,7 @@ export const SearchCustomersResponseSchema: GenMessage<SearchCustomersResponse> 
   messageDesc(file_ticketing_tickets_v1_customer_service, 1);
 
 /**
- * Customers to keep.
+ * Customers to add.
  *
  * @generated from message ticketing.tickets.v1.ImportCustomersRequest
  */
@@ -164,7 +164,7 @@ export const ImportCustomersRequestSchema: GenMessage<ImportCustomersRequest> = 
   messageDesc(file_ticketing_tickets_v1_customer_service, 2);
 
 /**
- * The customers are kept.
+ * The customers were added.
  *
  * @generated from message ticketing.tickets.v1.ImportCustomersResponse
  */
@@ -218,9 +218,10 @@ export const CustomerService: GenService<{
     output: typeof SearchCustomersResponseSchema;
   },
   /**
-   * Adds customers to those that are kept here, or replaces those with the same
-   * ids. They are used with the setting `erpAdapter` embedded. `tags` and
-   * `emailMatches` are ignored. A customer has at most 256 KiB.
+   * Adds customers to those that are kept here, which are used with the setting
+   * `erpAdapter` embedded. Of a customer that is there already, the fields that are
+   * given are replaced, all others stay; contracts are added, or changed in the
+   * same way. `tags` and `emailMatches` are ignored. A customer has at most 256 KiB.
    *
    * Errors: `unknown_tag`, `duplicate_customer`, `duplicate_contract`,
    * `customer_mismatch`, `too_large`, each with a pointer.

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { BareProcess } from './bare-process.ts';
+import { type Address, measure, type NextRequest, send } from './load.ts';
+import type { BenchSystem } from './system.ts';
+import type { Figure } from './table.ts';
+
+/** What of the dialogue of tickets is measured. */
+export const dialogueNames = ['dialogue', 'mails'] as const;
+
+/** How it is measured. */
+export interface DialoguePlan {
+  seconds: number;
+  only: readonly string[];
+  progress(text: string): void;
+}
+
+const ticketCount = 100;
+const messageCount = 20;
+const fileCount = 5;
+const mailCount = 2_000;
+const connections = 16;
+
+/** Measures reads of tickets with messages and files, as a share of bare routes, and how fast mails are taken in. */
+export async function measureDialogue(
+  system: BenchSystem,
+  bare: BareProcess,
+  { seconds, only, progress }: DialoguePlan,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  if (only.includes('dialogue')) {
+    progress(`${ticketCount} tickets with ${messageCount} messages and ${fileCount} attachments are created`);
+    const ids = await createTickets(system);
+    const anyTicket: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}?includeSessions=false` });
+    progress('GET /ticket with messages and attachments, the system');
+    const measured = await measure(system, anyTicket, { seconds, connections });
+    progress('GET /ticket with messages and attachments, the bare route');
+    const ofBare = await measure(bare, anyTicket, { seconds, connections, rate: measured.fixedRate });
+    figures.push({
+      name: `GET /ticket with ${messageCount} messages and ${fileCount} attachments / bare route`,
+      value: measured.maxRate / ofBare.maxRate,
+      details: { systemPerSecond: measured.maxRate, barePerSecond: ofBare.maxRate },
+      goal: { atLeast: 0.5 },
+    });
+    progress('GET /ticket/{id}/conversation');
+    const list: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}/conversation` });
+    const listed = await measure(system, list, { seconds, connections });
+    figures.push({ name: `lists of ${messageCount} messages per second`, value: listed.maxRate });
+  }
+  if (only.includes('mails')) {
+    progress(`${mailCount} mails are taken in`);
+    const { requests, seconds: took } = await send(mailAddress(system), nextMail(), {
+      requests: mailCount,
+      connections,
+    });
+    figures.push({ name: 'mails taken in per second, one process', value: requests / took, goal: { atLeast: 100 } });
+  }
+  return figures;
+}
+
+/** Creates tickets with an opening, further messages and files. Returns their ids. */
+async function createTickets(system: BenchSystem): Promise<number[]> {
+  const post = async (path: string, body: object): Promise<{ id: number }> => {
+    const response = await fetch(`${system.url}${path}`, {
+      method: 'POST',
+      headers: { ...system.headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path} responded with ${response.status}.`);
+    return (await response.json()) as { id: number };
+  };
+  const base64 = Buffer.alloc(10_000, 'x').toString('base64');
+  const attachments = Array.from({ length: fileCount }, (_, index) => ({ name: `file-${index}.txt`, base64 }));
+  const ids: number[] = [];
+  for (let nth = 0; nth < ticketCount; nth++) {
+    const body = `<p>${text}</p>`;
+    const { id } = await post('/ticket', {
+      channel: 'email',
+      from: 'kim@example.com',
+      subject: 'Zähler',
+      body,
+      attachments,
+    });
+    for (let message = 1; message < messageCount; message++) {
+      const direction = message % 2 === 0 ? 'in' : 'out';
+      await post(`/ticket/${id}/conversation/store`, { direction, content: { type: 'html', message: body } });
+    }
+    ids.push(id);
+  }
+  return ids;
+}
+
+const text = 'Guten Tag, mein Zähler steht. '.repeat(20);
+
+/** Where the tickets service takes in mails: by RPC, with the token of the caller. */
+function mailAddress({ service, headers }: BenchSystem): Address {
+  const port = service('tickets').environment.get('TICKETING_TICKETS_HTTP_PORT');
+  return { url: `http://127.0.0.1:${port}`, headers };
+}
+
+/** Makes mails of which every fifth answers an earlier one. */
+function nextMail(): NextRequest {
+  const sentIds: string[] = [];
+  return () => {
+    const messageId = `<${randomUUID()}@example.com>`;
+    const answered = sentIds.length % 5 === 4 ? sentIds.at(-100) : undefined;
+    sentIds.push(messageId);
+    const lines = [
+      `Message-ID: ${messageId}`,
+      'From: Kim Lee <kim@example.com>',
+      'To: support@example.org',
+      'Subject: =?UTF-8?Q?Z=C3=A4hler?=',
+      ...(answered === undefined ? [] : [`In-Reply-To: ${answered}`]),
+      'Content-Type: text/html; charset=utf-8',
+      '',
+      `<p>${text}</p>`,
+    ];
+    const mail = Buffer.from(lines.join('\r\n')).toString('base64');
+    return { method: 'POST', path: '/ticketing.tickets.v1.MailService/ReceiveMail', body: { mail } };
+  };
+}
+
+function anyOf<Item>(items: readonly Item[]): Item | undefined {
+  return items[Math.floor(Math.random() * items.length)];
+}
