@@ -33,11 +33,12 @@ const usage = `Kills processes of a system under load, and checks that nothing t
   --servers COMMAND         also kills, stops and freezes the servers that MONGODB_URI and KAFKA_BROKERS name, by
                             COMMAND kill|start|stop|freeze|thaw broker|database
 
-Receivers of webhooks and readers of the feed run beside the system. They are killed and frozen too, and some receivers
-fail, hang and vanish for a while.
+Receivers of webhooks, readers of the feed and a mail server run beside the system. They are killed and frozen too, and
+some receivers fail, hang and vanish for a while.
 
-Needs Linux. The exit code is 1 if a change is lost, events are out of order, a bulk is applied in part, rows differ, or a
-receiver or reader has not got exactly the changes that it must get.
+Needs Linux. The exit code is 1 if a change or a message is lost, events are out of order, a bulk is applied in part, rows or
+counts differ, a mail has not left or left with several ids, something is left that no ticket has, or a receiver or reader
+has not got exactly the changes that it must get.
 `;
 
 const flags = {
