@@ -149,6 +149,11 @@ describe('a wrong mail is', () => {
     }
   });
 
+  test('none at all: then the run shows nothing about mails', () => {
+    const { wrongMails } = judged(() => ({ list: [], left: [] }));
+    expect(wrongMails).toEqual(['no message was sent as a mail']);
+  });
+
   test.each([
     ['left with two ids', { messageId: '<22>', marker: 'reply' }],
     ['is a note', { messageId: '<22>', marker: 'note' }],

@@ -76,7 +76,11 @@ export function judgeMessages(ledger: Ledger, observed: ObservedMessages): Messa
         .filter(({ marker }) => !marker || !ledger.messages.messages.has(marker))
         .map((one) => `${nameOf(one)} was not sent`),
     ],
-    wrongMails: [...mailsNotLeft(mails, observed.left), ...mailsTooMany(ledger.messages, all, observed.left, ledger)],
+    wrongMails: [
+      ...(mails.length === 0 ? ['no message was sent as a mail'] : []),
+      ...mailsNotLeft(mails, observed.left),
+      ...mailsTooMany(ledger.messages, all, observed.left, ledger),
+    ],
     countsThatDiffer: differingCounts(observed),
     wrongEvents: wrongEvents(ledger.messages, observed),
   };

@@ -1,15 +1,14 @@
 import { formatDateTime } from '@ticketing/rest/date-time.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { desk, kim, type Model, messageCommands, startedAt, store } from './message-commands.ts';
 import { type NaiveMessage, NaiveTicket } from './naive-messages.ts';
 
 let tickets: TicketsHarness;
-/** The part of the external ids that is different in each run. */
-let run = 0;
+let runsBefore = 0;
 
 beforeAll(async () => {
   tickets = await startHarness({ settings: async () => ({ ...defaultSettings, mailFrom: desk }) });
@@ -17,236 +16,9 @@ beforeAll(async () => {
 afterAll(() => tickets.stop());
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
-const desk = 'desk@example.org';
-const kim = 'kim@example.com';
-const startedAt = Math.floor(Date.now() / 1000) - 1_000;
-
-interface Model {
-  id: number;
-  ticket: NaiveTicket;
-  /** The ids of all messages that there have been. */
-  ids: number[];
-}
-type Real = TicketsHarness;
-type Command = fc.AsyncCommand<Model, Real>;
-
-/** Messages that are stored and mails share their ids. */
-const externalIdOf = (index: number) => `<${run}-${index}@example.com>`;
-const pathOf = ({ id }: Model, rest: string | number) => `/ticket/${id}/conversation/${rest}`;
-const textOf = (text: string) => ({ message: text, type: 'text' });
-const filesOf = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({ name: `${index}.txt`, base64: 'ZmlsZQ==' }));
-const sentStatus = (channel: string) => (channel === 'email' ? 'queued' : 'none');
-
-function command(
-  name: string,
-  check: (model: Model) => boolean,
-  act: (model: Model, real: Real) => Promise<void>,
-): Command {
-  return { check, run: act, toString: () => name };
-}
-
-const always = () => true;
-
-/** A reply, a note or a draft of a person. */
-function reply(kind: 'reply' | 'note' | 'draft', to: string[], files: number, agentId: number): Command {
-  return command(`${kind} to [${to}] with ${files} files by ${agentId}`, always, async (model, real) => {
-    const { ticket } = model;
-    const recipients = kind === 'note' ? {} : { to };
-    const flags = { isDraft: kind === 'draft', private: kind === 'note' };
-    const body = { content: textOf(kind), attachments: filesOf(files), ...recipients, ...flags };
-    const response = await real.request('POST', pathOf(model, 'reply'), { body, caller: { profileId: agentId } });
-    const got = to.length > 0 ? { to, cc: [] } : ticket.replyRecipients;
-    const isRefused = kind === 'reply' && ticket.channel === 'email' && got.to.length + got.cc.length === 0;
-    expect(response.status).toBe(isRefused ? 400 : 201);
-    if (isRefused) return;
-    const { id, createdAt } = response.json.conversation;
-    expect(model.ids).not.toContain(id);
-    model.ids.push(id);
-    const message: NaiveMessage = {
-      ...{ id, createdAt, body: kind, private: kind === 'note', isDraft: kind === 'draft', files, agentId },
-      ...(kind === 'note'
-        ? { direction: 'internal', from: null, to: [], cc: [] }
-        : { direction: 'out', from: desk, ...got }),
-      deliveryStatus: kind === 'reply' ? sentStatus(ticket.channel) : 'none',
-      isFinal: kind === 'reply',
-    };
-    if (kind === 'draft') ticket.addDraft(message);
-    else ticket.announce(message, 'conversation.created');
-  });
-}
-
-interface Stored {
-  direction: string;
-  isPrivate: boolean;
-  externalId: number | undefined;
-  /** Units: seconds after the ticket was created. */
-  at: number | undefined;
-  files: number;
-}
-
-function store({ direction, isPrivate, externalId: index, at, files }: Stored): Command {
-  const name = `store ${direction}${isPrivate ? ', private' : ''}, id ${index}, at ${at}, ${files} files`;
-  return command(name, always, async (model, real) => {
-    const { ticket } = model;
-    const externalId = index === undefined ? undefined : externalIdOf(index);
-    const body = {
-      ...{ content: textOf('stored'), direction, private: isPrivate, from: kim, attachments: filesOf(files) },
-      ...(externalId === undefined ? {} : { externalConversationId: externalId }),
-      ...(at === undefined ? {} : { createdAt: formatDateTime(startedAt + at) }),
-    };
-    const { status, json } = await real.request('POST', pathOf(model, 'store'), { body });
-    const isRefused = isPrivate && direction !== 'internal';
-    expect(status).toBe(isRefused ? 400 : 201);
-    if (isRefused) return;
-    const known = externalId === undefined ? undefined : ticket.externalIds.get(externalId);
-    if (known !== undefined) return expect(json.conversationId).toBe(known);
-    const { id, createdAt } = json.conversation;
-    if (at !== undefined) expect(createdAt).toBe(formatDateTime(startedAt + at));
-    expect(model.ids).not.toContain(id);
-    model.ids.push(id);
-    if (externalId !== undefined) ticket.externalIds.set(externalId, id);
-    ticket.announce(
-      {
-        ...{
-          id,
-          createdAt,
-          direction,
-          body: 'stored',
-          private: isPrivate,
-          isDraft: false,
-          from: kim,
-          to: [],
-          cc: [],
-          files,
-        },
-        ...{ agentId: direction === 'in' ? null : 7, deliveryStatus: 'none', isFinal: !isPrivate },
-      },
-      'conversation.created',
-    );
-  });
-}
-
-/** An answer of the customer by mail, to the mail by which the ticket was created. */
-function incoming(index: number, isProgrammatic: boolean): Command {
-  return command(`mail ${index}${isProgrammatic ? ' of a program' : ''}`, always, async (model, real) => {
-    const { ticket } = model;
-    const messageId = externalIdOf(index);
-    const known = ticket.externalIds.get(messageId);
-    const [answered] = ticket.externalIds.keys();
-    const lines = [
-      ...[`From: ${kim}`, `To: ${desk}`, 'Cc: lee@example.com', `Message-ID: ${messageId}`, `In-Reply-To: ${answered}`],
-      ...(isProgrammatic ? ['Auto-Submitted: auto-replied'] : []),
-      ...['', 'mail'],
-    ];
-    const received = await receiveMail(real, lines.join('\r\n'));
-    expect(received.ticketId).toBe(model.id);
-    if (known !== undefined) return expect(received.conversationId).toBe(known);
-    const { json } = await real.request('GET', pathOf(model, received.conversationId));
-    const { id, createdAt } = json;
-    expect(model.ids).not.toContain(id);
-    model.ids.push(id);
-    ticket.externalIds.set(messageId, id);
-    ticket.announce(
-      {
-        ...{ id, createdAt, direction: 'in', body: 'mail\n', private: false, isDraft: false, files: 0, agentId: null },
-        ...{ from: kim, to: [desk], cc: ['lee@example.com'], deliveryStatus: 'none', isFinal: true },
-      },
-      'conversation.created',
-      isProgrammatic,
-    );
-  });
-}
-
-async function receiveMail(real: Real, mail: string): Promise<{ ticketId: number; conversationId: number }> {
-  const token = await real.identity.internalToken('tickets', testCaller({ roleId: 1 }));
-  const response = await fetch(`${real.url}/ticketing.tickets.v1.MailService/ReceiveMail`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ mail: Buffer.from(mail).toString('base64') }),
-  });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { ticketId: number; conversationId: number };
-}
-
-interface Change {
-  text?: string;
-  to?: string[];
-  files?: number;
-  isDraft?: boolean;
-}
-
-/** The status of the response to a change, as docs/reference/api.md says. */
-function expectedStatus(ticket: NaiveTicket, message: NaiveMessage | undefined, change: Change): number {
-  if (!message) return 404;
-  const { isDraft: draft, ...others } = change;
-  if (message.isDraft) {
-    const recipients = [...(change.to ?? message.to), ...message.cc];
-    return draft === false && ticket.channel === 'email' && recipients.length === 0 ? 400 : 200;
-  }
-  if (draft === true) return 409;
-  if (Object.keys(others).length === 0) return 200;
-  if (message.isFinal) return 409;
-  return others.to === undefined && others.files === undefined ? 200 : 400;
-}
-
-function patch(index: number, change: Change, agentId: number): Command {
-  const name = `patch ${index} ${JSON.stringify(change)} by ${agentId}`;
-  return command(
-    name,
-    ({ ids }) => ids.length > 0,
-    async (model, real) => {
-      const { ticket, ids } = model;
-      const id = ids[index % ids.length] ?? 0;
-      const message = ticket.messages.get(id);
-      const { text, to, files, isDraft } = change;
-      const body = {
-        ...(text === undefined ? {} : { content: textOf(text) }),
-        ...(to === undefined ? {} : { to }),
-        ...(files === undefined ? {} : { attachments: filesOf(files) }),
-        ...(isDraft === undefined ? {} : { isDraft }),
-      };
-      const response = await real.request('PATCH', pathOf(model, id), { body, caller: { profileId: agentId } });
-      expect(response.status).toBe(expectedStatus(ticket, message, change));
-      if (response.status !== 200 || !message || message.isFinal) return;
-      Object.assign(message, {
-        ...(text === undefined ? {} : { body: text }),
-        ...(to === undefined ? {} : { to }),
-        ...(files === undefined ? {} : { files }),
-      });
-      if (!message.isDraft || isDraft !== false) return;
-      const { json } = await real.request('GET', pathOf(model, id));
-      const sent = { isDraft: false, isFinal: true, agentId, deliveryStatus: sentStatus(ticket.channel) };
-      ticket.announce(Object.assign(message, sent, { createdAt: json.createdAt }), 'conversation.published');
-    },
-  );
-}
-
-function remove(index: number): Command {
-  return command(
-    `delete ${index}`,
-    ({ ids }) => ids.length > 0,
-    async (model, real) => {
-      const { ticket, ids } = model;
-      const id = ids[index % ids.length] ?? 0;
-      const message = ticket.messages.get(id);
-      const { status } = await real.request('DELETE', pathOf(model, id));
-      expect(status).toBe(message ? (message.isFinal ? 409 : 200) : 404);
-      if (status === 200) ticket.remove(id);
-    },
-  );
-}
-
-function setStatus(status: string): Command {
-  return command(`status ${status}`, always, async ({ id, ticket }, real) => {
-    expect((await real.request('PATCH', `/ticket/${id}`, { body: { status } })).status).toBe(200);
-    ticket.setStatus(status);
-  });
-}
 
 /** Creates a ticket with a first message and a stored one, whose external id mails answer. */
 async function newModel(channel: string, status: string): Promise<Model> {
-  run += 1;
   const createdAt = formatDateTime(startedAt);
   const body = { channel, status, from: kim, cc: ['lee@example.com'], body: 'opening', createdAt };
   const { id } = (await tickets.request('POST', '/ticket', { body })).json;
@@ -255,7 +27,7 @@ async function newModel(channel: string, status: string): Promise<Model> {
     ...{ id: opening.id, direction: 'in', private: false, isDraft: false, body: 'opening', from: kim, to: [] },
     ...{ cc: ['lee@example.com'], files: 0, agentId: null, deliveryStatus: 'none', createdAt, isFinal: true },
   });
-  const model = { id, ticket, ids: [opening.id] };
+  const model = { id, ticket, ids: [opening.id], run: runsBefore++ };
   await store({ direction: 'in', isPrivate: false, externalId: 0, at: 0, files: 0 }).run(model, tickets);
   return model;
 }
@@ -305,41 +77,12 @@ async function requireNothingElse(ticketId: number, list: readonly NaiveMessage[
   expect(await stored('fileRecords')).toHaveLength(list.reduce((sum, { files }) => sum + files, 0));
 }
 
-const to = fc.constantFrom<string[]>([], ['lee@example.com'], ['lee@example.com', 'max@example.com']);
-const files = fc.nat(2);
-const agentId = fc.constantFrom(7, 8);
-const index = fc.nat(8);
-const stored = fc.record({
-  direction: fc.constantFrom('in', 'out', 'internal'),
-  isPrivate: fc.boolean(),
-  externalId: fc.option(fc.nat(3), { nil: undefined }),
-  at: fc.option(fc.constantFrom(-100, 0, 100, 200), { nil: undefined }),
-  files,
-});
-const change = fc
-  .record({ text: fc.constantFrom('a', 'b'), to, files, isDraft: fc.boolean() }, { requiredKeys: [] })
-  .filter((given) => Object.keys(given).length > 0);
-const commands = fc.commands(
-  [
-    fc
-      .tuple(fc.constantFrom('reply' as const, 'note' as const, 'draft' as const, 'draft' as const), to, files, agentId)
-      .map((given) => reply(...given)),
-    stored.map(store),
-    fc.tuple(fc.nat(3), fc.boolean()).map((given) => incoming(...given)),
-    fc.tuple(index, change, agentId).map((given) => patch(...given)),
-    fc.tuple(index, fc.constant({ isDraft: false }), agentId).map((given) => patch(...given)),
-    index.map(remove),
-    fc.constantFrom('pending', 'closed').map(setStatus),
-  ],
-  { maxCommands: 20 },
-);
-
 test(`after any sequence of requests, messages and their ticket are as a simple model predicts (TICKETING_TEST_SEED=${seed})`, {
   timeout: 280_000,
 }, async () => {
   const channels = fc.constantFrom('email', 'email', 'chat');
   await fc.assert(
-    fc.asyncProperty(channels, fc.constantFrom('open', 'closed'), commands, async (channel, status, given) => {
+    fc.asyncProperty(channels, fc.constantFrom('open', 'closed'), messageCommands, async (channel, status, given) => {
       const model = await newModel(channel, status);
       await fc.asyncModelRun(() => ({ model, real: tickets }), given);
       await requireSame(model);
