@@ -34,6 +34,8 @@ export function openMailer(
     openFile: ({ key, size }) => context.files.read(key, { start: 0, end: size }),
     settings: context.settings,
     isCommitted: ({ ticketId, id }) => isPartOfTicket(context, { ticketId, conversationId: id }),
+    freeMessageId: ({ messageId, ticketId, id }) =>
+      context.externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
     opened: database.opened,
     now: runtime.now,
     random: runtime.random,

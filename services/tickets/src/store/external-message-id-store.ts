@@ -35,6 +35,8 @@ export interface ExternalMessageIdStore {
   find(externalIds: readonly string[]): Promise<MessageReference[]>;
   /** The external ids of the messages of a ticket, in the order of their messages. */
   ofTicket(ticketId: number): Promise<{ externalId: string; conversationId: number }[]>;
+  /** Frees an external id, if it belongs to this message. */
+  freeOne(externalId: string, claimed: MessageReference): Promise<void>;
   /** Frees the external ids of a message. */
   freeMessage(conversationId: number): Promise<void>;
   /** Frees the external ids of the messages of a ticket. */
@@ -88,6 +90,9 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
         const found = await externalIds.find({ ticketId }).sort({ conversationId: 1 }).lean();
         return found.map(({ _id, conversationId }) => ({ externalId: _id, conversationId }));
       }),
+    async freeOne(externalId, claimed) {
+      await storeCall(() => externalIds.deleteOne({ _id: externalId, ...referenceOf(claimed) }));
+    },
     async freeMessage(conversationId) {
       await storeCall(() => externalIds.deleteMany({ conversationId }));
     },
