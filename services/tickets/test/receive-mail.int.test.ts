@@ -10,6 +10,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { maxMessagesBeforeLoop } from '../src/application/require-no-loop.ts';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
+import { bodyRules } from '../src/domain/body-texts.ts';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { receiveMail } from '../src/rpc/receive-mail.ts';
@@ -116,6 +117,16 @@ test('a mail becomes a ticket, with its first message', async () => {
   expect(await list(received.ticketId)).toMatchObject([
     { id: received.conversationId, direction: 'in', type: 'text', body: 'The meter is broken.\n' },
   ]);
+});
+
+test('a mail that is a text stays a text when newer rules make its texts again', async () => {
+  const { ticketId } = await receive({ id: newId(), body: 'Is <b>3</b> right?' });
+  const before = await read(ticketId);
+  expect(before.bodyPlain).toBe('Is <b>3</b> right?');
+  const old = { bodyRules: bodyRules - 1, bodyHtml: 'old', bodyPlain: 'old', bodyClean: 'old' };
+  await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: ticketId }, { $set: old });
+  expect(await read(ticketId)).toEqual(before);
+  expect(await list(ticketId)).toMatchObject([{ type: 'text', bodyPlain: before.bodyPlain }]);
 });
 
 test('an answer becomes a message of the ticket, and opens it', async () => {

@@ -80,6 +80,7 @@ async function inputOf(
     direction: Direction.IN,
     ...{ from, fromName, to, cc, subject, body, subchannelId, attachments },
     ...(await context.textWork.bodyFields(body, call.caller, !isHtml)),
+    isBodyText: !isHtml,
     rawData: JSON.stringify({ messageId, headers }),
     createdAt: receivedAt,
   };

@@ -25,10 +25,10 @@ export async function withCurrentTexts(
   stored: StoredTicket,
   { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
 ): Promise<StoredTicket> {
-  const { body, bodyRules: madeBy } = stored.ticket;
+  const { body, bodyRules: madeBy, isBodyText } = stored.ticket;
   if (body === null || madeBy >= bodyRules) return stored;
   try {
-    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller)) };
+    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller, isBodyText)) };
     await context.tickets.setBodyFields(ticket, caller);
     return { ...stored, ticket };
   } catch (error) {
