@@ -5,8 +5,8 @@ import { type MailConfig, openTransport } from '../mailer/mail-config.ts';
 import { measureMails } from '../mailer/mail-metrics.ts';
 import { startMailer } from '../mailer/mailer.ts';
 import { outgoingMailStore } from '../store/outgoing-mail-store.ts';
-import { isPartOfTicket } from './add-message.ts';
 import type { Context } from './context.ts';
+import { isPartOfTicket } from './find-known-message.ts';
 
 /**
  * Starts the mailer of this process, which requests of this process then wake.

@@ -47,8 +47,9 @@ export async function messageWithCurrentTexts(
   if (body === null || madeBy >= bodyRules) return message;
   try {
     const texts = await context.textWork.bodyFields(body, caller, type === ContentType.TEXT);
-    await context.conversations.setDerived(message.id, texts);
-    return { ...message, ...texts };
+    const current = { ...message, ...texts };
+    await context.conversations.setDerived(current);
+    return current;
   } catch (error) {
     if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
     return { ...message, ...unconvertedTexts(body) };

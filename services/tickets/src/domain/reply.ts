@@ -18,7 +18,7 @@ export interface GivenRecipients {
  * Source: docs/reference/api.md, Conversations.
  */
 export function recipientsOf(ticket: TicketState, given: GivenRecipients): Recipients {
-  const recommended = replyRecipients(ticket) ?? { to: [], cc: [], bcc: [] };
+  const recommended = replyRecipients(ticket, { email: ticket.customerEmail }) ?? { to: [], cc: [], bcc: [] };
   const { to, cc, bcc } = given;
   if (to.length + cc.length + bcc.length === 0) return recommended;
   return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };

@@ -11,7 +11,7 @@ import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
 import { mailFields, messageSender } from '../application/message-sender.ts';
-import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { findMailboxViolations } from '../application/require-subchannels.ts';
 import { writeWithFiles } from '../application/write-with-files.ts';
 import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
@@ -33,7 +33,7 @@ export async function replyToTicket(
   if (!stored) throw notFound('Ticket');
   const violations = [
     ...(request.private ? noteViolations(request) : []),
-    ...(await findSubchannelViolations(context, [{ input: subchannelOf(request), pointer: '#' }])),
+    ...(await findMailboxViolations(context, stored.ticket.channel, request.subchannelId)),
   ];
   const message = await messageOf(context, call, request, stored.ticket);
   if (!message.private) {
@@ -80,10 +80,6 @@ async function messageOf(
     subject,
     ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
   };
-}
-
-function subchannelOf({ subchannelId }: ReplyToTicketRequest) {
-  return subchannelId === undefined ? {} : { subchannelId };
 }
 
 /** A note has no recipients, and nothing to publish. */

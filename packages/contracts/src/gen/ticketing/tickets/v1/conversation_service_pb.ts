@@ -721,8 +721,7 @@ export const ConversationService: GenService<{
   /**
    * Lists the messages of a ticket, oldest first.
    *
-   * Errors: `ticket_not_found`, `page_too_large`, `search_too_slow`,
-   * `too_much_at_once`.
+   * Errors: `ticket_not_found`, `page_too_large`, `too_much_at_once`.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.ListConversations
    */
