@@ -336,8 +336,24 @@ describe('a change of the contract', () => {
     await bulk({ id, customerId: 'K-1001', contractId: 'V-7002', customerLegitimation: 5 });
     expect(await read(id)).toMatchObject({ customerId: 'K-1001', contractId: 'V-7002', customerLegitimation: 5 });
     await bulk({ id, customerId: null });
-    expect(await read(id)).toMatchObject({ customerId: null, customer: null, customerLegitimation: 0 });
+    expect(await read(id)).toMatchObject({
+      ...{ customerId: null, customer: null, contractId: 'V-7002', customerLegitimation: 0 },
+    });
     expect((await listed(id)).customer).toBeNull();
+  });
+
+  test('to one that the ERP system does not know keeps the customer, and counts as a contract', async () => {
+    const { id } = await post({ channel: 'chat' });
+    await patch(id, { contractId: 'V-7001' });
+    expect((await bulk({ id, contractId: 'V-unknown' })).status).toBe(200);
+    // A list shows what the change has written; a read of the ticket would bring it up to date.
+    expect((await listed(id)).customer.tagIds).toEqual([vip]);
+    expect(await read(id)).toMatchObject({
+      ...{ customerId: 'K-1001', contractId: 'V-unknown', customerLegitimation: 10 },
+    });
+    const { id: other } = await post({ channel: 'chat' });
+    await patch(other, { contractId: 'V-unknown' });
+    expect(await read(other)).toMatchObject({ customerId: null, contractId: 'V-unknown', customerLegitimation: 0 });
   });
 
   test('is one change with one event', async () => {
