@@ -5,6 +5,7 @@ import { hasEmail, identifyCustomer } from '../domain/identify-customer.ts';
 import { type LegitimationFacts, legitimationOf } from '../domain/legitimation.ts';
 import { type Mentions, mentionsIn } from '../domain/mentions.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
+import { maxMatches } from '../erp/erp.ts';
 import type { Context } from './context.ts';
 import type { Answer, AnswerOptions } from './customer-directory.ts';
 
@@ -152,8 +153,11 @@ async function detect(customers: Context['customers'], traces: Traces, options: 
   if (email === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
   const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
   if (!matches) return { ...nobody, customer: undefined };
-  const isSenderKnown = matches.some((customer) => hasEmail(customer, email));
-  const found = identifyCustomer(matches, traces);
+  const hasSender = matches.some((customer) => hasEmail(customer, email));
+  // Otherwise there may be others, who fit as well, or have the address.
+  const isComplete = matches.length < maxMatches;
+  const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
+  const found = isComplete ? identifyCustomer(matches, traces) : undefined;
   if (!found) return { ...nobody, customer: null, isSenderKnown };
   const { customer, contractId } = found;
   await customers.keep(customer, options.ticketId);
