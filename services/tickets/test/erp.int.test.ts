@@ -357,4 +357,18 @@ describe('a deletion', () => {
     await remove(second.id);
     expect(await kept()).toEqual([]);
   });
+
+  test('erases a response too that arrives after it', async () => {
+    const first = await ticketOfAda();
+    const second = await ticketOfAda();
+    erp.behaviour = 'held';
+    const reading = Promise.all([read(first), read(second, '?refresh=true')]);
+    await expect.poll(() => erp.calls.length).toBe(2);
+    await tickets.request('DELETE', `/ticket/${first}`, { caller: { roleId: 1 } });
+    erp.release();
+    await reading;
+    // The response for the deleted ticket is stored for a moment.
+    const users = async () => (await answers().find().toArray()).flatMap(({ ticketIds }) => ticketIds ?? []);
+    await expect.poll(users, { timeout: 5_000 }).toEqual([second, second]);
+  });
 });
