@@ -241,16 +241,20 @@ test('nobody gets a mail twice because another recipient is refused', async () =
   expect(received(message.externalConversationId)).toMatchObject([{ to: ['kim@example.com'] }]);
 });
 
-test('without a sender a mail has failed; with one it can be sent', async () => {
+test('without a sender a reply is refused, and a draft is not published', async () => {
   const { id } = await post({ subchannelId: 2 });
-  const message = await send(id);
-  await expect.poll(() => statusOf(message), patience).toBe('failed');
-  expect((await documentOf(message.id))?.mail.lastError).toMatch(/^no_sender/);
+  const body = { content: { message: 'Hello', type: 'text' } };
+  const reply = (more: object) => tickets.request('POST', path(id, 'reply'), { body: { ...body, ...more } });
+  expect((await reply({})).json).toMatchObject({ status: 409, code: 'no_sender' });
+  const draft = await reply({ isDraft: true });
+  expect(draft.status).toBe(201);
+  const publish = () => tickets.request('PATCH', path(id, draft.json.id), { body: { isDraft: false } });
+  expect((await publish()).json).toMatchObject({ status: 409, code: 'no_sender' });
   mailFrom = 'desk@shop.example';
-  await resend(message);
+  expect((await publish()).status).toBe(200);
+  const message = await read({ ticketId: id, id: draft.json.id });
   await expect.poll(() => statusOf(message), patience).toBe('sent');
-  const [mail] = received(message.externalConversationId);
-  expect(mail?.from).toBe('desk@shop.example');
+  expect(received(message.externalConversationId)).toMatchObject([{ from: 'desk@shop.example' }]);
 });
 
 test('a mail of a deleted ticket is not sent, and leaves nothing', async () => {

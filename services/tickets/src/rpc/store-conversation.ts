@@ -35,8 +35,6 @@ export async function storeConversation(
   const { ticketId } = request;
   const stored = await context.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
-  const known = await findKnownMessage(context, request.externalConversationId);
-  if (known) return responseOf(context, call, known);
   const { channel } = stored.ticket;
   const direction = request.direction ?? Direction.IN;
   const { from, to, cc, bcc, subchannelId } = request;
@@ -45,8 +43,10 @@ export async function storeConversation(
     ...(request.private && direction !== Direction.INTERNAL
       ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
       : []),
-    ...(await findMailboxViolations(context, channel, subchannelId)),
   ];
+  const known = violations.length === 0 && (await findKnownMessage(context, request.externalConversationId));
+  if (known) return responseOf(context, call, known);
+  violations.push(...(await findMailboxViolations(context, channel, subchannelId)));
   if (violations.length > 0) throw invalidInput(violations);
   const message = await messageOf(context, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
