@@ -258,6 +258,21 @@ describe('a new ticket', () => {
     });
   });
 
+  test('that mentions too many customers to compare gets none, and its sender counts as known', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `41000${index + 10}`);
+    const sender = { id: 'Z-1', email: 'many@example.org' };
+    await importCustomers([...ids.map((id) => ({ id })), { ...sender, contracts: [{ id: '5100001' }] }]);
+    const naming = (count: number) => ({ from: sender.email, body: ['5100001', ...ids.slice(0, count)].join(' ') });
+    // With the sender, 19 customers are compared, and 20 are too many.
+    expect(await post(naming(18))).toMatchObject({ customerId: 'Z-1', contractId: '5100001' });
+    const nobody = { customerId: null, contractId: null, customer: null };
+    expect(await post(naming(19))).toMatchObject({ ...nobody, customerLegitimation: 0 });
+    // The sender is not among the first 20.
+    expect(await post(naming(20))).toMatchObject({ ...nobody, customerLegitimation: 0 });
+    const unknown = { ...naming(20), from: 'nobody@example.org' };
+    expect(await post(unknown)).toMatchObject({ ...nobody, customerLegitimation: 12 });
+  });
+
   test('keeps the contract of the request, and gets its customer', async () => {
     const ticket = await post({
       channel: 'letter',
@@ -336,8 +351,24 @@ describe('a change of the contract', () => {
     await bulk({ id, customerId: 'K-1001', contractId: 'V-7002', customerLegitimation: 5 });
     expect(await read(id)).toMatchObject({ customerId: 'K-1001', contractId: 'V-7002', customerLegitimation: 5 });
     await bulk({ id, customerId: null });
-    expect(await read(id)).toMatchObject({ customerId: null, customer: null, customerLegitimation: 0 });
+    expect(await read(id)).toMatchObject({
+      ...{ customerId: null, customer: null, contractId: 'V-7002', customerLegitimation: 0 },
+    });
     expect((await listed(id)).customer).toBeNull();
+  });
+
+  test('to one that the ERP system does not know keeps the customer, and counts as a contract', async () => {
+    const { id } = await post({ channel: 'chat' });
+    await patch(id, { contractId: 'V-7001' });
+    expect((await bulk({ id, contractId: 'V-unknown' })).status).toBe(200);
+    // A list shows what the change has written; a read of the ticket would bring it up to date.
+    expect((await listed(id)).customer.tagIds).toEqual([vip]);
+    expect(await read(id)).toMatchObject({
+      ...{ customerId: 'K-1001', contractId: 'V-unknown', customerLegitimation: 10 },
+    });
+    const { id: other } = await post({ channel: 'chat' });
+    await patch(other, { contractId: 'V-unknown' });
+    expect(await read(other)).toMatchObject({ customerId: null, contractId: 'V-unknown', customerLegitimation: 0 });
   });
 
   test('is one change with one event', async () => {

@@ -7,6 +7,7 @@ let tickets: TicketsHarness;
 let database: Database;
 let answers: ErpAnswerStore;
 
+const deletedIds = new Set<number>();
 const now = new Date('2026-01-01T12:00:00Z');
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 const stored = async () => {
@@ -17,10 +18,11 @@ const stored = async () => {
 beforeAll(async () => {
   tickets = await startHarness();
   database = await tickets.openDatabase();
-  answers = erpAnswerStore(database.connection);
+  answers = erpAnswerStore(database.connection, async (ticketId) => deletedIds.has(ticketId));
 });
 beforeEach(async () => {
   await tickets.database.collection('erpAnswers').deleteMany({});
+  deletedIds.clear();
 });
 afterAll(async () => {
   await database.close();
@@ -55,6 +57,16 @@ test('an answer is erased with the last ticket that has used it, also if several
   expect(await stored()).toEqual(['a', 'c']);
   await Promise.all([answers.eraseOf(2), answers.eraseOf(3)]);
   expect(await stored()).toEqual(['c']);
+});
+
+test('an answer that is kept or used after the deletion of its ticket is erased too', async () => {
+  deletedIds.add(1);
+  await answers.put('a', '1', later(9), 1);
+  await answers.put('b', '1', later(9), 2);
+  expect(await answers.find('b', now, 1)).toBe('1');
+  expect(await stored()).toEqual(['b']);
+  await answers.eraseOf(2);
+  expect(await stored()).toEqual([]);
 });
 
 test(`an answer that more than ${maxTicketsOfAnswer} tickets have used belongs to none of them`, async () => {

@@ -233,7 +233,7 @@ describe.each<[string, () => void]>([
     expect(await read(id)).toMatchObject({ customerLegitimation: 20 });
     const body = { contractId: 'V-7001' };
     const patched = (await tickets.request('PATCH', `/ticket/${id}`, { caller: machine, body })).json.ticket;
-    expect(patched).toMatchObject({ customerId: 'K/1', contractId: 'V-7001' });
+    expect(patched).toMatchObject({ customerId: 'K/1', contractId: 'V-7001', customerLegitimation: 10 });
   });
 
   test('makes the search respond with 503 and Retry-After', async () => {
@@ -289,6 +289,43 @@ describe('a slow ERP system', () => {
   });
 });
 
+describe('a change of the customer that waits for the ERP system', () => {
+  test('does not take back what others have changed meanwhile', async () => {
+    erp.customers = [ada, { id: 'K-2' }];
+    const { id } = await post({ from: 'ada@example.org' });
+    const person = (contractId: string | null) =>
+      tickets.request('PATCH', `/ticket/${id}`, { body: { contractId } }).then(({ json }) => json.ticket);
+    // The responses that the later change of the person needs are kept.
+    await person('V-7001');
+    await person(null);
+    erp.calls = [];
+    erp.behaviour = 'held';
+    const change = { caller: machine, body: [{ id, customerId: 'K-2' }] };
+    const changing = tickets.request('PATCH', '/ticket', change);
+    await expect.poll(() => erp.calls.at(-1)).toBe('GET /erp/customers/K-2');
+    expect(await person('V-7001')).toMatchObject({ contractId: 'V-7001', customerLegitimation: 30 });
+    erp.release();
+    expect((await changing).status).toBe(200);
+    expect(await read(id)).toMatchObject({ customerId: 'K-2', contractId: 'V-7001', customerLegitimation: 30 });
+  });
+
+  test('is not followed by a refresh that began before', async () => {
+    const id = await ticketOfAda();
+    // The responses that the change needs are kept.
+    await read(id, '?refresh=true');
+    erp.customers = [{ ...ada, email: 'new@example.org' }];
+    erp.calls = [];
+    erp.behaviour = 'held';
+    const refreshing = read(id, '?refresh=true');
+    await expect.poll(() => erp.calls.at(-1)).toBe('GET /erp/contracts/V-7001');
+    const { json } = await tickets.request('PATCH', `/ticket/${id}`, { body: { contractId: 'V-7001' } });
+    expect(json.ticket.customerLegitimation).toBe(30);
+    erp.release();
+    await refreshing;
+    expect((await read(id)).customerLegitimation).toBe(30);
+  });
+});
+
 describe('after 5 failures in a row', () => {
   test('the ERP system is left alone for a while, and then used again', async () => {
     erp.behaviour = 'reset';
@@ -319,5 +356,19 @@ describe('a deletion', () => {
     expect((await answers().findOne({}))?.ticketIds).toEqual([second.id]);
     await remove(second.id);
     expect(await kept()).toEqual([]);
+  });
+
+  test('erases a response too that arrives after it', async () => {
+    const first = await ticketOfAda();
+    const second = await ticketOfAda();
+    erp.behaviour = 'held';
+    const reading = Promise.all([read(first), read(second, '?refresh=true')]);
+    await expect.poll(() => erp.calls.length).toBe(2);
+    await tickets.request('DELETE', `/ticket/${first}`, { caller: { roleId: 1 } });
+    erp.release();
+    await reading;
+    // The response for the deleted ticket is stored for a moment.
+    const users = async () => (await answers().find().toArray()).flatMap(({ ticketIds }) => ticketIds ?? []);
+    await expect.poll(users, { timeout: 5_000 }).toEqual([second, second]);
   });
 });

@@ -1,11 +1,12 @@
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { SlaRules } from '../domain/sla.ts';
+import type { TicketInput } from '../domain/ticket-fields.ts';
 import { decidePatch, type TicketPatch } from '../domain/ticket-patch.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
-import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeader } from './event-header.ts';
-import { type WriteOptions, writeTicket } from './write-ticket.ts';
+import type { WriteOptions } from './write-ticket.ts';
+import { writeWithCustomer } from './write-with-customer.ts';
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
 export interface PatchRequest {
@@ -33,8 +34,7 @@ export async function applyPatch(
 ): Promise<StoredTicket> {
   const { caller, traceparent, now, includeInWorklog, sla } = request;
   const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
-  const input = await withCustomerFields(context, id, patch.input, author.isHuman);
-  const decide = (stored: StoredTicket) => {
+  const decide = (stored: StoredTicket, input: TicketInput) => {
     request.requireVersion?.(stored.ticket.version);
     return decidePatch(
       stored,
@@ -42,5 +42,6 @@ export async function applyPatch(
       { author, now, includeInWorklog, sla, header: eventHeader(context, caller, traceparent) },
     );
   };
-  return writeTicket(context, id, decide, options);
+  const change = { ticketId: id, input: patch.input, isHuman: author.isHuman, decide };
+  return writeWithCustomer(context, change, options);
 }

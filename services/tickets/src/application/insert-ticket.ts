@@ -9,7 +9,7 @@ import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
-import { identify, openingMessage } from './legitimate.ts';
+import { firstMessageOf, identify } from './legitimate.ts';
 import { storeOpeningMail } from './opening-mail.ts';
 import { readSlaRules } from './sla-rules.ts';
 
@@ -54,7 +54,7 @@ export async function insertWithId(
     lastAgentRouting,
     sla,
   });
-  const identified = await identify(context, given, openingMessage(given), { mode: 'cached' });
+  const identified = await identify(context, given, firstMessageOf(given), { mode: 'cached' });
   const ticket = { ...given, ...identified.input };
   const appliedRequest = call.idempotency && { id: call.idempotency.id, at: new Date(context.now() * 1000) };
   await claimFiles(context, id, ticket.attachments);

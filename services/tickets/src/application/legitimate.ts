@@ -5,11 +5,12 @@ import { hasEmail, identifyCustomer } from '../domain/identify-customer.ts';
 import { type LegitimationFacts, legitimationOf } from '../domain/legitimation.ts';
 import { type Mentions, mentionsIn } from '../domain/mentions.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
+import { maxMatches } from '../erp/erp.ts';
 import type { Context } from './context.ts';
 import type { Answer, AnswerOptions } from './customer-directory.ts';
 
 /** A message of a ticket, by which its customer is identified. */
-export interface CustomerMessage {
+export interface IdentifyingMessage {
   direction: Direction;
   from: string | null;
   fromName: string | null;
@@ -34,8 +35,11 @@ export interface IdentifyOptions {
   mode: AnswerOptions['mode'];
   /** Until when to wait for the ERP system; by default as long as any ticket does. */
   deadline?: number;
-  /** Whether a customer is looked for if none is set; true by default. */
-  detects?: boolean;
+  /**
+   * Whom to look for: if neither customer nor contract is set, the one whom the message shows (`anybody`, the default);
+   * that of the contract, also if another customer is set; or `nobody` but those that are set.
+   */
+  lookFor?: 'anybody' | 'customerOfContract' | 'nobody';
   /** The score from which the new one is computed; by default that of the ticket. */
   current?: number;
 }
@@ -43,10 +47,17 @@ export interface IdentifyOptions {
 /** The part of a context that reads customers. */
 type Directory = Pick<Context, 'customers'>;
 
-/** The first message of a ticket. */
-export function openingMessage(ticket: TicketState): CustomerMessage {
+/** What the first message of a ticket shows of the customer. */
+export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
   const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
   return { direction, from, fromName, to, subject, text };
+}
+
+const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
+
+/** Whether nobody has changed the customer, the contract or the score of a ticket since it was read. */
+export function hasSameCustomer(ticket: TicketState, before: TicketState): boolean {
+  return customerFields.every((name) => ticket[name] === before[name]);
 }
 
 /**
@@ -60,15 +71,17 @@ export function openingMessage(ticket: TicketState): CustomerMessage {
 export async function identify(
   { customers }: Directory,
   ticket: TicketState,
-  message: CustomerMessage,
-  { mode, deadline = customers.deadline(), detects = true, current = ticket.customerLegitimation }: IdentifyOptions,
+  message: IdentifyingMessage,
+  identifyOptions: IdentifyOptions,
 ): Promise<Identification> {
+  const { mode, deadline = customers.deadline() } = identifyOptions;
+  const { lookFor = 'anybody', current = ticket.customerLegitimation } = identifyOptions;
   const options: AnswerOptions = { mode, ticketId: ticket.id, deadline };
   const traces = tracesOf(ticket, message);
   const found =
-    detects && ticket.customerId === null && ticket.contractId === null
+    lookFor === 'anybody' && ticket.customerId === null && ticket.contractId === null
       ? await detect(customers, traces, options)
-      : await readKnown(customers, ticket, options);
+      : await readKnown(customers, ticket, { ...options, followsContract: lookFor === 'customerOfContract' });
   const { customerId, contractId, customer } = found;
   const facts: LegitimationFacts = {
     current,
@@ -94,7 +107,7 @@ export async function identify(
 export async function identifyByMessage(
   context: Directory,
   ticket: TicketState,
-  message: CustomerMessage,
+  message: IdentifyingMessage,
 ): Promise<Identification> {
   const isSameSender = message.from !== null && message.from === ticket.from;
   const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
@@ -112,7 +125,7 @@ interface Traces {
   email: string | null;
 }
 
-function tracesOf({ channel }: TicketState, message: CustomerMessage): Traces {
+function tracesOf({ channel }: TicketState, message: IdentifyingMessage): Traces {
   const { direction, from, fromName, to, subject, text, earlier = [] } = message;
   const texts = [subject, text, ...earlier];
   const mentions = mentionsIn(texts);
@@ -140,21 +153,25 @@ async function detect(customers: Context['customers'], traces: Traces, options: 
   if (email === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
   const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
   if (!matches) return { ...nobody, customer: undefined };
-  const isSenderKnown = matches.some((customer) => hasEmail(customer, email));
-  const found = identifyCustomer(matches, traces);
+  const hasSender = matches.some((customer) => hasEmail(customer, email));
+  // Otherwise there may be others, who fit as well, or have the address.
+  const isComplete = matches.length < maxMatches;
+  const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
+  const found = isComplete ? identifyCustomer(matches, traces) : undefined;
   if (!found) return { ...nobody, customer: null, isSenderKnown };
   const { customer, contractId } = found;
   await customers.keep(customer, options.ticketId);
   return { customerId: customer.id, contractId, customer, isSenderKnown };
 }
 
-/** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract. */
+/** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */
 async function readKnown(
   customers: Context['customers'],
   { customerId, contractId }: TicketState,
-  options: AnswerOptions,
+  options: AnswerOptions & { followsContract: boolean },
 ): Promise<Found> {
-  const mustReadContract = contractId !== null && (customerId === null || options.mode === 'fresh');
+  const isContractAsked = customerId === null || options.followsContract || options.mode === 'fresh';
+  const mustReadContract = contractId !== null && isContractAsked;
   const contract: Answer<Contract> = mustReadContract ? await customers.contract(contractId, options) : null;
   const id = contract?.customerId ?? customerId;
   if (id === null) return { customerId, contractId, customer: contract === undefined ? undefined : null };

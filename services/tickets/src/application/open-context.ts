@@ -20,6 +20,7 @@ import { customerStore } from '../store/customer-store.ts';
 import { erpAnswerStore } from '../store/erp-answer-store.ts';
 import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
+import type { TicketStore } from '../store/ticket-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
@@ -55,7 +56,7 @@ export function openContext(parts: ContextParts): Context {
     tags: tagStore(connection, wakeRelay, runtime),
     profiles: profileStore(connection),
     analysisRequests: analysisRequestStore(connection),
-    ...openCustomers(parts),
+    ...openCustomers(parts, stores.tickets),
     bulkStore: bulkStore(connection),
     files: fileStore(connection),
     fileBytes: fetchedBytesBudget(),
@@ -82,10 +83,13 @@ export function openContext(parts: ContextParts): Context {
 }
 
 /** The parts of a context that concern customers. */
-function openCustomers(parts: ContextParts): Pick<Context, 'customers' | 'embeddedErp' | 'erpAnswers' | 'erpConfig'> {
+function openCustomers(
+  parts: ContextParts,
+  tickets: Pick<TicketStore, 'isDeleted'>,
+): Pick<Context, 'customers' | 'embeddedErp' | 'erpAnswers' | 'erpConfig'> {
   const { config, database, log, outbound, runtime, settings } = parts;
   const embedded = embeddedErp(customerStore(database.connection));
-  const answers = erpAnswerStore(database.connection);
+  const answers = erpAnswerStore(database.connection, tickets.isDeleted);
   const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
   const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
   const customers = openCustomerDirectory({ erp, answers, runtime, log, ...config.erp });

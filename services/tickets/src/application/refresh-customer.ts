@@ -4,7 +4,7 @@ import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
-import { identify, openingMessage } from './legitimate.ts';
+import { firstMessageOf, hasSameCustomer, identify } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
 /**
@@ -20,13 +20,13 @@ export async function refreshCustomer(
   deadline: number,
 ): Promise<StoredTicket> {
   const { ticket } = stored;
-  const { input, customer } = await identify(context, ticket, openingMessage(ticket), { mode: 'fresh', deadline });
+  const { input, customer } = await identify(context, ticket, firstMessageOf(ticket), { mode: 'fresh', deadline });
   if (customer === undefined) return stored;
   const found = withoutLoss(ticket, input);
-  if (!isDifferent(ticket, found)) return stored;
+  if (hasSameCustomer({ ...ticket, ...found }, ticket)) return stored;
   return writeTicket(context, ticket.id, ({ ticket: current }) => {
     // Somebody else has set them since they were read.
-    if (current.customerId !== ticket.customerId || current.contractId !== ticket.contractId) return {};
+    if (!hasSameCustomer(current, ticket)) return {};
     const { change } = decideFields(current, found, context.now(), eventHeaderOf(context, call));
     return change ? { change: { ...change, event: { ...change.event, cause: 'refresh' } } } : {};
   });
@@ -40,8 +40,4 @@ function withoutLoss(before: TicketState, found: TicketInput): TicketInput {
     ...found,
     customerLegitimation: Math.max(before.customerLegitimation, found.customerLegitimation ?? 0),
   };
-}
-
-function isDifferent(before: TicketState, found: TicketInput): boolean {
-  return (['customerId', 'contractId', 'customerLegitimation'] as const).some((name) => found[name] !== before[name]);
 }

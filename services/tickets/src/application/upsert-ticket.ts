@@ -7,13 +7,12 @@ import { decideFields } from '../domain/ticket-decision.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
-import { withCustomerFields } from './change-customer.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { ticketIsFull } from './file-errors.ts';
 import { insertWithId } from './insert-ticket.ts';
 import { readSlaRules } from './sla-rules.ts';
-import { writeTicket } from './write-ticket.ts';
+import { writeWithCustomer } from './write-with-customer.ts';
 
 const maxAttempts = 20;
 
@@ -64,13 +63,13 @@ async function updateExisting(
   const { attachments = [] } = input;
   await claimFiles(context, ticketId, attachments);
   const sla = await readSlaRules(context, input.tagIds !== undefined);
-  const fields = await withCustomerFields(context, ticketId, input, isHuman(call.caller));
-  const decide = ({ ticket }: StoredTicket) => {
+  const decide = ({ ticket }: StoredTicket, fields: TicketInput) => {
     const added = attachments.length === 0 ? {} : { attachments: withFiles(ticket, attachments) };
     const withTargets = withStricterTargets(ticket, { ...fields, ...added }, sla);
     return decideFields(ticket, withTargets, now, eventHeaderOf(context, call));
   };
-  return writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id }).catch((error: unknown) => {
+  const change = { ticketId, input, isHuman: isHuman(call.caller), decide };
+  return writeWithCustomer(context, change, { requestId: call.idempotency?.id }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'not_found') return undefined;
     throw error;
   });

@@ -13,11 +13,14 @@ export interface Erp {
   customer(id: string): Promise<Customer | undefined>;
   /** A contract, with the id of its customer. */
   contract(id: string): Promise<Contract | undefined>;
-  /** Those that have one of the ids, or a contract with one of them, or the e-mail address; at most `maxMatches`. */
+  /**
+   * Those that have one of the ids, or a contract with one of them, or the e-mail address. There may be more than are
+   * returned if they are `maxMatches`.
+   */
   match(traces: { ids: readonly string[]; email: string | null }): Promise<Customer[]>;
 }
 
-/** More customers than these are not told apart by what a message contains. */
+/** So many customers, or more, are not compared by what a message contains. */
 export const maxMatches = 20;
 
 /** The fields by which customers are searched. */

@@ -14,7 +14,7 @@ interface ErpAnswerDocument {
 
 /**
  * The answers of the ERP system, which all replicas share. Each knows the tickets that have used it, so that one that
- * only a deleted ticket has used is erased with it.
+ * only a deleted ticket has used is erased with it, also if it arrives or is used after the deletion.
  *
  * Errors of every operation: store_unavailable.
  */
@@ -43,8 +43,11 @@ export function erpAnswerModel(connection: Connection): Model<ErpAnswerDocument>
   return connection.model<ErpAnswerDocument>('ErpAnswer', schema);
 }
 
-/** Opens the answers on a connection. */
-export function erpAnswerStore(connection: Connection): ErpAnswerStore {
+/** Opens the answers on a connection. `isDeleted` says whether a ticket was deleted. */
+export function erpAnswerStore(
+  connection: Connection,
+  isDeleted: (ticketId: number) => Promise<boolean>,
+): ErpAnswerStore {
   const answers = erpAnswerModel(connection).collection as unknown as mongo.Collection<ErpAnswerDocument>;
 
   async function recordUse(answer: ErpAnswerDocument, ticketId: number): Promise<void> {
@@ -53,6 +56,20 @@ export function erpAnswerStore(connection: Connection): ErpAnswerStore {
     const isFull = ticketIds.length >= maxTicketsOfAnswer;
     const change = isFull ? { $unset: { ticketIds: 1 as const } } : { $addToSet: { ticketIds: ticketId } };
     await answers.updateOne({ _id, ticketIds: { $exists: true } }, change);
+    await eraseIfDeleted(ticketId);
+  }
+
+  /** Called after a use was stored: a deletion that comes later finds it, and this finds one that came before. */
+  async function eraseIfDeleted(ticketId: number): Promise<void> {
+    if (await isDeleted(ticketId)) await eraseOf(ticketId);
+  }
+
+  async function eraseOf(ticketId: number): Promise<void> {
+    const used = await answers.find({ ticketIds: ticketId }, { projection: { _id: 1 } }).toArray();
+    if (used.length === 0) return;
+    const areUsed = { _id: { $in: used.map(({ _id }) => _id) } };
+    await answers.updateMany(areUsed, { $pull: { ticketIds: ticketId } });
+    await answers.deleteMany({ ...areUsed, ticketIds: [] });
   }
 
   return {
@@ -67,15 +84,9 @@ export function erpAnswerStore(connection: Connection): ErpAnswerStore {
         const use = ticketId === undefined ? {} : { $addToSet: { ticketIds: ticketId } };
         const update = { $set: { content, expiresAt }, ...use };
         await retryUpsert(() => answers.updateOne({ _id: key }, update, { upsert: true }));
+        if (ticketId !== undefined) await eraseIfDeleted(ticketId);
       }),
-    eraseOf: (ticketId) =>
-      storeCall(async () => {
-        const used = await answers.find({ ticketIds: ticketId }, { projection: { _id: 1 } }).toArray();
-        if (used.length === 0) return;
-        const areUsed = { _id: { $in: used.map(({ _id }) => _id) } };
-        await answers.updateMany(areUsed, { $pull: { ticketIds: ticketId } });
-        await answers.deleteMany({ ...areUsed, ticketIds: [] });
-      }),
+    eraseOf: (ticketId) => storeCall(() => eraseOf(ticketId)),
     trim: (now, max) => storeCall(() => trim(answers, now, max)),
   };
 }

@@ -40,6 +40,8 @@ export interface TicketStore {
    * `remainingIds`, which were not looked for.
    */
   findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
+  /** Whether a ticket has existed and was deleted. */
+  isDeleted(id: number): Promise<boolean>;
   /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
   /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
@@ -119,6 +121,11 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
     },
     find: (id) => findOne({ _id: id }),
     findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
+    isDeleted: (id) =>
+      storeCall(async () => {
+        const found = await tickets.findOne({ _id: id }, { projection: { deletedAt: 1 } });
+        return found?.deletedAt !== undefined;
+      }),
     findMessages: (id) =>
       storeCall(async () => {
         const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1, attachments: 1 };
