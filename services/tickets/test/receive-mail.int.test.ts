@@ -119,6 +119,19 @@ test('a mail becomes a ticket, with its first message', async () => {
   ]);
 });
 
+test('no reply is recommended to our own mailboxes', async () => {
+  const headers = 'Cc: Boss <boss@example.com>, SUPPORT+meter@Example.org\r\n';
+  const { ticketId } = await receive({ id: newId(), headers, to: 'support@example.org' });
+  expect((await read(ticketId)).replyRecipients).toEqual({
+    to: ['kim@example.com'],
+    cc: ['boss@example.com'],
+    bcc: [],
+  });
+  const body = { content: { message: 'Soon.', type: 'text' } };
+  const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
+  expect(json.conversation).toMatchObject({ to: ['kim@example.com'], cc: ['boss@example.com'] });
+});
+
 test('a mail that is a text stays a text when newer rules make its texts again', async () => {
   const { ticketId } = await receive({ id: newId(), body: 'Is <b>3</b> right?' });
   const before = await read(ticketId);

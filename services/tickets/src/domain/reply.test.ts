@@ -4,19 +4,20 @@ import { recipientsOf, recipientViolations, replySubject, senderOf } from './rep
 import { initialTicket, type TicketState } from './ticket-fields.ts';
 
 const nobody = { to: [], cc: [], bcc: [] };
+const isOurs = (address: string) => address === 'us@example.org';
 const ticket = (fields: Partial<TicketState>): TicketState => ({ ...initialTicket, id: 1, ...fields });
-const mail = ticket({ channel: Channel.EMAIL, from: 'kim@example.com', cc: ['boss@example.com'] });
+const mail = ticket({ channel: Channel.EMAIL, from: 'kim@example.com', cc: ['boss@example.com', 'us@example.org'] });
 
 test('without recipients, a reply goes to the recommended ones', () => {
-  expect(recipientsOf(mail, nobody)).toEqual({ to: ['kim@example.com'], cc: ['boss@example.com'], bcc: [] });
+  expect(recipientsOf(mail, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: ['boss@example.com'], bcc: [] });
   const call = ticket({ channel: Channel.PHONE, from: '+49 30 1', customerEmail: 'kim@example.com' });
-  expect(recipientsOf(call, nobody)).toEqual({ to: ['kim@example.com'], cc: [], bcc: [] });
-  expect(recipientsOf(ticket({ channel: Channel.SYSTEM }), nobody)).toEqual(nobody);
+  expect(recipientsOf(call, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: [], bcc: [] });
+  expect(recipientsOf(ticket({ channel: Channel.SYSTEM }), nobody, isOurs)).toEqual(nobody);
 });
 
 test('recipients that are given replace the recommended ones, but a missing `to`', () => {
-  expect(recipientsOf(mail, { ...nobody, to: ['x@y.de'] })).toEqual({ to: ['x@y.de'], cc: [], bcc: [] });
-  expect(recipientsOf(mail, { ...nobody, cc: ['x@y.de'] })).toEqual({
+  expect(recipientsOf(mail, { ...nobody, to: ['x@y.de'] }, isOurs)).toEqual({ to: ['x@y.de'], cc: [], bcc: [] });
+  expect(recipientsOf(mail, { ...nobody, cc: ['x@y.de'] }, isOurs)).toEqual({
     to: ['kim@example.com'],
     cc: ['x@y.de'],
     bcc: [],

@@ -13,6 +13,7 @@ import { singleConversation } from '../application/conversation-message.ts';
 import { mailFields, messageSender } from '../application/message-sender.ts';
 import { findMailboxViolations } from '../application/require-subchannels.ts';
 import { writeWithFiles } from '../application/write-with-files.ts';
+import { ownAddresses } from '../domain/mailbox.ts';
 import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 
@@ -75,7 +76,7 @@ async function messageOf(
   return {
     ...text,
     ...sender,
-    ...recipientsOf(ticket, request),
+    ...recipientsOf(ticket, request, ownAddresses(await context.settings())),
     direction: Direction.OUT,
     subject,
     ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
