@@ -18,7 +18,7 @@ function open(...limits: Parameters<typeof openMailReader> extends [unknown, ...
 const head = 'From: a@x.org\r\n';
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
-it('reads small mails at once, and large ones, of many lines, or with messages in them, in a worker', async () => {
+it('reads small mails at once, and large ones, of many lines or addresses, or with messages in them, in a worker', async () => {
   let runs = 0;
   const count = async () => {
     runs += 1;
@@ -37,6 +37,15 @@ it('reads small mails at once, and large ones, of many lines, or with messages i
   expect(await isReadAtOnce(lines(2000))).toBe(true);
   expect(await isReadAtOnce(lines(2001))).toBe(false);
   expect(await isReadAtOnce(`${head}Content-Type: Message/RFC822\r\n\r\n`)).toBe(false);
+  const headers = (bytes: number) => `${head}X: `.padEnd(bytes, 'x');
+  for (const end of ['\r\n\r\n', '\n\n', '']) {
+    expect(await isReadAtOnce(`${headers(16 * 1024)}${end}`)).toBe(true);
+    expect(await isReadAtOnce(`${headers(16 * 1024 + 1)}${end}`)).toBe(false);
+  }
+  // `From:` and `To:` have one each.
+  const addresses = (separators: number) => `${head}To: ${'a:b;c,'.repeat(separators / 3)}`;
+  expect(await isReadAtOnce(`${addresses(996)},,\r\n\r\n${':'.repeat(2000)}`)).toBe(true);
+  expect(await isReadAtOnce(`${addresses(996)},,,\r\n\r\n`)).toBe(false);
 });
 
 it('returns the same from a worker', async () => {
