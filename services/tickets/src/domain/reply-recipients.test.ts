@@ -57,3 +57,13 @@ test('an outgoing ticket is not sent to the customer instead', () => {
   const call = { ...ticket, channel: Channel.PHONE, direction: Direction.OUT };
   expect(replyRecipients({ ...call, customerEmail })?.to).toEqual(['desk']);
 });
+
+test('the copies of a received message are recommended up to 50, and beyond that none of them', () => {
+  const copied = (count: number) => Array.from({ length: count }, (_, at) => `a${at}@example.org`);
+  const received = (count: number) => ({ ...ticket, cc: copied(count), direction: Direction.IN });
+  expect(replyRecipients(received(50))).toEqual({ to: ['kim'], cc: copied(50), bcc: [] });
+  expect(replyRecipients(received(51))).toEqual({ to: ['kim'], cc: [], bcc: [] });
+  const sent = { ...ticket, cc: copied(51), direction: Direction.OUT };
+  expect(replyRecipients({ ...received(1), latestMessage: received(51) })?.cc).toEqual([]);
+  expect(replyRecipients({ ...received(1), latestMessage: sent })?.cc).toEqual(copied(51));
+});

@@ -28,9 +28,12 @@ export interface AddressedTicket extends AddressedMessage {
 /** On these channels a customer has written or called without an address that a reply could be sent to. */
 const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTER, Channel.PORTAL, Channel.WALK_IN];
 
+/** A stranger could have one click send mails of ours to any number of addresses. */
+const maxCopies = 50;
+
 /**
- * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, else
- * its recipients again. A sender without an e-mail address on a channel without addresses gets the reply at the e-mail
+ * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, unless
+ * they are more than 50, else its recipients again. A sender without an e-mail address on a channel without addresses gets the reply at the e-mail
  * address of the customer. An address that `isOurs` is left out, because this system refuses its own mails. System tickets
  * have no reply, so the result is null.
  *
@@ -45,7 +48,7 @@ export function replyRecipients(
   const others = (addresses: readonly string[]) => addresses.filter((address) => !isOurs(address));
   if (direction !== Direction.IN) return { to: others(to), cc: others(cc), bcc: others(bcc) };
   const sender = senderOf(ticket, from);
-  return { to: sender === null ? [] : others([sender]), cc: others(cc), bcc: [] };
+  return { to: sender === null ? [] : others([sender]), cc: cc.length > maxCopies ? [] : others(cc), bcc: [] };
 }
 
 function senderOf({ channel, customerEmail: email = null }: AddressedTicket, from: string | null): string | null {
