@@ -59,6 +59,7 @@ interface MailOptions {
   subject?: string;
   to?: string;
   body?: string;
+  from?: string;
 }
 
 function mailOf({
@@ -67,9 +68,10 @@ function mailOf({
   subject = 'Meter',
   to = 'support@example.org',
   body = 'Hello',
+  from = 'Kim <kim@example.com>',
 }: MailOptions) {
   const own = id === null ? '' : `Message-ID: ${id}\r\n`;
-  const text = `From: Kim <kim@example.com>\r\nTo: ${to}\r\nSubject: ${subject}\r\n${own}${headers}\r\n${body}\r\n`;
+  const text = `From: ${from}\r\nTo: ${to}\r\nSubject: ${subject}\r\n${own}${headers}\r\n${body}\r\n`;
   return new Uint8Array(Buffer.from(text));
 }
 
@@ -130,6 +132,34 @@ test('no reply is recommended to our own mailboxes', async () => {
   const body = { content: { message: 'Soon.', type: 'text' } };
   const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
   expect(json.conversation).toMatchObject({ to: ['kim@example.com'], cc: ['boss@example.com'] });
+});
+
+test('a stranger who names a message id writes to the ticket, but no reply goes to him', async () => {
+  const id = newId();
+  const { ticketId } = await receive({ id, headers: 'Cc: Boss <boss@example.com>\r\n' });
+  const recipients = async () => (await read(ticketId)).replyRecipients;
+  const before = await recipients();
+  await close(ticketId);
+  const headers = `In-Reply-To: ${id}\r\n`;
+  const strange = { from: 'eve@evil.org', headers: `${headers}Cc: victim@target.org\r\n` };
+  expect(await receive(strange)).toMatchObject({ ticketId, outcome: 'MESSAGE_ADDED' });
+  expect(await recipients()).toEqual(before);
+  expect(await read(ticketId)).toMatchObject({ status: 'open' });
+  // Who has written so is no participant either.
+  await receive(strange);
+  const forged = processNow()
+    .ticketTokens.mark('Re', ticketId)
+    .replace(/-[a-z2-7]{8}/, '-aaaaaaaa');
+  await receive({ ...strange, subject: forged });
+  const other = await receive({});
+  await receive({ ...strange, subject: processNow().ticketTokens.mark('Re', other.ticketId) });
+  expect(await recipients()).toEqual(before);
+  expect(await list(ticketId)).toHaveLength(5);
+  await receive({ from: 'BOSS@example.com', headers });
+  expect(await recipients()).toEqual({ to: ['BOSS@example.com'], cc: [], bcc: [] });
+  const subject = processNow().ticketTokens.mark('Re', ticketId);
+  await receive({ from: 'colleague@example.com', headers, subject });
+  expect(await recipients()).toEqual({ to: ['colleague@example.com'], cc: [], bcc: [] });
 });
 
 test('a mail that is a text stays a text when newer rules make its texts again', async () => {

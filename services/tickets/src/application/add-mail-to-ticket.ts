@@ -12,7 +12,8 @@ import { writeWithFiles } from './write-with-files.ts';
 
 /**
  * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has
- * too many.
+ * too many. A mail without the signed token of the ticket, whose sender is no participant, does not change who gets the
+ * replies.
  */
 export async function addMailToTicket(
   context: Context,
@@ -20,11 +21,14 @@ export async function addMailToTicket(
   ticketId: number,
   incoming: IncomingMail,
 ): Promise<MessageReference | undefined> {
-  const { isProgrammatic } = incoming;
-  const attachments = await attachMailFiles(context, incoming.mail.files);
+  const { isProgrammatic, mail } = incoming;
+  // Whoever has got a copy of a mail knows its id, but only who has got it from us knows the token.
+  const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
+  const options = { isProgrammatic, onlyParticipants };
+  const attachments = await attachMailFiles(context, mail.files);
   const add = async () => {
     await claimFiles(context, ticketId, attachments);
-    const added = await addMessage(context, call, ticketId, messageOf(incoming, attachments), { isProgrammatic });
+    const added = await addMessage(context, call, ticketId, messageOf(incoming, attachments), options);
     const stored = attachments.length === 0 ? undefined : await context.conversations.find(added.conversationId);
     return { added, listed: stored?.conversation.attachments ?? [] };
   };

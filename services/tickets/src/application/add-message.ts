@@ -9,8 +9,9 @@ import {
   maxDrafts,
   maxMessages,
 } from '../domain/conversation.ts';
-import { decideAddedMessage } from '../domain/message-decision.ts';
+import { decideAddedMessage, type MessageContext } from '../domain/message-decision.ts';
 import { maxReferences, referencesAmong } from '../domain/outgoing-mail.ts';
+import { isParticipant } from '../domain/participants.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
@@ -38,12 +39,7 @@ export interface AddedMessage extends MessageReference {
 }
 
 /** Options of a new message. */
-export interface MessageOptions {
-  /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
-  isProgrammatic?: boolean;
-  /** What else the message changes in its ticket. */
-  input?: TicketInput;
-}
+export type MessageOptions = Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants' | 'input'>;
 
 /**
  * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
@@ -67,7 +63,7 @@ export async function addMessage(
   const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
   if ('known' in claimed) return { ...claimed.known, isInserted: false };
   const { conversation, isInserted } = claimed;
-  const identified = await identifyBy(context, conversation);
+  const identified = await identifyBy(context, conversation, options);
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
@@ -199,14 +195,18 @@ async function insertOnce(
 
 /**
  * Identifies the customer of a ticket by an incoming message. Returns a function of the ticket as it is when the message is
- * added; what was found does not apply if its customer was changed meanwhile.
+ * added; what was found does not apply if its customer was changed meanwhile. A ticket without a customer does not become
+ * that of a stranger, who would be a participant then.
  */
 async function identifyBy(
   context: Context,
   { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
+  { onlyParticipants = false }: MessageOptions,
 ): Promise<(ticket: TicketState) => TicketInput> {
   const before = direction === Direction.IN ? (await context.tickets.find(ticketId))?.ticket : undefined;
   if (!before) return () => ({});
+  const hasCustomer = before.customerId !== null || before.contractId !== null;
+  if (onlyParticipants && !hasCustomer && !isParticipant(before, from)) return () => ({});
   const { input } = await identifyByMessage(context, before, { direction, from, fromName, to, subject, text });
   return (ticket) => (customerFields.every((name) => ticket[name] === before[name]) ? input : {});
 }

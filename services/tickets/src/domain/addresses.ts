@@ -18,6 +18,11 @@ export function isEmailAddress(text: string): boolean {
   return emailPattern.test(text);
 }
 
+/** The form of an address in which it is compared with others. */
+export function foldedAddress(address: string): string {
+  return address.trim().toLowerCase();
+}
+
 /**
  * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
  * they may be any identifiers. Only outgoing e-mail may have blind copies.

@@ -1,4 +1,5 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { foldedAddress } from './addresses.ts';
 import type { Subchannels } from './subchannels.ts';
 
 /**
@@ -31,10 +32,6 @@ export function ownAddresses({
   const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
   own.delete('');
   return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
-}
-
-function foldedAddress(address: string): string {
-  return address.trim().toLowerCase();
 }
 
 function withoutTag(address: string): string {

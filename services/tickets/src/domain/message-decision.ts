@@ -1,5 +1,6 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { ConversationState } from './conversation.ts';
+import { isParticipant } from './participants.ts';
 import { setFields } from './ticket-change.ts';
 import type { ConversationStep, TicketDecision } from './ticket-decision.ts';
 import { conversationEvent, type EventHeader, updatedEvent } from './ticket-event.ts';
@@ -11,6 +12,8 @@ export interface MessageContext {
   header: EventHeader;
   /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
   isProgrammatic?: boolean;
+  /** Whether it becomes the latest message, which replies are recommended by, only if its sender is a participant. */
+  onlyParticipants?: boolean;
   /** What else the message changes in its ticket. */
   input?: TicketInput;
 }
@@ -47,17 +50,19 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, input = {} }: MessageContext,
+  { now, header, isProgrammatic = false, onlyParticipants = false, input = {} }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
   conversation: ConversationStep,
 ): TicketDecision {
   const reopens = message.direction === Direction.IN && !isProgrammatic && ticket.status !== TicketStatus.OPEN;
+  const isLatest = !onlyParticipants || isParticipant(ticket, message.from);
   const change = setFields(
     ticket,
     {
       ...input,
       ...countOf(ticket, message.direction),
-      ...(message.private ? {} : latestMessageOf(ticket, message, now)),
+      ...(message.private ? {} : timesOf(ticket, message, now)),
+      ...(isLatest ? latestMessageOf(ticket, message, now) : {}),
       ...(reopens ? { status: TicketStatus.OPEN } : {}),
     },
     now,
@@ -72,20 +77,25 @@ function countOf(ticket: TicketState, direction: Direction): TicketInput {
   return { internalMessages: ticket.internalMessages + 1 };
 }
 
-/** What the latest message says of a ticket. An older message that is recorded later leaves it as it is. */
-function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
-  // A time in the future would keep all later messages from counting as the latest.
-  const at = Math.min(message.createdAt ?? now, now);
-  const isCustomers = message.direction === Direction.IN;
-  const { direction, from, to, cc, bcc } = message;
+/** When a message of a ticket was the last one. A time in the future would keep all later messages from being that. */
+const timeOf = ({ createdAt }: ConversationState, now: number) => Math.min(createdAt ?? now, now);
+
+const isLast = (ticket: TicketState, at: number) => at >= (ticket.lastMessageAt ?? at);
+
+/** What a message says of the times of a ticket. An older message that is recorded later leaves them as they are. */
+function timesOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  const at = timeOf(message, now);
+  const { direction, agentId } = message;
   return {
-    ...(isCustomers ? { lastCustomerMessageAt: Math.max(at, ticket.lastCustomerMessageAt ?? at) } : {}),
-    ...(at < (ticket.lastMessageAt ?? at)
-      ? {}
-      : {
-          lastMessageAt: at,
-          ...(direction === Direction.INTERNAL ? {} : { latestMessage: { direction, from, to, cc, bcc } }),
-          ...(direction === Direction.OUT ? { lastResponseAuthorId: message.agentId } : {}),
-        }),
+    ...(direction === Direction.IN ? { lastCustomerMessageAt: Math.max(at, ticket.lastCustomerMessageAt ?? at) } : {}),
+    ...(isLast(ticket, at) ? { lastMessageAt: at } : {}),
+    ...(isLast(ticket, at) && direction === Direction.OUT ? { lastResponseAuthorId: agentId } : {}),
   };
+}
+
+/** The message that replies are recommended by, if it is the last one and went out or came in. */
+function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  const { direction, from, to, cc, bcc } = message;
+  if (message.private || direction === Direction.INTERNAL || !isLast(ticket, timeOf(message, now))) return {};
+  return { latestMessage: { direction, from, to, cc, bcc } };
 }
