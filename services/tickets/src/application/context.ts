@@ -52,6 +52,8 @@ export interface Context extends TicketStores {
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
+  /** Bounds the pieces of files that are read at once for each caller, so that many downloads do not delay others. */
+  fileReads: KeyedSlots;
   cursors: CursorCodec;
   /** The mailer of this process; undefined until it is started, and in processes without its role. */
   mailer: Pick<WakefulLoop, 'wake'> | undefined;

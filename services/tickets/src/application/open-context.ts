@@ -40,6 +40,7 @@ export interface ContextParts
 }
 
 const searchesPerCaller = 8;
+const fileReadsPerCaller = 2;
 const secretsTimeoutMs = 2_000;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
@@ -75,6 +76,7 @@ export function openContext(parts: ContextParts): Context {
     mailer: undefined,
     ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
+    fileReads: keyedSlots(fileReadsPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
