@@ -11,7 +11,7 @@ import type { Answer, AnswerOptions } from './customer-directory.ts';
  * Errors: store_unavailable.
  */
 export async function readCustomer(
-  context: Pick<Context, 'customers' | 'tickets'>,
+  context: Pick<Context, 'customers' | 'customerCopies' | 'runtime'>,
   ticket: TicketState,
   { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<AnswerOptions, 'mode' | 'deadline'>> = {},
 ): Promise<Answer<Customer>> {
@@ -22,6 +22,8 @@ export async function readCustomer(
   const copy = customerCopyOf(customer);
   const isCurrent =
     ticket.customerEmail === copy.customerEmail && isSameValue(ticket.customerTagIds, copy.customerTagIds);
-  if (!isCurrent) await context.tickets.setCustomerCopy(customerId, copy);
+  if (!isCurrent) {
+    await context.customerCopies.set({ customerId, ticketId, copy, revision: context.runtime.randomUUID() });
+  }
   return customer;
 }

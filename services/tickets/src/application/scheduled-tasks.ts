@@ -22,8 +22,15 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
     { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },
+    { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
+}
+
+/** Stores what was read of customers with those of their tickets that the request has left. */
+async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> {
+  let mayHaveMore = true;
+  while (mayHaveMore) mayHaveMore = await customerCopies.continue();
 }
 
 async function trimErpAnswers({ erpAnswers, erpConfig, runtime }: Context): Promise<void> {

@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
 import { conversationModel } from './conversation-model.ts';
+import { customerCopyModel } from './customer-copy-store.ts';
 import { customerModel } from './customer-store.ts';
 import { erpAnswerModel } from './erp-answer-store.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
@@ -17,6 +18,7 @@ const models = [
   tagModel,
   analysisRequestModel,
   customerModel,
+  customerCopyModel,
   erpAnswerModel,
 ];
 
