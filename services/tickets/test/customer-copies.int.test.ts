@@ -7,13 +7,23 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 let tickets: TicketsHarness;
 let database: Database;
 let copies: CustomerCopyStore;
+/** Called before the store writes tickets. */
+let beforeWrite: () => Promise<void>;
 
 beforeAll(async () => {
   tickets = await startHarness();
   database = await tickets.openDatabase();
-  copies = customerCopyStore(database.connection, nativeCollection(ticketModel(database.connection)));
+  const collection = nativeCollection(ticketModel(database.connection));
+  const delayed = Object.assign(Object.create(collection) as typeof collection, {
+    async updateMany(...args: Parameters<typeof collection.updateMany>) {
+      await beforeWrite();
+      return collection.updateMany(...args);
+    },
+  });
+  copies = customerCopyStore(database.connection, delayed);
 });
 beforeEach(async () => {
+  beforeWrite = async () => undefined;
   await stored().deleteMany({});
 });
 afterAll(async () => {
@@ -79,17 +89,14 @@ test('the last copy wins, also over one that is still being spread', async () =>
 test('a copy that changes while the last batch of the one before is written is not lost', async () => {
   await add(2 * maxCopiedAtOnce);
   await set(1, 'a');
-  const collection = nativeCollection(ticketModel(database.connection));
   const isWriting = Promise.withResolvers<void>();
   const mayWrite = Promise.withResolvers<void>();
-  const slowTickets = Object.assign(Object.create(collection) as typeof collection, {
-    async updateMany(...args: Parameters<typeof collection.updateMany>) {
-      isWriting.resolve();
-      await mayWrite.promise;
-      return collection.updateMany(...args);
-    },
-  });
-  const continuing = customerCopyStore(database.connection, slowTickets).continue();
+  beforeWrite = () => {
+    beforeWrite = async () => undefined;
+    isWriting.resolve();
+    return mayWrite.promise;
+  };
+  const continuing = copies.continue();
   await isWriting.promise;
   await set(1, 'b');
   mayWrite.resolve();
