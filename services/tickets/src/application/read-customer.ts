@@ -2,7 +2,7 @@ import { type Customer, customerCopyOf } from '../domain/customer.ts';
 import { isSameValue } from '../domain/ticket-change.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 import type { Context } from './context.ts';
-import type { Answer, AnswerOptions } from './customer-directory.ts';
+import type { ErpReadOptions, ErpResponse } from './customer-directory.ts';
 
 /**
  * Reads the customer of a ticket. What the tickets of this customer keep of it is brought up to date, which is no change
@@ -13,8 +13,8 @@ import type { Answer, AnswerOptions } from './customer-directory.ts';
 export async function readCustomer(
   context: Pick<Context, 'customers' | 'customerCopies' | 'runtime'>,
   ticket: TicketState,
-  { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<AnswerOptions, 'mode' | 'deadline'>> = {},
-): Promise<Answer<Customer>> {
+  { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<ErpReadOptions, 'mode' | 'deadline'>> = {},
+): Promise<ErpResponse<Customer>> {
   const { id: ticketId, customerId } = ticket;
   if (customerId === null) return null;
   const customer = await context.customers.customer(customerId, { mode, ticketId, deadline });

@@ -4,7 +4,7 @@ import { buildBulkIndexes } from './bulk-store.ts';
 import { conversationModel } from './conversation-model.ts';
 import { customerCopyModel } from './customer-copy-store.ts';
 import { customerModel } from './customer-store.ts';
-import { erpAnswerModel } from './erp-answer-store.ts';
+import { erpResponseModel } from './erp-response-store.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
 import { buildFileIndexes } from './file-store.ts';
 import { buildHistoryIndexes } from './history-entry-model.ts';
@@ -19,7 +19,7 @@ const models = [
   analysisRequestModel,
   customerModel,
   customerCopyModel,
-  erpAnswerModel,
+  erpResponseModel,
 ];
 
 /** Builds the missing indexes of this service's database. */
