@@ -6,6 +6,7 @@ import {
   StoreConversationRequestSchema,
   UpdateConversationRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type { IdempotentRequest } from '@ticketing/service-kit/server/idempotent-request.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -215,4 +216,30 @@ test('a message that is added while its ticket is deleted leaves nothing', async
       expect(await collection(name).countDocuments({ ticketId }), name).toBe(0);
     }
   }
+});
+
+test('a reply that is repeated after its process died between any two writes has one Message-ID, which is claimed', async () => {
+  let attempts = 0;
+  await crashAtEachWrite(async (nth, when) => {
+    const ticketId = await post();
+    const request = create(ReplyToTicketRequestSchema, { ticketId, content });
+    let reserved: number | undefined;
+    const idempotency: IdempotentRequest = {
+      id: `reply-${attempts++}`,
+      reserve: async (_, choose) => {
+        reserved ??= await choose();
+        return reserved;
+      },
+      addSubject: () => undefined,
+    };
+    const send = () => replyToTicket(newProcess(tickets, database), { ...call, idempotency }, request);
+    const hasDied = await crashAtWrite(nth, when, send);
+    await send();
+    const { conversations, externalIds } = await requireConsistent(ticketId, `${when} write ${nth}`);
+    expect(conversations).toHaveLength(1);
+    expect(externalIds).toMatchObject([
+      { _id: conversations[0].externalConversationId, conversationId: conversations[0].id },
+    ]);
+    return hasDied;
+  });
 });

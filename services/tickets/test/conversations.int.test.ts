@@ -1,13 +1,19 @@
+import { create } from '@bufbuild/protobuf';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { UpdateConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
+import { updateConversation } from '../src/rpc/update-conversation.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess, testCall } from './new-process.ts';
 
 let tickets: TicketsHarness;
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { enabled: true, interface: 'imap', channel: 1, name: 'Support', address: 'support@example.org' }],
   [2, { enabled: false, interface: 'imap', channel: 1, name: 'Old', address: 'old@example.org' }],
+  [3, { enabled: true, interface: 'web', channel: 6, name: 'Chat' }],
 ]);
 
 beforeAll(async () => {
@@ -120,6 +126,7 @@ test.each([
   ['a line break in the subject', { subject: 'a\nb' }, ['#/subject invalid_format']],
   ['an unknown mailbox', { subchannelId: 9 }, ['#/subchannelId unknown_subchannel']],
   ['a disabled mailbox', { subchannelId: 2 }, ['#/subchannelId subchannel_disabled']],
+  ['a subchannel that is no mailbox', { subchannelId: 3 }, ['#/subchannelId not_allowed']],
   ['no text', { content: {} }, ['#/content/message required', '#/content/type required']],
   ['a note with recipients', { private: true, to: ['a@b.de'] }, ['#/to not_allowed']],
   ['a note that is a draft', { private: true, isDraft: true }, ['#/isDraft not_allowed']],
@@ -424,4 +431,93 @@ test('the files of a deleted note, and of a refused reply, are removed', async (
   expect((await reply(id, { attachments: [{ name: 'x', base64: '!' }] })).status).toBe(400);
   expect((await reply(999_999, { attachments: [file('a.txt', 'one')] })).status).toBe(404);
   expect(await filesStored()).toBe(before);
+});
+
+test('a repeated publishing with changes returns the response of the first, also if that was lost', async () => {
+  const { id } = await post();
+  const draft = (await reply(id, { isDraft: true })).json.id;
+  const headers = { 'idempotency-key': 'publish-once' };
+  const body = { content: content('Tomorrow.'), isDraft: false };
+  expect((await patch(id, draft, body, { headers })).json).toEqual({ success: true });
+  // As after a crash between the change and its response.
+  await tickets.database
+    .collection('idempotencyKeys')
+    .updateMany({ state: 'done' }, { $set: { state: 'running', lease: null, response: null } });
+  expect((await patch(id, draft, body, { headers })).json).toEqual({ success: true });
+  expect(await read(id)).toMatchObject({ version: 2 });
+});
+
+test('a known external id is found whatever else the request has', async () => {
+  const { id } = await post();
+  const stored = (await store(id, { externalConversationId: 'known-1' })).json;
+  const again = await store(id, {
+    externalConversationId: 'known-1',
+    subchannelId: 2,
+    attachments: [{ name: 'x', url: 'https://127.0.0.1/none' }],
+  });
+  expect(again.json).toEqual(stored);
+});
+
+test('pointers name the new file of a draft by its place, and no file is listed twice', async () => {
+  const { id } = await post();
+  const { json: draft } = await reply(id, { isDraft: true, attachments: [file('a.txt', 'one')] });
+  const kept = { id: draft.conversation.attachments[0].id };
+  const bad = await patch(id, draft.id, { attachments: [kept, { name: 'b', base64: '!' }] });
+  expect(violationsOf(bad)).toEqual(['#/attachments/1/base64 invalid_attachment']);
+  expect(violationsOf(await patch(id, draft.id, { attachments: [kept, kept] }))).toEqual([
+    '#/attachments/1 invalid_attachment',
+  ]);
+});
+
+test('a time in the future does not keep later messages from counting as the latest', async () => {
+  const { id } = await post();
+  await store(id, { createdAt: '2099-01-01 00:00:00', from: 'future@example.com' });
+  await store(id, { from: 'now@example.com' });
+  const ticket = await read(id);
+  expect(ticket.lastMessageAt < '2099').toBe(true);
+  expect(ticket.replyRecipients.to).toEqual(['now@example.com']);
+});
+
+test('blind copies of a draft are refused where there is no mail', async () => {
+  const { id } = await post({ channel: 'portal', cc: [] });
+  const draft = (await reply(id, { isDraft: true })).json.id;
+  expect(violationsOf(await patch(id, draft, { bcc: ['a@b.de'] }))).toEqual(['#/bcc not_allowed']);
+});
+
+test('a deleted note frees its external id, and its own id is never used again', async () => {
+  const { id } = await post();
+  const note = { direction: 'internal', private: true, externalConversationId: 'note-1' };
+  const first = (await store(id, note)).json.conversationId;
+  await tickets.request('DELETE', path(id, first));
+  expect((await store(id, note)).json.conversationId).toBeGreaterThan(first);
+});
+
+test('the first message is the first in the list, also if an older one is recorded', async () => {
+  const out = { direction: 'out', from: undefined, fromName: undefined, to: ['kim@example.com'], cc: [] };
+  for (const body of [{ ...out, subchannelId: 1 }, {}]) {
+    const { id } = await post(body);
+    await store(id, { createdAt: '2001-01-01 00:00:00', to: [] });
+    expect((await list(id)).conversations[0]).toMatchObject({ body: 'The meter is broken.' });
+  }
+});
+
+test('by RPC only the fields count that the mask names', async () => {
+  const { id } = await post();
+  const draft = (await reply(id, { isDraft: true })).json.id;
+  const request = create(UpdateConversationRequestSchema, {
+    ticketId: id,
+    conversationId: draft,
+    isDraft: false,
+    content: { message: 'not named', type: ContentType.TEXT },
+    to: ['new@example.com'],
+    updateMask: { paths: ['to'] },
+  });
+  const database = await tickets.openDatabase();
+  await updateConversation(newProcess(tickets, database), testCall(), request);
+  await database.close();
+  expect((await list(id)).conversations[1]).toMatchObject({
+    isDraft: true,
+    to: ['new@example.com'],
+    body: 'We send someone.',
+  });
 });

@@ -33,7 +33,7 @@ export function newProcess(
     database,
     idempotency: openIdempotencyStore(database.connection),
     pages: openPageBudget(),
-    settings: async () => defaultSettings,
+    settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }),
     openClient: () => () => unused(),
     outbound: outboundGuard({ allow: [], requireHttps: true }),
     log: createLogger('tickets', 'silent'),

@@ -17,6 +17,8 @@ let tickets: TicketsHarness;
 let server: SmtpReceiver;
 let accept: (mail: ReceivedMail) => void | Promise<void> = () => undefined;
 let mailFrom: string | null = null;
+/** Holds up whoever reads the settings, for example the mailer when it has claimed a mail. */
+let settingsRead: Promise<void> = Promise.resolve();
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { enabled: true, interface: 'imap', channel: 1, name: 'Shop Größe', address: 'help@shop.example' }],
   [2, { enabled: true, interface: 'imap', channel: 1, name: 'No address' }],
@@ -32,7 +34,10 @@ beforeAll(async () => {
   });
   tickets = await startHarness({
     variables: { ROLES: 'api,mailer', MAIL_FOLDER: '', SMTP_URL: `smtp://127.0.0.1:${server.port}` },
-    settings: async () => ({ ...defaultSettings, subchannels, mailFrom }),
+    settings: async () => {
+      await settingsRead;
+      return { ...defaultSettings, subchannels, mailFrom };
+    },
   });
 });
 afterEach(() => {
@@ -59,7 +64,7 @@ const read = async ({ ticketId, id }: { ticketId: number; id: number }) =>
   (await tickets.request('GET', path(ticketId, id))).json;
 const statusOf = async (message: { ticketId: number; id: number }) => (await read(message)).deliveryStatus;
 // biome-ignore lint/suspicious/noExplicitAny: the tests read many of its fields
-type MessageDocument = { _id: number; mail: any };
+type MessageDocument = { _id: number; mail: any; lease?: object | null };
 const messages = () => tickets.database.collection<MessageDocument>('conversations');
 const documentOf = (id: number) => messages().findOne({ _id: id });
 const received = (messageId: string) => server.mails.filter(({ bytes }) => bytes.includes(`Message-ID: ${messageId}`));
@@ -236,16 +241,20 @@ test('nobody gets a mail twice because another recipient is refused', async () =
   expect(received(message.externalConversationId)).toMatchObject([{ to: ['kim@example.com'] }]);
 });
 
-test('without a sender a mail has failed; with one it can be sent', async () => {
+test('without a sender a reply is refused, and a draft is not published', async () => {
   const { id } = await post({ subchannelId: 2 });
-  const message = await send(id);
-  await expect.poll(() => statusOf(message), patience).toBe('failed');
-  expect((await documentOf(message.id))?.mail.lastError).toMatch(/^no_sender/);
+  const body = { content: { message: 'Hello', type: 'text' } };
+  const reply = (more: object) => tickets.request('POST', path(id, 'reply'), { body: { ...body, ...more } });
+  expect((await reply({})).json).toMatchObject({ status: 409, code: 'no_sender' });
+  const draft = await reply({ isDraft: true });
+  expect(draft.status).toBe(201);
+  const publish = () => tickets.request('PATCH', path(id, draft.json.id), { body: { isDraft: false } });
+  expect((await publish()).json).toMatchObject({ status: 409, code: 'no_sender' });
   mailFrom = 'desk@shop.example';
-  await resend(message);
+  expect((await publish()).status).toBe(200);
+  const message = await read({ ticketId: id, id: draft.json.id });
   await expect.poll(() => statusOf(message), patience).toBe('sent');
-  const [mail] = received(message.externalConversationId);
-  expect(mail?.from).toBe('desk@shop.example');
+  expect(received(message.externalConversationId)).toMatchObject([{ from: 'desk@shop.example' }]);
 });
 
 test('a mail of a deleted ticket is not sent, and leaves nothing', async () => {
@@ -279,6 +288,83 @@ test('a message that its ticket does not list is not sent', async () => {
   await expect.poll(async () => (await documentOf(message.id))?.mail.nextAttemptAt > new Date(1), patience).toBe(true);
   expect((await documentOf(message.id))?.mail.attempts).toBe(1);
   expect(received(message.externalConversationId)).toEqual([]);
+});
+
+/** A draft as a process has left it that died while it published it. */
+async function interruptedDraft(ticketId: number, { publishingUntil = new Date(0), nextAttemptAt = new Date(0) } = {}) {
+  const draft = await send(ticketId, { isDraft: true });
+  const externalConversationId = `<${randomUUID()}@shop.example>`;
+  const ids = tickets.database.collection<{ _id: string }>('externalMessageIds');
+  await ids.insertOne({ _id: externalConversationId, ticketId, conversationId: draft.id } as never);
+  const mail = { attempts: 0, nextAttemptAt, references: [], reached: [], lastError: null };
+  const published = { deliveryStatus: 'queued', externalConversationId, mail, publishingUntil };
+  await messages().updateOne({ _id: draft.id }, { $set: published, $inc: { revision: 1 } } as never);
+  const isClaimed = async () => (await ids.findOne({ _id: externalConversationId })) !== null;
+  return { ...draft, externalConversationId, isClaimed };
+}
+
+/** Publishes a draft again, as another process. */
+async function publishAgain({ id, ticketId }: { id: number; ticketId: number }, externalConversationId: string) {
+  const text = { body: 'Tomorrow.', bodyPlain: 'Tomorrow.', externalConversationId };
+  await messages().updateOne({ _id: id }, { $set: text, $inc: { revision: 1 } } as never);
+  const move = { $pull: { draftIds: id }, $push: { conversationIds: id } } as never;
+  await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: ticketId }, move);
+}
+
+test('a draft whose publishing was interrupted leaves the queue when its time has passed, and its Message-ID is free', async () => {
+  const { id } = await post();
+  const later = new Date(Date.now() + 3_600_000);
+  const draft = await interruptedDraft(id, { publishingUntil: later });
+  // Another process may still publish it.
+  await expect.poll(async () => (await documentOf(draft.id))?.mail.nextAttemptAt > new Date(1), patience).toBe(true);
+  expect(await documentOf(draft.id)).toMatchObject({ deliveryStatus: 'queued', publishingUntil: later });
+  expect(await draft.isClaimed()).toBe(true);
+  const over = { publishingUntil: new Date(0), 'mail.nextAttemptAt': new Date(0) };
+  await messages().updateOne({ _id: draft.id }, { $set: over });
+  await expect.poll(draft.isClaimed, patience).toBe(false);
+  const none = { deliveryStatus: 'none', externalConversationId: null, mail: null, publishingUntil: null, lease: null };
+  expect(await documentOf(draft.id)).toMatchObject(none);
+  expect(received(draft.externalConversationId)).toEqual([]);
+  const body = { isDraft: false };
+  expect((await tickets.request('PATCH', path(id, draft.id), { body })).status).toBe(200);
+  await expect.poll(() => statusOf(draft), patience).toBe('sent');
+});
+
+test('a draft that is published again after its mail was claimed is sent as it is now', async () => {
+  const { id } = await post();
+  let goOn: () => void = () => undefined;
+  const draft = await interruptedDraft(id, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
+  settingsRead = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  onTestFinished(() => goOn());
+  await hurry(draft.id);
+  await expect.poll(async () => Boolean((await documentOf(draft.id))?.lease), patience).toBe(true);
+  const messageId = `<${randomUUID()}@shop.example>`;
+  await publishAgain(draft, messageId);
+  goOn();
+  await expect.poll(() => statusOf(draft), patience).toBe('sent');
+  expect(received(draft.externalConversationId)).toEqual([]);
+  expect(received(messageId).map(({ bytes }) => bytes.toString())).toEqual([expect.stringContaining('Tomorrow.')]);
+});
+
+test('what becomes of a mail is not stored for another mail of the same message', async () => {
+  const { id } = await post();
+  const messageId = `<${randomUUID()}@shop.example>`;
+  accept = async () => {
+    accept = () => undefined;
+    await messages().updateOne({ _id: message.id }, { $set: { externalConversationId: messageId } } as never);
+  };
+  const message = await send(id);
+  const isSent = async () => {
+    // As if the time of the lease had passed.
+    await messages().updateOne({ _id: message.id, 'lease.owner': { $exists: true } } as never, {
+      $set: { 'lease.expiresAt': new Date(0) } as never,
+    });
+    return received(messageId).length > 0;
+  };
+  await expect.poll(isSent, patience).toBe(true);
+  await expect.poll(() => statusOf(message), patience).toBe('sent');
 });
 
 test('several processes share the mails, and each is sent once', async () => {

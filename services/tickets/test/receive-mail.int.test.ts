@@ -10,6 +10,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { maxMessagesBeforeLoop } from '../src/application/require-no-loop.ts';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
+import { bodyRules } from '../src/domain/body-texts.ts';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { receiveMail } from '../src/rpc/receive-mail.ts';
@@ -116,6 +117,29 @@ test('a mail becomes a ticket, with its first message', async () => {
   expect(await list(received.ticketId)).toMatchObject([
     { id: received.conversationId, direction: 'in', type: 'text', body: 'The meter is broken.\n' },
   ]);
+});
+
+test('no reply is recommended to our own mailboxes', async () => {
+  const headers = 'Cc: Boss <boss@example.com>, SUPPORT+meter@Example.org\r\n';
+  const { ticketId } = await receive({ id: newId(), headers, to: 'support@example.org' });
+  expect((await read(ticketId)).replyRecipients).toEqual({
+    to: ['kim@example.com'],
+    cc: ['boss@example.com'],
+    bcc: [],
+  });
+  const body = { content: { message: 'Soon.', type: 'text' } };
+  const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
+  expect(json.conversation).toMatchObject({ to: ['kim@example.com'], cc: ['boss@example.com'] });
+});
+
+test('a mail that is a text stays a text when newer rules make its texts again', async () => {
+  const { ticketId } = await receive({ id: newId(), body: 'Is <b>3</b> right?' });
+  const before = await read(ticketId);
+  expect(before.bodyPlain).toBe('Is <b>3</b> right?');
+  const old = { bodyRules: bodyRules - 1, bodyHtml: 'old', bodyPlain: 'old', bodyClean: 'old' };
+  await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: ticketId }, { $set: old });
+  expect(await read(ticketId)).toEqual(before);
+  expect(await list(ticketId)).toMatchObject([{ type: 'text', bodyPlain: before.bodyPlain }]);
 });
 
 test('an answer becomes a message of the ticket, and opens it', async () => {

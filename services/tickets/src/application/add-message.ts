@@ -1,6 +1,6 @@
 import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import {
   type ConversationInput,
@@ -10,7 +10,7 @@ import {
   maxMessages,
 } from '../domain/conversation.ts';
 import { decideAddedMessage } from '../domain/message-decision.ts';
-import { referencesAmong } from '../domain/outgoing-mail.ts';
+import { maxReferences, referencesAmong } from '../domain/outgoing-mail.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
@@ -18,6 +18,7 @@ import type { StoredTicket } from '../store/stored-ticket.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
+import { findKnownMessage, isPartOfTicket } from './find-known-message.ts';
 import { identifyByMessage } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
@@ -60,8 +61,7 @@ export async function addMessage(
   message: NewMessage,
   options: MessageOptions = {},
 ): Promise<AddedMessage> {
-  const externalId = message.externalConversationId ?? null;
-  const known = externalId === null ? undefined : await findKnown(context, externalId);
+  const known = await findKnownMessage(context, message.externalConversationId);
   if (known) return { ...known, isInserted: false };
   const id = await newConversationId(context, call);
   const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
@@ -79,7 +79,7 @@ export async function addMessage(
   try {
     await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
   } catch (error) {
-    if (isInserted && isRefused(error)) await discard(context, conversation.id);
+    if (isInserted && !mayFollowChange(error)) await discard(context, conversation.id);
     throw error;
   }
   if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
@@ -118,7 +118,8 @@ export async function mailOf(
   { id, ticketId, deliveryStatus }: ConversationState,
 ): Promise<MailDocument | null> {
   if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
-  const earlier = (await externalMessageIds.ofTicket(ticketId)).filter(({ conversationId }) => conversationId !== id);
+  const known = await externalMessageIds.ofTicket(ticketId, maxReferences);
+  const earlier = known.filter(({ conversationId }) => conversationId !== id);
   const references = referencesAmong(earlier.map(({ externalId }) => externalId));
   return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
 }
@@ -152,38 +153,48 @@ async function newConversation(
 type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
 
 /**
- * Stores a message, and then claims its external id: what a process that dies leaves behind is found by the message.
+ * Stores a message, and then claims its external id. In this order the sweeper, which finds the message that a dead process
+ * has left, finds the external id by it.
  */
-async function insertMessage(context: Context, conversation: ConversationState): Promise<Claimed> {
-  const { id, ticketId, attachments, externalConversationId } = conversation;
-  await claimFiles(context, ticketId, attachments);
-  const isInserted = await context.conversations.insert(conversation, await mailOf(context, conversation));
+async function insertMessage(context: Context, proposed: ConversationState): Promise<Claimed> {
+  await claimFiles(context, proposed.ticketId, proposed.attachments);
+  const { conversation, isInserted } = await insertOnce(context, proposed);
+  const { id, ticketId, externalConversationId } = conversation;
   if (externalConversationId === null) return { conversation, isInserted };
-  const proposed = { ticketId, conversationId: id };
+  const own = { ticketId, conversationId: id };
   for (;;) {
-    const claimed = await context.externalMessageIds.claim(externalConversationId, proposed);
+    const claimed = await context.externalMessageIds.claim(externalConversationId, own);
     if (claimed.conversationId === id) return { conversation, isInserted };
     const isKnown = await isPartOfTicket(context, claimed);
-    // The process that claimed it died before the message was part of its ticket, or is about to add it: both go on with
-    // the same id, so that it is added once.
-    const isContinued =
-      !isKnown &&
-      claimed.ticketId === ticketId &&
-      (await context.externalMessageIds.renew(externalConversationId, claimed));
-    if (isKnown || isContinued) {
+    // The claim is that of a process which died before its message was part of the ticket, or which is about to add it.
+    // This process goes on with the id of that message, so that it is added once, whoever is first.
+    if (isKnown || claimed.ticketId === ticketId) {
       if (isInserted) await context.conversations.remove(id);
       if (isKnown) return { known: claimed };
       return insertMessage(context, { ...conversation, id: claimed.conversationId });
     }
-    if (await context.externalMessageIds.replace(externalConversationId, claimed, proposed)) {
+    if (await context.externalMessageIds.replace(externalConversationId, claimed, own)) {
       return { conversation, isInserted };
     }
   }
 }
 
-async function findKnown(context: Context, externalId: string): Promise<MessageReference | undefined> {
-  const [claimed] = await context.externalMessageIds.find([externalId]);
-  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+/**
+ * Inserts a message. If its id is taken, it is that of a repeated request, or of a process that died: then what was stored
+ * first applies, because it may be sent already. It counts as unseen from now on, so that the sweeper does not take it.
+ */
+async function insertOnce(
+  context: Context,
+  proposed: ConversationState,
+): Promise<{ conversation: ConversationState; isInserted: boolean }> {
+  for (;;) {
+    const isInserted = await context.conversations.insert(proposed, await mailOf(context, proposed));
+    if (isInserted) return { conversation: proposed, isInserted };
+    const isKept = await context.conversations.setUnseen(proposed.id);
+    const stored = isKept ? await context.conversations.find(proposed.id) : undefined;
+    if (stored) return { conversation: stored.conversation, isInserted };
+    // The sweeper has removed it between the operations.
+  }
 }
 
 /**
@@ -202,16 +213,8 @@ async function identifyBy(
 
 const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
-/** Whether a message is part of its ticket. */
-export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {
-  const messages = await context.tickets.findMessages(ticketId);
-  return (
-    messages !== undefined &&
-    (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
-  );
-}
-
-function requireRoom({ conversationIds }: StoredTicket): void {
+/** Refuses a further message of a ticket that has too many. Errors: too_many_messages. */
+export function requireRoom({ conversationIds }: Pick<StoredTicket, 'conversationIds'>): void {
   if (conversationIds.length >= maxMessages) throw tooMany(`${maxMessages} messages`);
 }
 
@@ -219,12 +222,7 @@ function tooMany(what: string): DomainError {
   return new DomainError('failed_precondition', 'too_many_messages', `The ticket has ${what}, which is the most.`);
 }
 
-/** Whether an error says that nothing was written. */
-function isRefused(error: unknown): boolean {
-  return error instanceof DomainError && (error.code === 'not_found' || error.code === 'failed_precondition');
-}
-
 async function discard(context: Context, id: number): Promise<void> {
-  await context.conversations.remove(id);
   await context.externalMessageIds.freeMessage(id);
+  await context.conversations.remove(id);
 }

@@ -34,7 +34,8 @@ export interface FileBytes {
  * Stores the files of a request. They are unseen until a ticket or a message lists them; before it is written, call
  * `claimFiles` with its ticket. Files that nothing lists are removed by the sweeper an hour later, or by `removeFiles`.
  *
- * Shape: the attachments in the order of the inputs. `pointer` is that of the list in the request, `#/attachments`.
+ * Shape: the attachments in the order of the inputs. `pointer` is that of the list in the request, `#/attachments`,
+ * and `places` are the indexes of the inputs in it.
  * Errors: invalid_attachment; attachment_too_large, attachments_too_large, too_many_attachments; too_much_at_once, if other
  * requests are fetching too many files. No file is left then.
  * Source: docs/reference/api.md, Attachments.
@@ -44,13 +45,14 @@ export async function attachFiles(
   call: Pick<Call, 'caller' | 'signal'>,
   inputs: readonly AttachmentInput[],
   pointer: string,
+  places: readonly number[] = [...inputs.keys()],
 ): Promise<AttachmentState[]> {
-  requireValidInputs(inputs, pointer);
+  requireValidInputs(inputs, pointer, places);
   const until = context.runtime.now() + fetchMs;
   // What is fetched has the room that the others leave.
   let left = maxMessageFileBytes - sizesOf(inputs).reduce((sum, size) => sum + size, 0);
   return storeAll(context, inputs, async (input, index) => {
-    const at = `${pointer}/${index}`;
+    const at = `${pointer}/${places[index]}`;
     const { name = '', url } = input;
     const file = { name, inline: false };
     if (url === undefined) return storeBase64(context, file, input.base64 ?? '', at);
@@ -97,7 +99,7 @@ export async function claimFiles(
 }
 
 /**
- * Has files checked that a write is about to take out of a list. If the process dies before `removeFiles`, the sweeper
+ * Marks files for the sweeper before a write takes them out of a list. If the process dies before `removeFiles`, the sweeper
  * removes those that nothing lists any more.
  */
 export async function releaseFiles(
@@ -180,10 +182,10 @@ async function storeFile(
   };
 }
 
-function requireValidInputs(inputs: readonly AttachmentInput[], pointer: string): void {
+function requireValidInputs(inputs: readonly AttachmentInput[], pointer: string, places: readonly number[]): void {
   if (inputs.length > maxMessageFiles) throw tooManyFiles(pointer);
   for (const [index, { name, url, base64 }] of inputs.entries()) {
-    const at = `${pointer}/${index}`;
+    const at = `${pointer}/${places[index]}`;
     if ((url === undefined) === (base64 === undefined)) throw invalidAttachment(at, 'must have either url or base64');
     if (url !== undefined && name === undefined) throw invalidAttachment(`${at}/name`, 'is required with url');
   }
@@ -196,9 +198,13 @@ function sizesOf(inputs: readonly AttachmentInput[]): number[] {
 }
 
 /** Refuses files of a message that are too many or too large. Units: sizes in bytes. */
-export function requireSizes(sizes: readonly number[], pointer: string): void {
+export function requireSizes(
+  sizes: readonly number[],
+  pointer: string,
+  places: readonly number[] = [...sizes.keys()],
+): void {
   if (sizes.length > maxMessageFiles) throw tooManyFiles(pointer);
   const tooLarge = sizes.findIndex((size) => size > maxFileBytes);
-  if (tooLarge >= 0) throw fileTooLarge(`${pointer}/${tooLarge}`);
+  if (tooLarge >= 0) throw fileTooLarge(`${pointer}/${places[tooLarge]}`);
   if (sizes.reduce((sum, size) => sum + size, 0) > maxMessageFileBytes) throw filesTooLarge(pointer);
 }

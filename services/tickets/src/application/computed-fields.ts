@@ -26,6 +26,8 @@ export interface RenderContext {
   tree: TagTree;
   profiles: ReadonlyMap<number, Profile>;
   subchannels: Subchannels;
+  /** Whether mails to an address come back into this system. */
+  isOurs(address: string): boolean;
   /** The customer of a ticket, in the form of the message. */
   customerOf(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
   now: number;
@@ -38,7 +40,7 @@ export interface RenderContext {
 export function computedFields({ ticket, workedOn }: StoredTicket, context: RenderContext, body?: string) {
   const { tree, profiles, now } = context;
   const agent = ticket.agentId === null ? undefined : agentMessage(ticket.agentId, profiles);
-  const recipients = replyRecipients(ticket, { email: ticket.customerEmail });
+  const recipients = replyRecipients(ticket, context.isOurs);
   const workedOnByIds = workingIds(workedOn, now);
   return {
     ccEmails: recipients?.cc ?? [],

@@ -10,7 +10,7 @@ import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
-import { type ConversationState, initialConversation } from '../domain/conversation.ts';
+import { type ConversationState, initialConversation, messageBytes } from '../domain/conversation.ts';
 import { shownSubchannelId } from '../domain/subchannels.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
@@ -96,18 +96,13 @@ export async function singleConversation(
   const shown = stored
     ? { conversation: stored.conversation, isDraft }
     : await readOpeningMessage(context, call.caller, reference.ticketId);
-  const taken = context.pages.take(callerKey(call.caller), textBytes(shown.conversation), call);
+  const taken = context.pages.take(callerKey(call.caller), messageBytes(shown.conversation), call);
   await (isAfterWrite
     ? taken.catch((error: unknown) => call.log.warn({ err: error }, 'a large response to a write is not counted'))
     : taken);
   const [message] = await conversationMessages(context, [shown], { caller: call.caller, isAfterWrite });
   if (!message) throw new Error('there is no message for the conversation');
   return message;
-}
-
-/** How many bytes the texts of a message have, about. */
-export function textBytes({ body, bodyHtml, bodyPlain, bodyClean }: ConversationState): number {
-  return [bodyHtml ?? body, bodyPlain, bodyClean].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
 function messageOf(

@@ -3,8 +3,8 @@ import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/m
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '../domain/attachment.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
-import { isPartOfTicket } from './add-message.ts';
 import type { Context } from './context.ts';
+import { isPartOfTicket } from './find-known-message.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
 import { insertWithId } from './insert-ticket.ts';
 import { attachMailFiles } from './mail-files.ts';
@@ -80,6 +80,7 @@ async function inputOf(
     direction: Direction.IN,
     ...{ from, fromName, to, cc, subject, body, subchannelId, attachments },
     ...(await context.textWork.bodyFields(body, call.caller, !isHtml)),
+    isBodyText: !isHtml,
     rawData: JSON.stringify({ messageId, headers }),
     createdAt: receivedAt,
   };

@@ -29,6 +29,9 @@ export async function attachDraftFiles(
   inputs: readonly DraftAttachmentInput[],
 ): Promise<DraftFiles> {
   inputs.forEach(({ id, name, url, base64 }, index) => {
+    if (id !== undefined && inputs.findIndex((other) => other.id === id) < index) {
+      throw invalidAttachment(`${pointer}/${index}`, 'is listed twice');
+    }
     if (id !== undefined && [name, url, base64].some((value) => value !== undefined)) {
       throw invalidAttachment(`${pointer}/${index}`, 'must have either id or a new file');
     }
@@ -37,7 +40,8 @@ export async function attachDraftFiles(
   const newInputs = inputs.filter(isNew).map(({ id: _, $typeName: __, ...input }): AttachmentInput => {
     return { $typeName: 'ticketing.tickets.v1.AttachmentInput', ...input };
   });
-  const stored = await attachFiles(context, call, newInputs, pointer);
+  const places = inputs.flatMap((input, index) => (isNew(input) ? index : []));
+  const stored = await attachFiles(context, call, newInputs, pointer, places);
   return {
     stored,
     listFor(current) {

@@ -10,15 +10,19 @@ export interface ListedFiles {
 
 type Stores = Pick<Context, 'tickets' | 'conversations'>;
 
-/** Finds the files of a ticket and of its messages; none if there is no such ticket. */
-export async function listedFiles({ tickets, conversations }: Stores, ticketId: number): Promise<ListedFiles> {
+/** Finds the files of a ticket and of its messages, or the one with an id; none if there is no such ticket. */
+export async function listedFiles(
+  { tickets, conversations }: Stores,
+  ticketId: number,
+  attachmentId?: string,
+): Promise<ListedFiles> {
   // The ticket is read last: it may get a message between the two reads, but not lose one that was found.
-  const found = await conversations.filesOf(ticketId);
-  const stored = await tickets.find(ticketId);
+  const found = await conversations.filesOf(ticketId, attachmentId);
+  const stored = await tickets.findMessages(ticketId);
   if (!stored) return { ofTicket: [], ofMessages: [] };
   const ids = new Set([...stored.conversationIds, ...stored.draftIds]);
   return {
-    ofTicket: stored.ticket.attachments,
+    ofTicket: stored.attachments,
     ofMessages: found.filter(({ id }) => ids.has(id)).flatMap(({ attachments }) => attachments),
   };
 }
@@ -33,7 +37,7 @@ export async function findAttachment(
   ticketId: number,
   attachmentId: string,
 ): Promise<{ attachment: AttachmentState; isOfTicket: boolean }> {
-  const { ofTicket, ofMessages } = await listedFiles(context, ticketId);
+  const { ofTicket, ofMessages } = await listedFiles(context, ticketId, attachmentId);
   const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
   if (!attachment) throw attachmentNotFound();
   return { attachment, isOfTicket: ofTicket.includes(attachment) };

@@ -1,6 +1,6 @@
 import type { ParsedMail } from '../mail/parsed-mail.ts';
-import { isPartOfTicket } from './add-message.ts';
 import type { Context } from './context.ts';
+import { isPartOfTicket } from './find-known-message.ts';
 
 /**
  * The ticket that a mail belongs to: that of the nearest message that it answers, else the one of the token in its

@@ -1,5 +1,6 @@
 import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
@@ -22,13 +23,21 @@ export async function messageSender(
   return { ...senderOf(subchannel, mailFrom), agentId: isHuman(caller) ? caller.profileId : null, subchannelId };
 }
 
-/** The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email. */
+/**
+ * The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email.
+ *
+ * Errors: no_sender, if the mailbox has no address and the installation no sender.
+ */
 export function mailFields(
   { runtime }: Pick<Context, 'runtime'>,
   channel: Channel,
   from: string | null,
 ): Partial<Pick<ConversationInput, 'deliveryStatus' | 'externalConversationId'>> {
   if (channel !== Channel.EMAIL) return {};
+  if (from === null) {
+    const detail = 'Mails have no sender: give the mailbox an address, or set mailFrom.';
+    throw new DomainError('failed_precondition', 'no_sender', detail);
+  }
   return {
     deliveryStatus: DeliveryStatus.QUEUED,
     externalConversationId: newMessageId(timeOrderedId('msg', runtime), from),

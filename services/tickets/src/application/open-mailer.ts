@@ -5,8 +5,8 @@ import { type MailConfig, openTransport } from '../mailer/mail-config.ts';
 import { measureMails } from '../mailer/mail-metrics.ts';
 import { startMailer } from '../mailer/mailer.ts';
 import { outgoingMailStore } from '../store/outgoing-mail-store.ts';
-import { isPartOfTicket } from './add-message.ts';
 import type { Context } from './context.ts';
+import { isPartOfTicket } from './find-known-message.ts';
 
 /**
  * Starts the mailer of this process, which requests of this process then wake.
@@ -34,6 +34,8 @@ export function openMailer(
     openFile: ({ key, size }) => context.files.read(key, { start: 0, end: size }),
     settings: context.settings,
     isCommitted: ({ ticketId, id }) => isPartOfTicket(context, { ticketId, conversationId: id }),
+    freeMessageId: ({ messageId, ticketId, id }) =>
+      context.externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
     opened: database.opened,
     now: runtime.now,
     random: runtime.random,

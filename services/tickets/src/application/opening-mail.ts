@@ -15,6 +15,8 @@ import { mailFields, messageSender } from './message-sender.ts';
 export async function storeOpeningMail(context: Context, call: MessageCall, ticket: TicketState): Promise<number[]> {
   if (!(await isSent(context, ticket))) return [];
   const sender = await messageSender(context, call, ticket.subchannelId);
+  // Without a sender there is no mail; the ticket is recorded all the same.
+  if (sender.from === null) return [];
   const message = { ...openingMessage(ticket), ...sender, ...mailFields(context, ticket.channel, sender.from) };
   const { id, ticketId, externalConversationId } = message;
   await context.conversations.insert(message, await mailOf(context, message));

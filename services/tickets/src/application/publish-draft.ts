@@ -4,7 +4,7 @@ import type { ConversationInput, ConversationState } from '../domain/conversatio
 import { decidePublishedDraft } from '../domain/message-decision.ts';
 import { recipientViolations } from '../domain/reply.ts';
 import type { StoredConversation } from '../store/conversation-store.ts';
-import { mailOf } from './add-message.ts';
+import { mailOf, requireRoom } from './add-message.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { mailFields, messageSender } from './message-sender.ts';
@@ -19,7 +19,7 @@ const publishingForMs = 60_000;
  * write of the ticket that has the event too. Returns false if the draft was changed since it was read.
  *
  * Errors: ticket_not_found, conversation_not_found; no_recipient, invalid_format, not_allowed, each with a pointer;
- * message_was_sent; concurrent_change.
+ * message_was_sent; too_many_messages; concurrent_change.
  */
 export async function publishDraft(
   context: Context,
@@ -59,6 +59,7 @@ export async function publishDraft(
       if (context.runtime.now() - startedAt > publishingForMs / 2) throw tooSlow();
       if (conversationIds.includes(id)) throw messageWasSent();
       if (!draftIds.includes(id)) throw notFound('Conversation');
+      requireRoom({ conversationIds });
       return decidePublishedDraft(current, message, { now, header: eventHeaderOf(context, call) });
     },
     { requestId: call.idempotency?.id },

@@ -4,11 +4,10 @@ import { mailboxOf } from '../domain/mailbox.ts';
 import { isProgrammatic } from '../domain/programmatic.ts';
 import { ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ParsedMail } from '../mail/parsed-mail.ts';
-import type { MessageReference } from '../store/external-message-id-store.ts';
 import { addMailToTicket } from './add-mail-to-ticket.ts';
-import { isPartOfTicket } from './add-message.ts';
 import type { Context } from './context.ts';
 import { createTicketOfMail } from './create-ticket-of-mail.ts';
+import { findKnownMessage } from './find-known-message.ts';
 import { findThread } from './find-thread.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
 import { requireNoLoop } from './require-no-loop.ts';
@@ -37,7 +36,7 @@ export interface ArrivedMail {
  */
 export async function receiveMail(context: Context, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
   const incoming = await readMail(context, arrived);
-  const known = await findKnown(context, incoming);
+  const known = await findKnownMessage(context, incoming.externalId);
   if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
   requireNotOurs(context, incoming.mail);
   const ticketId = await findThread(context, incoming.mail);
@@ -77,12 +76,6 @@ async function subchannelOf(
   const violations = await findSubchannelViolations(context, [{ input: { subchannelId }, pointer: '#' }]);
   if (violations.length > 0) throw invalidInput(violations);
   return subchannelId;
-}
-
-/** The message that the mail became before, if its ticket still has it. */
-async function findKnown(context: Context, { externalId }: IncomingMail): Promise<MessageReference | undefined> {
-  const [claimed] = await context.externalMessageIds.find([externalId]);
-  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
 }
 
 /** More hops than any mail needs (RFC 5321, section 6.3). */

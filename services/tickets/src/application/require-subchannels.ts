@@ -1,3 +1,4 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, type Violation } from '@ticketing/errors/domain-error.ts';
 import { type Subchannels, subchannelViolations } from '../domain/subchannels.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
@@ -7,6 +8,24 @@ import type { Context } from './context.ts';
 export interface PlacedInput {
   input: TicketInput;
   pointer: string;
+}
+
+/**
+ * The violations in the subchannel that a request names for a message: as of `findSubchannelViolations`, and that of a
+ * subchannel which is no mailbox, on a ticket of channel email.
+ *
+ * Errors: settings_unavailable, as of `findSubchannelViolations`.
+ */
+export async function findMailboxViolations(
+  context: Pick<Context, 'settings'>,
+  channel: Channel,
+  subchannelId: number | undefined,
+): Promise<Violation[]> {
+  if (subchannelId === undefined) return [];
+  const violations = await findSubchannelViolations(context, [{ input: { subchannelId }, pointer: '#' }]);
+  const { channel: inlet = channel } = (await context.settings()).subchannels?.get(subchannelId) ?? {};
+  if (violations.length > 0 || channel !== Channel.EMAIL || inlet === Channel.EMAIL) return violations;
+  return [{ pointer: '#/subchannelId', code: 'not_allowed', detail: 'is no mailbox' }];
 }
 
 /**

@@ -25,10 +25,10 @@ export async function withCurrentTexts(
   stored: StoredTicket,
   { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
 ): Promise<StoredTicket> {
-  const { body, bodyRules: madeBy } = stored.ticket;
+  const { body, bodyRules: madeBy, isBodyText } = stored.ticket;
   if (body === null || madeBy >= bodyRules) return stored;
   try {
-    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller)) };
+    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller, isBodyText)) };
     await context.tickets.setBodyFields(ticket, caller);
     return { ...stored, ticket };
   } catch (error) {
@@ -47,8 +47,9 @@ export async function messageWithCurrentTexts(
   if (body === null || madeBy >= bodyRules) return message;
   try {
     const texts = await context.textWork.bodyFields(body, caller, type === ContentType.TEXT);
-    await context.conversations.setDerived(message.id, texts);
-    return { ...message, ...texts };
+    const current = { ...message, ...texts };
+    await context.conversations.setDerived(current);
+    return current;
   } catch (error) {
     if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
     return { ...message, ...unconvertedTexts(body) };

@@ -10,15 +10,10 @@ export async function sweepUnseenMessages(context: Context): Promise<void> {
   for (;;) {
     const unseen = await context.conversations.unseenFor(unseenMs, batchSize);
     const ids = await idsOfTickets(context, unseen);
-    const isSeen = (one: { id: number; ticketId: number }) => {
+    for (const one of unseen) {
       const { messages, drafts } = ids.get(one.ticketId) ?? none;
-      return messages.has(one.id) || drafts.has(one.id);
-    };
-    const seen = unseen.filter(isSeen).map(({ id }) => id);
-    if (seen.length > 0) await context.conversations.setSeen(seen);
-    for (const { id } of unseen.filter((one) => !isSeen(one))) {
-      await context.externalMessageIds.freeMessage(id);
-      await context.conversations.remove(id);
+      if (messages.has(one.id) || drafts.has(one.id)) await context.conversations.setSeen(one);
+      else if (await context.conversations.removeUnseen(one)) await context.externalMessageIds.freeMessage(one.id);
     }
     if (unseen.length < batchSize) return;
   }

@@ -1,4 +1,5 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
@@ -6,7 +7,6 @@ import { actorKey, type EventActor } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
-import { repeatCrashed } from './repeat-crashed.ts';
 
 /**
  * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a

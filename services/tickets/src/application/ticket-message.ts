@@ -12,6 +12,7 @@ import {
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
 import { type Customer, customerCopyOf } from '../domain/customer.ts';
+import { ownAddresses } from '../domain/mailbox.ts';
 import { type TagTree, tagTree } from '../domain/tag-tree.ts';
 import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../domain/ticket-fields.ts';
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
@@ -83,12 +84,13 @@ async function render<Message>(
   const isKnown = (id: number) => options.tree.get(id) !== undefined;
   const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
-  const { subchannels } = await context.settings();
+  const settings = await context.settings();
   const renderContext: RenderContext = {
     ...options,
     tree,
     profiles,
-    subchannels,
+    subchannels: settings.subchannels,
+    isOurs: ownAddresses(settings),
     customerOf: (ticket) => customerOf(ticket, tree),
     now,
   };
@@ -112,6 +114,7 @@ const computedExample = computedFields(newStoredTicket({ ...initialTicket, id: 0
   tree: tagTree([]),
   profiles: new Map(),
   subchannels: undefined,
+  isOurs: () => false,
   customerOf: () => undefined,
   now: 0,
 });

@@ -1,3 +1,4 @@
+import { cutChars } from './cut-text.ts';
 /** A file of a ticket or of one of its messages, as the ticket or the message lists it. Units: `createdAt` in Unix seconds. */
 export interface AttachmentState {
   /** 8 characters of a-z and 0-9. */
@@ -48,16 +49,11 @@ export function attachmentName(given: string, fileEnding: string | null): string
     .toWellFormed()
     .replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ')
     .trim();
-  const name = cut(label, maxNameLength);
+  const name = cutChars(label, maxNameLength);
   return name === '' ? `attachment${fileEnding === null ? '' : `.${fileEnding}`}` : name;
 }
 
 /** The ending of a file name in lower case, without the dot; null if it has none. */
 export function fileEndingOf(name: string): string | null {
   return /[^.]\.([a-z\d]{1,16})$/i.exec(name)?.[1]?.toLowerCase() ?? null;
-}
-
-/** Cuts a text without leaving half of a character. */
-function cut(text: string, maxLength: number): string {
-  return text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 }

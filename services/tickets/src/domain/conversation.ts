@@ -69,6 +69,14 @@ export const initialConversation: Readonly<ConversationInput> = Object.freeze(
   ) as unknown as ConversationInput,
 );
 
+/** How many bytes a message has about: its texts, and the rest. */
+export function messageBytes({ body, bodyHtml, bodyPlain, bodyClean }: ConversationInput): number {
+  return [body, bodyHtml, bodyPlain, bodyClean].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), restBytes);
+}
+
+/** About what the other fields of a message have. */
+const restBytes = 2_000;
+
 /** How many messages a ticket may have, and how many drafts besides. */
 export const maxMessages = 10_000;
 export const maxDrafts = 1_000;

@@ -1,8 +1,8 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketFieldName, TicketState } from './ticket-fields.ts';
 
-/** The fields that are made of the body, each time that it changes (`domain/body-texts.ts`). */
-export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 'bodyClean', 'bodyRules'];
+/** The fields that are made of the body, each time that it changes (`domain/body-texts.ts`), and how they are made. */
+export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 'bodyClean', 'bodyRules', 'isBodyText'];
 
 /**
  * Sets the fields that are derived from others: a ticket on channel system has no sender, and only outgoing e-mail has

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, it } from 'vitest';
-import { mailboxOf } from './mailbox.ts';
+import { mailboxOf, ownAddresses } from './mailbox.ts';
 
 const mailbox = (address: string, changed: object = {}) => ({
   enabled: true,
@@ -36,4 +36,21 @@ it.each([
 
 it('is none as long as no subchannel is known', () => {
   expect(mailboxOf(['support@example.org'], undefined)).toBeUndefined();
+});
+
+it.each([
+  ['support@example.org', true],
+  [' SUPPORT+any@example.ORG ', true],
+  ['off@example.org', true],
+  ['desk@example.org', true],
+  ['chat@example.org', false],
+  ['support@example.com', false],
+  ['+4930123', false],
+  ['', false],
+])('that %j is one of our own addresses is %s', (address, expected) => {
+  expect(ownAddresses({ subchannels: known, mailFrom: 'Desk@example.org' })(address)).toBe(expected);
+});
+
+it('has no addresses of its own as long as there is no setting', () => {
+  expect(ownAddresses({ subchannels: undefined, mailFrom: null })('')).toBe(false);
 });

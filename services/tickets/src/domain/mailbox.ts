@@ -8,15 +8,33 @@ import type { Subchannels } from './subchannels.ts';
 export function mailboxOf(addresses: readonly string[], subchannels: Subchannels): number | undefined {
   const ids = new Map<string, number>();
   for (const [id, { enabled, channel, address = '' }] of subchannels ?? []) {
-    const folded = address.trim().toLowerCase();
+    const folded = foldedAddress(address);
     if (enabled && channel === Channel.EMAIL && folded !== '' && !ids.has(folded)) ids.set(folded, id);
   }
   for (const address of addresses) {
-    const folded = address.trim().toLowerCase();
+    const folded = foldedAddress(address);
     const id = ids.get(folded) ?? ids.get(withoutTag(folded));
     if (id !== undefined) return id;
   }
   return undefined;
+}
+
+/** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
+export function ownAddresses({
+  subchannels,
+  mailFrom,
+}: {
+  subchannels: Subchannels;
+  mailFrom: string | null;
+}): (address: string) => boolean {
+  const mailboxes = [...(subchannels?.values() ?? [])].filter(({ channel }) => channel === Channel.EMAIL);
+  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
+  own.delete('');
+  return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
+}
+
+function foldedAddress(address: string): string {
+  return address.trim().toLowerCase();
 }
 
 function withoutTag(address: string): string {

@@ -57,7 +57,7 @@ function decide(
     {
       ...input,
       ...countOf(ticket, message.direction),
-      ...(message.private ? {} : latestMessageOf(ticket, message)),
+      ...(message.private ? {} : latestMessageOf(ticket, message, now)),
       ...(reopens ? { status: TicketStatus.OPEN } : {}),
     },
     now,
@@ -73,8 +73,9 @@ function countOf(ticket: TicketState, direction: Direction): TicketInput {
 }
 
 /** What the latest message says of a ticket. An older message that is recorded later leaves it as it is. */
-function latestMessageOf(ticket: TicketState, message: ConversationState): TicketInput {
-  const at = message.createdAt ?? 0;
+function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  // A time in the future would keep all later messages from counting as the latest.
+  const at = Math.min(message.createdAt ?? now, now);
   const isCustomers = message.direction === Direction.IN;
   const { direction, from, to, cc, bcc } = message;
   return {

@@ -30,7 +30,8 @@ export interface OutgoingMail {
   reached: readonly string[];
 }
 
-const maxReferences = 20;
+/** How many earlier messages a mail refers to. */
+export const maxReferences = 20;
 const maxReferenceLength = 900;
 
 /** Makes a `Message-ID` of a unique text. It has the domain of its sender, because receivers distrust others. */

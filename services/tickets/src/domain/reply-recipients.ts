@@ -21,11 +21,8 @@ export interface AddressedMessage {
 export interface AddressedTicket extends AddressedMessage {
   channel: Channel;
   latestMessage?: AddressedMessage | null;
-}
-
-/** What the recommendation depends on of the ticket's customer, as it was last read. */
-export interface ReachableCustomer {
-  email: string | null;
+  /** The address of the customer, as it was last read. */
+  customerEmail?: string | null;
 }
 
 /** On these channels a customer has written or called without an address that a reply could be sent to. */
@@ -34,20 +31,24 @@ const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTE
 /**
  * Recommends who should get a reply to the latest message: if it is incoming, its sender and those who got copies, else
  * its recipients again. A sender without an e-mail address on a channel without addresses gets the reply at the e-mail
- * address of the customer. System tickets have no reply, so the result is null.
+ * address of the customer. An address that `isOurs` is left out, because this system refuses its own mails. System tickets
+ * have no reply, so the result is null.
  *
  * Source: docs/reference/api.md, Ticket fields.
  */
-export function replyRecipients(ticket: AddressedTicket, customer?: ReachableCustomer): Recipients | null {
+export function replyRecipients(
+  ticket: AddressedTicket,
+  isOurs: (address: string) => boolean = () => false,
+): Recipients | null {
   if (ticket.channel === Channel.SYSTEM) return null;
   const { direction, from, to, cc, bcc } = ticket.latestMessage ?? ticket;
-  if (direction !== Direction.IN) return { to: [...to], cc: [...cc], bcc: [...bcc] };
-  const sender = senderOf(ticket.channel, from, customer);
-  return { to: sender === null ? [] : [sender], cc: [...cc], bcc: [] };
+  const others = (addresses: readonly string[]) => addresses.filter((address) => !isOurs(address));
+  if (direction !== Direction.IN) return { to: others(to), cc: others(cc), bcc: others(bcc) };
+  const sender = senderOf(ticket, from);
+  return { to: sender === null ? [] : others([sender]), cc: others(cc), bcc: [] };
 }
 
-function senderOf(channel: Channel, from: string | null, customer?: ReachableCustomer): string | null {
-  const email = customer?.email ?? null;
+function senderOf({ channel, customerEmail: email = null }: AddressedTicket, from: string | null): string | null {
   if (email === null || !isEmailAddress(email) || !channelsWithoutAddress.includes(channel)) return from;
   return from !== null && isEmailAddress(from) ? from : email;
 }

@@ -17,8 +17,12 @@ export interface GivenRecipients {
  *
  * Source: docs/reference/api.md, Conversations.
  */
-export function recipientsOf(ticket: TicketState, given: GivenRecipients): Recipients {
-  const recommended = replyRecipients(ticket) ?? { to: [], cc: [], bcc: [] };
+export function recipientsOf(
+  ticket: TicketState,
+  given: GivenRecipients,
+  isOurs: (address: string) => boolean,
+): Recipients {
+  const recommended = replyRecipients(ticket, isOurs) ?? { to: [], cc: [], bcc: [] };
   const { to, cc, bcc } = given;
   if (to.length + cc.length + bcc.length === 0) return recommended;
   return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };

@@ -14,7 +14,21 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { AttachmentState } from './attachment.ts';
-import { enumRank, enumText, type Field, id, ids, integer, json, mixed, text, textId, texts, time } from './field.ts';
+import {
+  enumRank,
+  enumText,
+  type Field,
+  flag,
+  id,
+  ids,
+  integer,
+  json,
+  mixed,
+  text,
+  textId,
+  texts,
+  time,
+} from './field.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
 
 /**
@@ -48,6 +62,8 @@ export const ticketFields = {
   bodyClean: text(),
   /** By which rules the texts above were made; 0 without a body. */
   bodyRules: integer(0),
+  /** Whether the body is no HTML, whatever it contains: that of a mail which is only a text. */
+  isBodyText: flag(),
   createdAt: time(),
   modifiedAt: time(),
   firstResponseDueBy: time(),

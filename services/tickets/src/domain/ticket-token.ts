@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { cutChars } from './cut-text.ts';
 
 /** Writes and reads the signed tokens in the subjects of mails, by which a reply finds its ticket. */
 export interface TicketTokens {
@@ -34,7 +35,7 @@ export function ticketTokens(key: Buffer): TicketTokens {
     mark(subject, ticketId) {
       const token = `[#${ticketId}-${sign(String(ticketId))}]`;
       const text = subject.replace(tokenPattern, '').replace(/ {2,}/g, ' ').trim();
-      return `${cut(text, maxSubjectLength - token.length - 1)} ${token}`.trim();
+      return `${cutChars(text, maxSubjectLength - token.length - 1).trimEnd()} ${token}`.trim();
     },
     find(subject) {
       const tokens = [...subject.matchAll(tokenPattern)].slice(-maxTokensChecked).reverse();
@@ -47,12 +48,4 @@ export function ticketTokens(key: Buffer): TicketTokens {
 /** The first bits of a digest, five for each letter. */
 function letters(digest: Buffer): string {
   return Array.from({ length: signatureLength }, (_, index) => alphabet[(digest[index] ?? 0) & 31]).join('');
-}
-
-/** The beginning of a text, without half a surrogate pair at its end. */
-function cut(text: string, length: number): string {
-  return text
-    .slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
-    .trimEnd();
 }

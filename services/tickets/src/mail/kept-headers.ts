@@ -1,6 +1,7 @@
 import type { Header } from 'postal-mime';
+import { cutChars } from '../domain/cut-text.ts';
+import { oneLine } from '../domain/one-line.ts';
 import { mailLimits } from './mail-limits.ts';
-import { cutChars, oneLine } from './mail-text.ts';
 
 const headerName = /^[!-9;-~]{1,100}$/;
 
@@ -13,7 +14,7 @@ export function keptHeaders(headers: readonly Header[]): Record<string, string |
   let chars = 0;
   for (const { key, value } of headers) {
     if (!headerName.test(key)) continue;
-    const text = cutChars(oneLine(value), mailLimits.keptHeaderValueChars);
+    const text = cutChars(oneLine(value).trim(), mailLimits.keptHeaderValueChars);
     chars += key.length + text.length;
     if (chars > mailLimits.keptHeaderChars) break;
     const values = kept.get(key);

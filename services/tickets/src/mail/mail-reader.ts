@@ -1,7 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
-import { repeatCrashed } from '../application/repeat-crashed.ts';
 import type { MailFunctions } from './mail.worker.ts';
 import { mailLimits } from './mail-limits.ts';
 import { parseMail } from './parse-mail.ts';

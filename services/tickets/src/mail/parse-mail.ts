@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import PostalMime, { type Address, type Attachment, type Email, type Mailbox } from 'postal-mime';
+import { cutBytes, cutChars } from '../domain/cut-text.ts';
 import { ownMessageId } from '../domain/message-id.ts';
+import { oneLine } from '../domain/one-line.ts';
 import { answeredIds } from './answered-ids.ts';
 import { declareCharset } from './declare-charset.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { mailLimits as limits } from './mail-limits.ts';
-import { cutBytes, cutChars, oneLine } from './mail-text.ts';
 import type { MailFile, ParsedMail, UnreadableMail } from './parsed-mail.ts';
 
 /**
@@ -33,7 +34,7 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail | Unreadabl
     ...sender,
     to: addressesOf(email.to),
     cc: addressesOf(email.cc),
-    subject: cutChars(oneLine(email.subject ?? ''), limits.subjectChars) || null,
+    subject: cutChars(oneLine(email.subject ?? '').trim(), limits.subjectChars) || null,
     body: body.trim() === '' ? null : body,
     isHtml: html !== undefined,
     headers: keptHeaders(email.headers),
@@ -83,7 +84,7 @@ function senderOf({ from, sender, replyTo, returnPath }: Email): { from: string;
   for (const one of [from, sender, replyTo?.[0], returnPath && { name: '', address: returnPath }]) {
     const mailbox = one && mailboxesOf([one])[0];
     if (!mailbox) continue;
-    const name = cutChars(oneLine(mailbox.name), limits.nameChars);
+    const name = cutChars(oneLine(mailbox.name).trim(), limits.nameChars);
     const address = addressText(mailbox);
     if (address !== '') return { from: address, fromName: name || null };
     if (name !== '') return { from: name, fromName: name };
@@ -102,7 +103,7 @@ function mailboxesOf(list: readonly Address[]): Mailbox[] {
 
 /** An address that is too long to be one is none. */
 function addressText({ address }: Mailbox): string {
-  const text = oneLine(address);
+  const text = oneLine(address).trim();
   return text.length > limits.nameChars ? '' : text;
 }
 
@@ -114,7 +115,7 @@ function dateOf({ date }: Email): number | null {
 function fileOf(attachment: Attachment, index: number, html = ''): MailFile {
   const { filename, mimeType, contentId, content } = attachment;
   const id = contentId?.trim().replace(/^<|>$/g, '');
-  const name = cutChars(oneLine(filename ?? ''), limits.nameChars) || defaultName(mimeType, index);
+  const name = cutChars(oneLine(filename ?? '').trim(), limits.nameChars) || defaultName(mimeType, index);
   const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
   return { name, bytes, inline: id ? html.includes(`cid:${id}`) : false };
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
+import { oneLine } from '../domain/one-line.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
 import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ComposedMail } from './mail-transport.ts';
@@ -99,8 +100,4 @@ function mailboxes(addresses: readonly string[]): { name: string; address: strin
 /** A part of these types may not be encoded in base64 (RFC 2046), and would be shown instead of saved. */
 function contentTypeOf({ contentType }: AttachmentState): string {
   return /^(message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -10,6 +10,10 @@ export interface MailQueue {
   settle(claimed: ClaimedMail, state: MailState): Promise<void>;
   /** Ends a claim without an attempt. */
   postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
+  /** Whether the message is still the one that was claimed, and not a draft that was published again since. */
+  isCurrent(claimed: ClaimedMail): Promise<boolean>;
+  /** Takes a draft that was not published out of the queue. Returns false if it was changed since it was claimed. */
+  withdraw(claimed: ClaimedMail): Promise<boolean>;
   size(): Promise<QueueSize>;
 }
 
@@ -23,6 +27,10 @@ export interface QueueSize {
 export interface ClaimedMail {
   mail: OutgoingMail;
   owner: string;
+  /** The number of changes of its message. */
+  revision: number;
+  /** Whether no process publishes the draft any more: if it is not part of its ticket, its publishing was interrupted. */
+  isPublishingOver: boolean;
 }
 
 /** The state of a mail after an attempt. */

@@ -15,20 +15,23 @@ const mail: OutgoingMail = {
 const accepted: MailOutcome = { accepted: ['kim@example.com'], deferred: [], refused: [], error: null };
 
 /** A queue in memory, and what became of its mails. */
-function memoryQueue(waiting: OutgoingMail[]) {
+function memoryQueue(waiting: OutgoingMail[], isPublishingOver = false) {
   const settled: [number, MailState][] = [];
+  const withdrawn: number[] = [];
   const postponed: [number, number][] = [];
   const queue: MailQueue = {
     claim: async () => {
       const next = waiting.shift();
-      return next && { mail: next, owner: 'me' };
+      return next && { mail: next, owner: 'me', revision: 1, isPublishingOver };
     },
     renew: async () => undefined,
     settle: async (claimed: ClaimedMail, state) => void settled.push([claimed.mail.id, state]),
     postpone: async (claimed: ClaimedMail, delayMs) => void postponed.push([claimed.mail.id, delayMs]),
+    isCurrent: async () => true,
+    withdraw: async (claimed) => withdrawn.push(claimed.mail.id) > 0,
     size: async () => ({ count: waiting.length, oldestAt: undefined }),
   };
-  return { queue, settled, postponed };
+  return { queue, settled, postponed, withdrawn };
 }
 
 function start(options: Partial<MailerOptions> & { send?: MailTransport['send'] }, waiting: OutgoingMail[] = [mail]) {
@@ -46,6 +49,7 @@ function start(options: Partial<MailerOptions> & { send?: MailTransport['send'] 
     tokens: ticketTokens(Buffer.alloc(32)),
     settings: async () => ({ mailFrom: null, subchannels: new Map() }),
     isCommitted: async () => true,
+    freeMessageId: async () => undefined,
     log: createLogger('test', 'silent'),
     count: () => undefined,
     maxConcurrent: 2,
@@ -72,6 +76,24 @@ test('a message that its ticket does not list yet is looked at again, the later 
     const { postponed } = start({ isCommitted: async () => false }, [{ ...mail, queuedAt: 1_000 - age }]);
     await expect.poll(() => postponed).toEqual([[5, delayMs]]);
   }
+});
+
+test('the mail of an interrupted publishing is withdrawn and its Message-ID freed, unless the draft has changed', async () => {
+  const freed: string[] = [];
+  const freeMessageId = async ({ messageId }: OutgoingMail) => void freed.push(messageId);
+  const { queue, withdrawn, postponed } = memoryQueue([mail, { ...mail, id: 6, messageId: '<2@shop.example>' }], true);
+  const { withdraw } = queue;
+  queue.withdraw = async (claimed) => claimed.mail.id !== 6 && withdraw(claimed);
+  start({ queue, isCommitted: async () => false, freeMessageId });
+  await expect.poll(() => [withdrawn, freed, postponed]).toEqual([[5], ['<1@shop.example>'], [[6, 0]]]);
+});
+
+test('a mail that its message no longer is, is not sent', async () => {
+  const { queue, postponed, settled } = memoryQueue([mail]);
+  queue.isCurrent = async () => false;
+  start({ queue });
+  await expect.poll(() => postponed).toEqual([[5, 0]]);
+  expect(settled).toEqual([]);
 });
 
 test('a mail without a sender waits until the settings were read', async () => {

@@ -13,6 +13,8 @@ export interface MailerOptions extends AttemptContext {
   settings(): Promise<SenderSettings>;
   /** Whether the message of a mail is part of its ticket, and the ticket not deleted. */
   isCommitted(mail: OutgoingMail): Promise<boolean>;
+  /** Frees the `Message-ID` of a mail that will not be sent. */
+  freeMessageId(mail: OutgoingMail): Promise<void>;
   /** Unix ms. */
   now(): number;
   log: Logger;
@@ -114,7 +116,9 @@ async function sendClaimed(
     async () => {
       const settings = await options.settings();
       if (mail.from === null && !settings.subchannels) return queue.postpone(claimed, postponeMs);
-      if (!(await options.isCommitted(mail))) return queue.postpone(claimed, uncommittedDelayMs(options.now(), mail));
+      if (!(await options.isCommitted(mail))) return leaveUncommitted(options, claimed);
+      // From here on the message cannot change, because it is no draft.
+      if (!(await queue.isCurrent(claimed))) return queue.postpone(claimed, 0);
       const state = await attemptUntilStopped(options, mail, settings, attemptMs, stopping);
       if (!state) return queue.postpone(claimed, 0);
       count(state.status);
@@ -122,6 +126,19 @@ async function sendClaimed(
       await untilStored(() => queue.settle(claimed, state), stopping);
     },
   );
+}
+
+/** Ends the claim of a mail whose message is not part of its ticket: the one of an interrupted publishing is withdrawn. */
+async function leaveUncommitted(options: MailerOptions, claimed: ClaimedMail): Promise<void> {
+  const { queue, log, now } = options;
+  const { mail, isPublishingOver } = claimed;
+  if (!isPublishingOver) return queue.postpone(claimed, uncommittedDelayMs(now(), mail));
+  if (!(await queue.withdraw(claimed))) return queue.postpone(claimed, 0);
+  log.info(
+    { ticketId: mail.ticketId, conversationId: mail.id },
+    'a draft whose publishing was interrupted is not sent',
+  );
+  await options.freeMessageId(mail);
 }
 
 /** Makes an attempt. Returns undefined if it was given up because the process stops. */

@@ -74,7 +74,7 @@ function writeInput(
 async function withBodyFields(context: Context, { caller }: Call, input: TicketInput): Promise<TicketInput> {
   if (input.body === undefined) return input;
   const body = input.body === '' ? null : input.body;
-  return { ...input, body, ...(await context.textWork.bodyFields(body, caller)) };
+  return { ...input, body, ...(await context.textWork.bodyFields(body, caller)), isBodyText: false };
 }
 
 async function findViolations(context: Context, request: CreateTicketRequest, tree: TagTree): Promise<Violation[]> {

@@ -12,13 +12,13 @@ import {
   conversationMessages,
   readOpeningMessage,
   type ShownConversation,
-  textBytes,
 } from '../application/conversation-message.ts';
+import { messageBytes } from '../domain/conversation.ts';
 
 const defaultLimit = 100;
 
 /**
- * Lists the messages of a ticket, oldest first. The body of the ticket at its creation is the first one.
+ * Lists the messages of a ticket, oldest first. The body of the ticket at its creation is the first one in any case.
  *
  * Errors: ticket_not_found; page_too_large, too_much_at_once; sandbox_busy, sandbox_crashed.
  * Source: docs/reference/api.md, Conversations.
@@ -35,12 +35,13 @@ export async function listConversations(
   if (!messages) throw notFound('Ticket');
   const { conversationIds, draftIds, openingMessageId } = messages;
   const ids = new Set([...conversationIds, ...draftIds]);
-  const entries = stored.filter(({ id }) => ids.has(id));
+  const isFirst = ({ id }: { id: number }) => Number(id === openingMessageId);
+  const entries = stored.filter(({ id }) => ids.has(id)).sort((left, right) => isFirst(right) - isFirst(left));
   const hasOpening = openingMessageId !== null && !ids.has(openingMessageId);
   const page = entries.slice(Math.max(0, hasOpening ? offset - 1 : offset)).slice(0, limit);
   const opening = hasOpening && offset === 0 ? await readOpeningMessage(context, call.caller, ticketId) : undefined;
   if (opening && page.length === limit) page.pop();
-  const sizes = [...(opening ? [textBytes(opening.conversation)] : []), ...page.map(({ bytes }) => bytes)];
+  const sizes = [...(opening ? [messageBytes(opening.conversation)] : []), ...page.map(({ bytes }) => bytes)];
   requirePageSize(sizes);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   await context.pages.take(callerKey(call.caller), bytes, call);

@@ -11,8 +11,9 @@ import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
 import { mailFields, messageSender } from '../application/message-sender.ts';
-import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { findMailboxViolations } from '../application/require-subchannels.ts';
 import { writeWithFiles } from '../application/write-with-files.ts';
+import { ownAddresses } from '../domain/mailbox.ts';
 import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 
@@ -33,7 +34,7 @@ export async function replyToTicket(
   if (!stored) throw notFound('Ticket');
   const violations = [
     ...(request.private ? noteViolations(request) : []),
-    ...(await findSubchannelViolations(context, [{ input: subchannelOf(request), pointer: '#' }])),
+    ...(await findMailboxViolations(context, stored.ticket.channel, request.subchannelId)),
   ];
   const message = await messageOf(context, call, request, stored.ticket);
   if (!message.private) {
@@ -75,15 +76,11 @@ async function messageOf(
   return {
     ...text,
     ...sender,
-    ...recipientsOf(ticket, request),
+    ...recipientsOf(ticket, request, ownAddresses(await context.settings())),
     direction: Direction.OUT,
     subject,
     ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
   };
-}
-
-function subchannelOf({ subchannelId }: ReplyToTicketRequest) {
-  return subchannelId === undefined ? {} : { subchannelId };
 }
 
 /** A note has no recipients, and nothing to publish. */

@@ -11,12 +11,14 @@ import { addMessage, type NewMessage } from '../application/add-message.ts';
 import { attachFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
+import { findKnownMessage } from '../application/find-known-message.ts';
 import { messageSender } from '../application/message-sender.ts';
-import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { findMailboxViolations } from '../application/require-subchannels.ts';
 import { writeWithFiles } from '../application/write-with-files.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
+import type { MessageReference } from '../store/external-message-id-store.ts';
 
 /**
  * Records a message that was received or sent elsewhere.
@@ -41,10 +43,10 @@ export async function storeConversation(
     ...(request.private && direction !== Direction.INTERNAL
       ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
       : []),
-    ...(await findSubchannelViolations(context, [
-      { input: subchannelId === undefined ? {} : { subchannelId }, pointer: '#' },
-    ])),
   ];
+  const known = violations.length === 0 && (await findKnownMessage(context, request.externalConversationId));
+  if (known) return responseOf(context, call, known);
+  violations.push(...(await findMailboxViolations(context, channel, subchannelId)));
   if (violations.length > 0) throw invalidInput(violations);
   const message = await messageOf(context, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
@@ -56,13 +58,22 @@ export async function storeConversation(
     () => addMessage(context, call, ticketId, { ...message, attachments }),
     ({ isInserted }) => (isInserted ? attachments : []),
   );
-  call.idempotency?.addSubject(ticketSubject(added.ticketId));
+  return responseOf(context, call, added);
+}
+
+async function responseOf(
+  context: Context,
+  call: Call,
+  reference: MessageReference,
+): Promise<StoreConversationResponse> {
+  const { ticketId, conversationId } = reference;
+  call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.StoreConversationResponse',
     success: true,
-    conversationId: added.conversationId,
-    ticketId: added.ticketId,
-    conversation: await singleConversation(context, call, added, true),
+    conversationId,
+    ticketId,
+    conversation: await singleConversation(context, call, reference, true),
   };
 }
 

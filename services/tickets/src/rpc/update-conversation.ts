@@ -4,7 +4,7 @@ import type {
   UpdateConversationRequest,
   UpdateConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { messageTexts } from '../application/add-message.ts';
 import { claimFiles, releaseFiles, removeFiles } from '../application/attach-files.ts';
@@ -13,10 +13,11 @@ import { attachDraftFiles, type DraftFiles } from '../application/draft-files.ts
 import { type FoundConversation, findConversation } from '../application/find-conversation.ts';
 import { messageWasSent } from '../application/message-was-sent.ts';
 import { publishDraft } from '../application/publish-draft.ts';
-import { findSubchannelViolations } from '../application/require-subchannels.ts';
+import { findMailboxViolations } from '../application/require-subchannels.ts';
 import { writeWithFiles } from '../application/write-with-files.ts';
 import type { AttachmentState } from '../domain/attachment.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
+import { recipientViolations } from '../domain/reply.ts';
 import type { StoredConversation } from '../store/conversation-store.ts';
 
 const maxAttempts = 50;
@@ -35,17 +36,18 @@ const noteFields = ['content', 'is_draft'];
 export async function updateConversation(
   context: Context,
   call: Call,
-  request: UpdateConversationRequest,
+  given: UpdateConversationRequest,
 ): Promise<UpdateConversationResponse> {
+  const request = onlyNamed(given);
   const done: UpdateConversationResponse = {
     $typeName: 'ticketing.tickets.v1.UpdateConversationResponse',
     success: true,
   };
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
-  const subchannel = request.subchannelId === undefined ? {} : { subchannelId: request.subchannelId };
-  const violations = await findSubchannelViolations(context, [{ input: subchannel, pointer: '#' }]);
+  if (await wasApplied(context, call, request)) return done;
   const first = requireChangeable(await findConversation(context, request), request);
-  if (!first || (await wasApplied(context, call, request))) return done;
+  if (!first) return done;
+  const violations = await channelViolations(context, request);
   if (violations.length > 0) throw invalidInput(violations);
   const files = await attachDraftFiles(context, call, request.attachments);
   await claimFiles(context, request.ticketId, files.stored);
@@ -87,6 +89,34 @@ async function applyChanges(
     await setTimeout(pauseMs);
   }
   throw new DomainError('aborted', 'concurrent_change', 'The message is being changed too often.');
+}
+
+/** The request without the fields that its mask does not name. */
+function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: UpdateConversationRequest) {
+  const named = new Set(request.updateMask?.paths);
+  return {
+    ...request,
+    attachments: named.has('attachments') ? attachments : [],
+    ...(named.has('content') && content !== undefined ? { content } : {}),
+    ...(named.has('is_draft') && isDraft !== undefined ? { isDraft } : {}),
+    ...(named.has('subchannel_id') && subchannelId !== undefined ? { subchannelId } : {}),
+  };
+}
+
+/** The violations in what depends on the channel of the ticket: blind copies and the mailbox. */
+async function channelViolations(
+  context: Context,
+  { ticketId, updateMask, bcc, subchannelId }: UpdateConversationRequest,
+): Promise<Violation[]> {
+  const copies = updateMask?.paths.includes('bcc') ? bcc : [];
+  if (copies.length === 0 && subchannelId === undefined) return [];
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  const { channel } = stored.ticket;
+  return [
+    ...recipientViolations(channel, { to: [], cc: [], bcc: copies }, { isSent: false }),
+    ...(await findMailboxViolations(context, channel, subchannelId)),
+  ];
 }
 
 /**

@@ -7,6 +7,8 @@ import type { IndexReason } from './ticket-model.ts';
 export interface ConversationDocument extends Record<string, unknown> {
   _id: number;
   ticketId: number;
+  /** How many bytes it has about. */
+  bytes: number;
   /** Increases with each change. */
   revision: number;
   /** Until then only the process that publishes the draft may change it. */
@@ -40,7 +42,11 @@ export type ConversationCollection = mongo.Collection<ConversationDocument>;
 
 /** The indexes of the messages. */
 export const conversationIndexes: readonly IndexReason[] = [
-  { index: { ticketId: 1, createdAt: 1, _id: 1 }, reason: 'the messages of a ticket, oldest first' },
+  {
+    index: { ticketId: 1, createdAt: 1, _id: 1, bytes: 1 },
+    reason: 'the messages of a ticket, oldest first, and their sizes',
+  },
+  { index: { ticketId: 1, 'attachments.id': 1 }, reason: 'the message that lists a file' },
   {
     index: { unseenSince: 1 },
     options: { partialFilterExpression: { unseenSince: { $exists: true } } },
@@ -66,6 +72,7 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       attachments: [Schema.Types.Mixed],
       _id: Number,
       ticketId: Number,
+      bytes: Number,
       revision: Number,
       publishingUntil: Date,
       unseenSince: Date,

@@ -8,6 +8,7 @@ import {
   type ConversationState,
   conversationField,
   conversationFieldNames,
+  messageBytes,
 } from '../domain/conversation.ts';
 import { type ConversationDocument, conversationCollection, type MailDocument } from './conversation-model.ts';
 
@@ -31,6 +32,13 @@ export interface ConversationSize {
 /** The files that a message lists. */
 export type ConversationFiles = Pick<ConversationState, 'id' | 'attachments'>;
 
+/** A message that its ticket may not have, and since when it may be so. */
+export interface UnseenMessage {
+  id: number;
+  ticketId: number;
+  unseenSince: Date;
+}
+
 /** Options of a change. */
 export interface ConversationChange {
   set?: Partial<ConversationInput>;
@@ -50,30 +58,29 @@ export interface ConversationStore {
   insert(conversation: ConversationState, mail: MailDocument | null): Promise<boolean>;
   find(id: number): Promise<StoredConversation | undefined>;
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
-  /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. */
+  /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. The index has them. */
   sizesOf(ticketId: number): Promise<ConversationSize[]>;
   /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
-  filesOf(ticketId: number): Promise<ConversationFiles[]>;
+  filesOf(ticketId: number, attachmentId?: string): Promise<ConversationFiles[]>;
   /** Takes a file out of the lists of all messages of a ticket. */
   removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
   /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
   countReceived(ticketId: number, since: number, limit: number): Promise<number>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
-  /** Changes fields that are no content, whatever else changes. */
-  setDerived(id: number, set: Partial<ConversationInput>): Promise<void>;
+  /** Stores the texts that were made anew of the body of a message, which is no change of it. */
+  setDerived(conversation: ConversationState): Promise<void>;
   remove(id: number): Promise<void>;
   removeOf(ticketId: number): Promise<void>;
-  /** The messages that have been unseen for some time, with their tickets. Units: ms. */
-  unseenFor(ms: number, limit: number): Promise<{ id: number; ticketId: number }[]>;
-  /** Records that a ticket may soon no longer have a message. */
-  setUnseen(id: number): Promise<void>;
-  /** Records that tickets have these messages. */
-  setSeen(ids: readonly number[]): Promise<void>;
+  /** The messages that have been unseen for some time, the oldest first. Units: ms. */
+  unseenFor(ms: number, limit: number): Promise<UnseenMessage[]>;
+  /** Marks a message as unseen from now on. Returns false if there is no such message. */
+  setUnseen(id: number): Promise<boolean>;
+  /** Records that its ticket has a message, unless the message was marked again since it was read. */
+  setSeen(unseen: UnseenMessage): Promise<void>;
+  /** Removes a message, unless it was marked again or seen since it was read. Returns whether it was removed. */
+  removeUnseen(unseen: UnseenMessage): Promise<boolean>;
 }
-
-/** The size of what is not text in a message. */
-const overheadBytes = 2_000;
 
 /** Opens the messages on a connection. */
 export function conversationStore(connection: Connection): ConversationStore {
@@ -105,21 +112,13 @@ export function conversationStore(connection: Connection): ConversationStore {
       storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(storedOf)),
     sizesOf: (ticketId) =>
       storeCall(async () => {
-        const lengths = ['body', 'bodyHtml', 'bodyPlain', 'bodyClean'].map((name) => ({
-          $strLenBytes: { $ifNull: [`$${name}`, ''] },
-        }));
-        const found = await conversations
-          .aggregate<{ _id: number; bytes: number }>([
-            { $match: { ticketId } },
-            { $sort: { createdAt: 1, _id: 1 } },
-            { $project: { bytes: { $add: [overheadBytes, ...lengths] } } },
-          ])
-          .toArray();
+        const options = { projection: { bytes: 1 }, sort: { createdAt: 1, _id: 1 } } as const;
+        const found = await conversations.find({ ticketId }, options).toArray();
         return found.map(({ _id, bytes }) => ({ id: _id, bytes }));
       }),
-    filesOf: (ticketId) =>
+    filesOf: (ticketId, attachmentId) =>
       storeCall(async () => {
-        const hasFiles = { ticketId, 'attachments.id': { $exists: true } };
+        const hasFiles = { ticketId, 'attachments.id': attachmentId ?? { $exists: true } };
         const found = await conversations.find(hasFiles, { projection: { attachments: 1 } }).toArray();
         return found.map((document) => {
           const { id, attachments } = stateOf(document);
@@ -146,6 +145,7 @@ export function conversationStore(connection: Connection): ConversationStore {
           {
             $set: {
               ...storedFields(set),
+              bytes: messageBytes({ ...conversation, ...set }),
               revision: revision + 1,
               publishingUntil,
               ...(mail === undefined ? {} : { mail }),
@@ -154,8 +154,11 @@ export function conversationStore(connection: Connection): ConversationStore {
         );
         return matchedCount === 1;
       }),
-    async setDerived(id, set) {
-      await storeCall(() => conversations.updateOne({ _id: id }, { $set: storedFields(set) }));
+    async setDerived({ id, ...conversation }) {
+      const { bodyHtml, bodyPlain, bodyClean, bodyRules } = conversation;
+      const texts = storedFields({ bodyHtml, bodyPlain, bodyClean, bodyRules });
+      const set = { ...texts, bytes: messageBytes(conversation) };
+      await storeCall(() => conversations.updateOne({ _id: id }, { $set: set }));
     },
     async remove(id) {
       await storeCall(() => conversations.deleteOne({ _id: id }));
@@ -166,23 +169,36 @@ export function conversationStore(connection: Connection): ConversationStore {
     unseenFor: (ms, limit) =>
       storeCall(async () => {
         const before = new Date(serverTime(connection) - ms);
-        const options = { projection: { ticketId: 1 }, sort: { unseenSince: 1 }, limit } as const;
+        const options = { projection: { ticketId: 1, unseenSince: 1 }, sort: { unseenSince: 1 }, limit } as const;
         const found = await conversations.find({ unseenSince: { $lt: before } }, options).toArray();
-        return found.map(({ _id, ticketId }) => ({ id: _id, ticketId }));
+        return found.map(({ _id, ticketId, unseenSince = before }) => ({ id: _id, ticketId, unseenSince }));
       }),
     async setUnseen(id) {
       const unseenSince = new Date(serverTime(connection));
-      await storeCall(() => conversations.updateOne({ _id: id }, { $set: { unseenSince } }));
+      return storeCall(async () => {
+        const { matchedCount } = await conversations.updateOne({ _id: id }, { $set: { unseenSince } });
+        return matchedCount === 1;
+      });
     },
-    async setSeen(ids) {
-      await storeCall(() => conversations.updateMany({ _id: { $in: [...ids] } }, { $unset: { unseenSince: 1 } }));
+    async setSeen({ id, unseenSince }) {
+      await storeCall(() => conversations.updateOne({ _id: id, unseenSince }, { $unset: { unseenSince: 1 } }));
     },
+    removeUnseen: ({ id, unseenSince }) =>
+      storeCall(async () => (await conversations.deleteOne({ _id: id, unseenSince })).deletedCount === 1),
   };
 }
 
 function documentOf(conversation: ConversationState, mail: MailDocument | null): ConversationDocument {
   const { id, ticketId, ...fields } = conversation;
-  return { _id: id, ticketId, ...storedFields(fields), revision: 1, publishingUntil: null, mail };
+  return {
+    _id: id,
+    ticketId,
+    ...storedFields(fields),
+    bytes: messageBytes(fields),
+    revision: 1,
+    publishingUntil: null,
+    mail,
+  };
 }
 
 function storedFields(fields: Partial<ConversationInput>): Record<string, unknown> {

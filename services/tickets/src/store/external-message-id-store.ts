@@ -33,8 +33,10 @@ export interface ExternalMessageIdStore {
   replace(externalId: string, from: MessageReference, to: MessageReference): Promise<boolean>;
   /** Finds the messages that have some of these external ids, in the order of the ids. */
   find(externalIds: readonly string[]): Promise<MessageReference[]>;
-  /** The external ids of the messages of a ticket, in the order of their messages. */
-  ofTicket(ticketId: number): Promise<{ externalId: string; conversationId: number }[]>;
+  /** The external ids of the first message of a ticket and of the last ones, in the order of their messages. */
+  ofTicket(ticketId: number, count: number): Promise<{ externalId: string; conversationId: number }[]>;
+  /** Frees an external id, if it belongs to this message. */
+  freeOne(externalId: string, claimed: MessageReference): Promise<void>;
   /** Frees the external ids of a message. */
   freeMessage(conversationId: number): Promise<void>;
   /** Frees the external ids of the messages of a ticket. */
@@ -83,11 +85,21 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
         const byId = new Map(found.map((one) => [one._id, referenceOf(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
-    ofTicket: (ticketId) =>
+    ofTicket: (ticketId, count) =>
       storeCall(async () => {
-        const found = await externalIds.find({ ticketId }).sort({ conversationId: 1 }).lean();
-        return found.map(({ _id, conversationId }) => ({ externalId: _id, conversationId }));
+        const ordered = (order: 1 | -1, limit: number) =>
+          externalIds.find({ ticketId }).sort({ conversationId: order }).limit(limit).lean();
+        const last = (await ordered(-1, count)).reverse();
+        const first = last.length < count ? [] : await ordered(1, 1);
+        const isLast = new Set(last.map(({ _id }) => _id));
+        return [...first.filter(({ _id }) => !isLast.has(_id)), ...last].map(({ _id, conversationId }) => ({
+          externalId: _id,
+          conversationId,
+        }));
       }),
+    async freeOne(externalId, claimed) {
+      await storeCall(() => externalIds.deleteOne({ _id: externalId, ...referenceOf(claimed) }));
+    },
     async freeMessage(conversationId) {
       await storeCall(() => externalIds.deleteMany({ conversationId }));
     },

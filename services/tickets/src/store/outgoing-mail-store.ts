@@ -5,7 +5,7 @@ import { serverTime } from '@ticketing/store/server-time.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { OutgoingMail } from '../domain/outgoing-mail.ts';
-import type { MailQueue } from '../mailer/mail-queue.ts';
+import type { ClaimedMail, MailQueue } from '../mailer/mail-queue.ts';
 import { type ConversationDocument, conversationCollection } from './conversation-model.ts';
 import { stateOf } from './conversation-store.ts';
 
@@ -20,29 +20,49 @@ export function outgoingMailStore(connection: Connection): MailQueue {
   const conversations = conversationCollection(connection);
   const leases = openLeases(conversations, { connection, durationMs });
   const dueIn = (ms: number) => new Date(serverTime(connection) + ms);
-  const end = async (filter: Query, set: Query) => {
-    await storeCall(() => conversations.updateOne({ ...filter, ...isQueued }, { $set: { ...set, lease: null } }));
-  };
+  const end = (filter: Query, set: Query) =>
+    storeCall(async () => {
+      const change = { $set: { ...set, lease: null } };
+      return (await conversations.updateOne({ ...filter, ...isQueued }, change)).matchedCount === 1;
+    });
+  // A draft has another Message-ID when it is published again.
+  const isSame = ({ mail }: ClaimedMail): Query => ({ _id: mail.id, externalConversationId: mail.messageId });
+  const isHeld = ({ mail, owner }: ClaimedMail) => leases.isHeld({ id: mail.id, owner });
   return {
     claim: () =>
       storeCall(async () => {
         const isDue = { ...isQueued, 'mail.nextAttemptAt': { $lte: dueIn(0) } };
         const claimed = await leases.claim(isDue, { sort: { 'mail.nextAttemptAt': 1 } });
-        return claimed && { mail: outgoingMailOf(claimed), owner: claimed.lease.owner };
+        if (!claimed) return undefined;
+        const { lease, revision, publishingUntil } = claimed;
+        const isPublishingOver = publishingUntil !== null && publishingUntil.getTime() < serverTime(connection);
+        return { mail: outgoingMailOf(claimed), owner: lease.owner, revision, isPublishingOver };
       }),
     async renew({ mail, owner }) {
       await storeCall(() => leases.renew({ id: mail.id, owner }));
     },
-    settle: ({ mail, owner }, state) =>
-      end(state.status === 'sent' ? { _id: mail.id } : leases.isHeld({ id: mail.id, owner }), {
+    async settle(claimed, state) {
+      await end(state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) }, {
         deliveryStatus: state.status,
         'mail.attempts': state.attempts,
         'mail.reached': [...state.reached],
         'mail.lastError': state.error,
         'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
-      }),
-    postpone: ({ mail, owner }, delayMs) =>
-      end(leases.isHeld({ id: mail.id, owner }), { 'mail.nextAttemptAt': dueIn(delayMs) }),
+      });
+    },
+    async postpone(claimed, delayMs) {
+      await end(isHeld(claimed), { 'mail.nextAttemptAt': dueIn(delayMs) });
+    },
+    isCurrent: (claimed) =>
+      storeCall(async () => (await conversations.countDocuments(isSame(claimed), { limit: 1 })) === 1),
+    withdraw: (claimed) =>
+      end(
+        { ...isHeld(claimed), revision: claimed.revision },
+        {
+          ...{ deliveryStatus: 'none', externalConversationId: null, mail: null, publishingUntil: null },
+          revision: claimed.revision + 1,
+        },
+      ),
     size: () =>
       storeCall(async () => {
         const group = { _id: null, count: { $sum: 1 }, oldestAt: { $min: '$createdAt' } };

@@ -5,6 +5,7 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
+import type { AttachmentState } from '../domain/attachment.ts';
 import { maxDrafts } from '../domain/conversation.ts';
 import { bodyFields } from '../domain/derived-fields.ts';
 import type { ConversationStep } from '../domain/ticket-decision.ts';
@@ -40,7 +41,7 @@ export interface TicketStore {
   findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
   /** Whether a ticket has existed and was deleted. */
   isDeleted(id: number): Promise<boolean>;
-  /** Finds which messages a ticket has. */
+  /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
   /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
   addDraft(id: number, conversationId: number): Promise<boolean>;
@@ -71,6 +72,8 @@ export interface TicketStore {
 /** The messages of a ticket by id. The first one is among them only if it is stored apart from the ticket. */
 export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | 'draftIds'> {
   openingMessageId: number | null;
+  /** The files that the ticket itself lists. */
+  attachments: readonly AttachmentState[];
 }
 
 /** Some of the tickets that were looked for. */
@@ -122,11 +125,12 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
       }),
     findMessages: (id) =>
       storeCall(async () => {
-        const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1 };
+        const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1, attachments: 1 };
         const found = await tickets.findOne({ _id: id, ...isNotDeleted }, { projection });
         if (!found) return undefined;
         const { conversationIds, draftIds, openingMessageId } = found;
-        return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null };
+        const attachments = ticketFields.attachments.load(found.attachments as never);
+        return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null, attachments };
       }),
     addDraft: (id, conversationId) =>
       updateOne(

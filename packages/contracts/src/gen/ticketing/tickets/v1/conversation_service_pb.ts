@@ -721,8 +721,7 @@ export const ConversationService: GenService<{
   /**
    * Lists the messages of a ticket, oldest first.
    *
-   * Errors: `ticket_not_found`, `page_too_large`, `search_too_slow`,
-   * `too_much_at_once`.
+   * Errors: `ticket_not_found`, `page_too_large`, `too_much_at_once`.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.ListConversations
    */
@@ -751,7 +750,8 @@ export const ConversationService: GenService<{
    * `replyRecipients` of the ticket; if only `to` is missing, it is theirs.
    * Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`,
    * `settings_unavailable`, `invalid_attachment`, `too_many_messages`,
-   * `no_recipient` for a mail without a recipient.
+   * `no_recipient` for a mail without a recipient; `no_sender` if neither its
+   * mailbox has an address nor the setting `mailFrom` a value.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.ReplyToTicket
    */
@@ -780,7 +780,7 @@ export const ConversationService: GenService<{
    *
    * Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`,
    * `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`,
-   * `invalid_attachment`, `unknown_attachment`, `no_recipient`,
+   * `invalid_attachment`, `unknown_attachment`, `no_recipient`, `no_sender`,
    * `draft_only` for fields that only a draft has.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.UpdateConversation

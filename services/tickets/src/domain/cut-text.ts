@@ -1,10 +1,3 @@
-const lineBreaksAndControls = /[\0-\x20\x7f\x85\u2028\u2029]+/g;
-
-/** A text as one line without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(lineBreaksAndControls, ' ').trim();
-}
-
 /** The beginning of a text, at most so many UTF-16 units; no character is cut in two. */
 export function cutChars(text: string, max: number): string {
   return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '');

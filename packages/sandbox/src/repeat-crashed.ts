@@ -1,6 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
+import { SandboxError } from './sandbox-error.ts';
 
 const maxAttempts = 2;
 
@@ -16,9 +16,9 @@ export async function repeatCrashed<Result>(work: () => Promise<Result>, log: Lo
       return await work();
     } catch (error) {
       if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
-      log.warn({ err: error, attempt }, 'the worker of a text crashed');
+      log.warn({ err: error, attempt }, 'the worker of a sandbox crashed');
       if (attempt < maxAttempts) continue;
-      const detail = 'Long texts cannot be converted at the moment. Try again later.';
+      const detail = 'Long contents cannot be processed at the moment. Try again later.';
       throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
     }
   }

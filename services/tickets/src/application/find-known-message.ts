@@ -1,0 +1,21 @@
+import type { MessageReference } from '../store/external-message-id-store.ts';
+import type { Context } from './context.ts';
+
+/** Finds the message that has an external id, if it is part of its ticket. */
+export async function findKnownMessage(
+  context: Context,
+  externalId: string | null | undefined,
+): Promise<MessageReference | undefined> {
+  if (externalId === null || externalId === undefined) return undefined;
+  const [claimed] = await context.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+}
+
+/** Whether a message is part of its ticket. */
+export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {
+  const messages = await context.tickets.findMessages(ticketId);
+  return (
+    messages !== undefined &&
+    (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
+  );
+}
