@@ -118,7 +118,7 @@ test('E7: no text of the messages, files, mails and customer of a deleted ticket
   const holding = [...(await storedTexts(system))].filter(([, text]) => text.toLowerCase().includes(secret));
   const names = holding.map(([name]) => name);
   expect(names).toEqual(expect.arrayContaining(['tickets', 'conversations', 'externalMessageIds', 'files.chunks']));
-  expect(names).toEqual(expect.arrayContaining(['erpAnswers', 'idempotencyKeys', 'exportFiles.chunks']));
+  expect(names).toEqual(expect.arrayContaining(['erpResponses', 'idempotencyKeys', 'exportFiles.chunks']));
 
   await call('DELETE', `/ticket/${id}`);
   await drain();

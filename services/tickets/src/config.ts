@@ -17,10 +17,10 @@ export interface ErpConfig {
   waitMs: number;
   /** How long the ERP system is left alone after several failures. */
   pauseMs: number;
-  /** How long its answers are kept. */
+  /** How long its responses are kept. */
   cacheMs: number;
-  /** How many answers are kept. */
-  maxAnswers: number;
+  /** How many responses are kept. */
+  maxResponses: number;
 }
 
 /** Reads the configuration that only this service has. Source: docs/services/tickets.md, Configuration. */
@@ -33,7 +33,7 @@ export function readTicketsConfig(from: ConfigReader): TicketsConfig {
       waitMs: from.integer('ERP_WAIT_MS', { default: 1_000, min: 10, max: 10_000 }),
       pauseMs: from.integer('ERP_PAUSE_MS', { default: 10_000, min: 100, max: 600_000 }),
       cacheMs: from.integer('ERP_CACHE_SECONDS', { default: 3_600, min: 0, max: 86_400 }) * 1000,
-      maxAnswers: from.integer('ERP_CACHE_ENTRIES', { default: 100_000, min: 0, max: 10_000_000 }),
+      maxResponses: from.integer('ERP_CACHE_ENTRIES', { default: 100_000, min: 0, max: 10_000_000 }),
     },
   };
 }

@@ -29,7 +29,7 @@ beforeEach(async () => {
   settings = { ...defaultSettings, erpAdapter: 'http', erpBaseUrl: erp.url, version: (settings?.version ?? 0) + 1 };
   erp.release();
   erp.customers = [ada];
-  await answers().deleteMany({});
+  await responses().deleteMany({});
   erp.calls = [];
   erp.tokens = [];
 });
@@ -51,17 +51,17 @@ const ada = {
 /** How long a ticket waits for a slow ERP system. */
 const waitMs = 1_500;
 const machine = { kind: 'serviceWorker', profileId: 90 } as const;
-const answers = () => tickets.database.collection<{ _id: string; ticketIds?: number[] }>('erpAnswers');
+const responses = () => tickets.database.collection<{ _id: string; ticketIds?: number[] }>('erpResponses');
 const post = async (body: object = {}) =>
   (await tickets.request('POST', '/ticket', { caller: machine, body: { channel: 'email', ...body } })).json;
 const read = async (id: number, query = '', url = tickets.url) =>
   (await tickets.request('GET', `/ticket/${id}${query}`, { url })).json;
 const search = (query: string) => tickets.request('GET', `/erp/customers?${query}`);
-/** A ticket with a customer and a contract, of which no answer is kept. */
+/** A ticket with a customer and a contract, of which no response is kept. */
 async function ticketOfAda(): Promise<number> {
   const { id, customerId } = await post({ from: 'ada@example.org' });
   expect(customerId).toBe('K/1');
-  await answers().deleteMany({});
+  await responses().deleteMany({});
   erp.calls = [];
   return id;
 }
@@ -69,7 +69,7 @@ async function ticketOfAda(): Promise<number> {
 describe('the requests to the ERP system', () => {
   test('are those that docs/services/erp.md describes, with the token', async () => {
     const { id } = await post({ from: 'ada@example.org', subject: 'V-7001' });
-    await answers().deleteMany({});
+    await responses().deleteMany({});
     await read(id);
     await read(id, '?refresh=true');
     await search('q=Gr&limit=5');
@@ -102,7 +102,7 @@ describe('the requests to the ERP system', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   test('is kept, and used by all replicas, also for the compact form', async () => {
     const id = await ticketOfAda();
     const first = await read(id);
@@ -127,11 +127,11 @@ describe('an answer', () => {
   test('is asked for anew when it has expired', async () => {
     const id = await ticketOfAda();
     await read(id);
-    const [kept] = await answers().find().toArray();
+    const [kept] = await responses().find().toArray();
     const lastsMs = (kept as unknown as { expiresAt: Date }).expiresAt.getTime() - Date.now();
     expect(lastsMs / 1000).toBeGreaterThan(3500);
     expect(lastsMs / 1000).toBeLessThanOrEqual(3600);
-    await answers().updateMany({}, { $set: { expiresAt: new Date() } });
+    await responses().updateMany({}, { $set: { expiresAt: new Date() } });
     await read(id);
     expect(erp.calls).toHaveLength(2);
   });
@@ -155,7 +155,7 @@ describe('an answer', () => {
     expect(await read(id)).toMatchObject({ customer: null, customerId: 'K/1' });
     expect((await read(id)).customer).toBeNull();
     expect(erp.calls).toHaveLength(1);
-    const [kept] = await answers().find().toArray();
+    const [kept] = await responses().find().toArray();
     const lastsMs = (kept as unknown as { expiresAt: Date }).expiresAt.getTime() - Date.now();
     expect(lastsMs).toBeLessThanOrEqual(60_000);
   });
@@ -268,17 +268,17 @@ describe('a slow ERP system', () => {
       expect(await read(id, query, url)).toMatchObject({ customer: null, customerId: 'K/1' });
       const durationMs = performance.now() - startedAt;
       expect(durationMs).toBeGreaterThan(waitMs - 50);
-      // A refresh needs three answers, for each of which it could wait.
+      // A refresh needs three responses, for each of which it could wait.
       expect(durationMs).toBeLessThan(2.5 * waitMs);
     }
   });
 
-  test('has its late answer kept for the next read', async () => {
+  test('has its late response kept for the next read', async () => {
     const id = await ticketOfAda();
     erp.behaviour = 'held';
     expect((await read(id, '', url)).customer).toBeNull();
     erp.release();
-    await expect.poll(() => answers().countDocuments(), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => responses().countDocuments(), { timeout: 5_000 }).toBe(1);
     expect((await read(id)).customer.id).toBe('K/1');
     expect(erp.calls).toHaveLength(1);
   });
@@ -341,19 +341,19 @@ describe('after 5 failures in a row', () => {
 });
 
 describe('a deletion', () => {
-  test('erases the answers that only this ticket has used', async () => {
+  test('erases the responses that only this ticket has used', async () => {
     erp.customers = [ada, { ...ada, id: 'K-2', email: 'bob@example.net', contracts: [{ id: 'V-8' }] }];
     const first = await post({ from: 'ada@example.org' });
     const second = await post({ from: 'ada@example.org' });
     const third = await post({ from: 'bob@example.net' });
-    const kept = async () => (await answers().find().toArray()).map(({ _id }) => _id.split(' ').at(-1)).sort();
+    const kept = async () => (await responses().find().toArray()).map(({ _id }) => _id.split(' ').at(-1)).sort();
     expect(await kept()).toEqual(['K-2', 'K/1']);
     const remove = (id: number) => tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
     await remove(third.id);
     expect(await kept()).toEqual(['K/1']);
     await remove(first.id);
     expect(await kept()).toEqual(['K/1']);
-    expect((await answers().findOne({}))?.ticketIds).toEqual([second.id]);
+    expect((await responses().findOne({}))?.ticketIds).toEqual([second.id]);
     await remove(second.id);
     expect(await kept()).toEqual([]);
   });
@@ -368,7 +368,7 @@ describe('a deletion', () => {
     erp.release();
     await reading;
     // The response for the deleted ticket is stored for a moment.
-    const users = async () => (await answers().find().toArray()).flatMap(({ ticketIds }) => ticketIds ?? []);
+    const users = async () => (await responses().find().toArray()).flatMap(({ ticketIds }) => ticketIds ?? []);
     await expect.poll(users, { timeout: 5_000 }).toEqual([second, second]);
   });
 });

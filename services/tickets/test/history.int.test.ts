@@ -217,6 +217,9 @@ describe('an entry', () => {
     expect(await refused({ ...valid, type: undefined })).toContain('#/type');
     expect(await refused({ ...valid, customerId: 'x'.repeat(51) })).toContain('#/customerId');
     expect(await refused({ ...valid, url: 'no url' })).toContain('#/url');
+    for (const url of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'https://kim@example.com/']) {
+      expect(await refused({ ...valid, url }), url).toContain('#/url');
+    }
     for (const seconds of [253_402_300_800n, -62_135_596_801n]) {
       expect(await refused({ ...valid, createdAt: { seconds, nanos: 0 } })).toContain('#/createdAt');
     }

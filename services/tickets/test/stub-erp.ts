@@ -33,7 +33,7 @@ export async function startStubErp(): Promise<StubErp> {
     const body = await textOf(request);
     stub.calls.push(`${request.method} ${request.url} ${body}`.trim());
     stub.tokens.push(request.headers.authorization);
-    const respond = () => answer(stub.customers, request, body, response);
+    const respond = () => respondTo(stub.customers, request, body, response);
     const { behaviour } = stub;
     if (behaviour === 'reset') request.socket.resetAndDestroy();
     else if (behaviour === 'held') held.push(respond);
@@ -59,7 +59,7 @@ export async function startStubErp(): Promise<StubErp> {
   return stub;
 }
 
-function answer(customers: StubCustomer[], request: IncomingMessage, body: string, response: ServerResponse): void {
+function respondTo(customers: StubCustomer[], request: IncomingMessage, body: string, response: ServerResponse): void {
   const [, kind, id = ''] = /^\/erp\/(customers|contracts)\/(.+)$/.exec(request.url ?? '') ?? [];
   const contractsOf = (customer: StubCustomer) => customer.contracts ?? [];
   const send = (value: unknown) => {

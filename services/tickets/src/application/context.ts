@@ -18,7 +18,7 @@ import type { MailReader } from '../mail/mail-reader.ts';
 import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
-import type { ErpAnswerStore } from '../store/erp-answer-store.ts';
+import type { ErpResponseStore } from '../store/erp-response-store.ts';
 import type { FileStore } from '../store/file-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
@@ -32,7 +32,7 @@ export interface Context extends TicketStores {
   analysisRequests: AnalysisRequestStore;
   customers: CustomerDirectory;
   embeddedErp: EmbeddedErp;
-  erpAnswers: ErpAnswerStore;
+  erpResponses: ErpResponseStore;
   erpConfig: ErpConfig;
   bulkStore: BulkStore;
   idempotency: IdempotencyStore;
@@ -52,6 +52,8 @@ export interface Context extends TicketStores {
   runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
+  /** Bounds the pieces of files that are read at once for each caller, so that many downloads do not delay others. */
+  fileReads: KeyedSlots;
   cursors: CursorCodec;
   /** The mailer of this process; undefined until it is started, and in processes without its role. */
   mailer: Pick<WakefulLoop, 'wake'> | undefined;

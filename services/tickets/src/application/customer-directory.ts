@@ -5,66 +5,66 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Contract, Customer } from '../domain/customer.ts';
 import type { CustomerQuery, FoundCustomers } from '../erp/erp.ts';
 import type { ConfiguredErp } from '../erp/open-erp.ts';
-import type { ErpAnswerStore } from '../store/erp-answer-store.ts';
+import type { ErpResponseStore } from '../store/erp-response-store.ts';
 
-/** How an answer of the ERP system is obtained. */
-export interface AnswerOptions {
+/** How a response of the ERP system is obtained. */
+export interface ErpReadOptions {
   /** `cached`: one that is kept, if there is one. `fresh`: always a new one. `cacheOnly`: the ERP system is not called. */
   mode: 'cached' | 'fresh' | 'cacheOnly';
-  /** The ticket that needs it: with its deletion, answers that no other ticket has used are erased. */
+  /** The ticket that needs it: with its deletion, responses that no other ticket has used are erased. */
   ticketId: number;
   /** Until when the caller waits for the ERP system, as `deadline()` returns it. */
   deadline: number;
 }
 
 /**
- * What the ERP system has answered: null, if it has no such item; undefined, if it did not answer in time, or might not
- * be called.
+ * What the ERP system has responded with: null, if it has no such item; undefined, if it did not respond in time, or
+ * must not be called.
  */
-export type Answer<Item> = Item | null | undefined;
+export type ErpResponse<Item> = Item | null | undefined;
 
 /**
- * Reads customers and contracts for tickets, from answers that are kept for a time where there are any. No read waits
- * for the ERP system beyond its deadline; the late answer is kept for the next one.
+ * Reads customers and contracts for tickets, from responses that are kept for a time where there are any. No read waits
+ * for the ERP system beyond its deadline; the late response is kept for the next one.
  *
  * Errors: store_unavailable.
  */
 export interface CustomerDirectory {
   /** The deadline of a request for a ticket that begins now, by the clock of `performance.now`. */
   deadline(): number;
-  customer(id: string, options: AnswerOptions): Promise<Answer<Customer>>;
-  contract(id: string, options: AnswerOptions): Promise<Answer<Contract>>;
-  /** Those that have one of the ids or the address, always by a new answer; undefined as above. */
+  customer(id: string, options: ErpReadOptions): Promise<ErpResponse<Customer>>;
+  contract(id: string, options: ErpReadOptions): Promise<ErpResponse<Contract>>;
+  /** Those that have one of the ids or the address, always by a new response; undefined as above. */
   match(traces: { ids: readonly string[]; email: string | null }, deadline: number): Promise<Customer[] | undefined>;
   /** Keeps a customer that was found by `match`, for the reads of the ticket. */
   keep(customer: Customer, ticketId: number): Promise<void>;
-  /** Waits until the ERP system has answered. Errors: erp_unavailable. */
+  /** Waits until the ERP system has responded. Errors: erp_unavailable. */
   search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;
 }
 
 /** What a directory is opened with. Units: ms. */
 export interface DirectoryParts {
   erp(): Promise<ConfiguredErp>;
-  answers: ErpAnswerStore;
+  responses: ErpResponseStore;
   runtime: Pick<Runtime, 'now'>;
   log: Logger;
-  /** How long an answer is kept. */
+  /** How long a response is kept. */
   cacheMs: number;
   /** How long a ticket waits for the ERP system. */
   waitMs: number;
 }
 
-/** Answers of searches, and those that something does not exist, are kept for a shorter time: people wait for a change. */
+/** Responses of searches, and those that something does not exist, are kept for a shorter time: people wait for a change. */
 const shortCacheMs = 60_000;
-/** Longer answers are not kept. */
+/** Longer responses are not kept. */
 const maxContentLength = 1024 * 1024;
 
 /** Opens the directory of a process. */
 export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory {
-  const { erp, answers, runtime, log, cacheMs, waitMs } = parts;
+  const { erp, responses, runtime, log, cacheMs, waitMs } = parts;
   const running = new Map<string, Promise<unknown>>();
 
-  /** Asks once for all that need the same answer at the same time. */
+  /** Asks once for all that need the same response at the same time. */
   function shared<Item>(key: string, ask: () => Promise<Item>): Promise<Item> {
     const known = running.get(key) as Promise<Item> | undefined;
     if (known) return known;
@@ -73,33 +73,33 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
     return asked;
   }
 
-  async function keepAnswer(key: string, answer: unknown, keptMs: number, ticketId?: number): Promise<void> {
-    const content = JSON.stringify(answer);
+  async function keepResponse(key: string, response: unknown, keptMs: number, ticketId?: number): Promise<void> {
+    const content = JSON.stringify(response);
     if (content.length > maxContentLength || keptMs === 0) return;
-    await answers.put(key, content, new Date(runtime.now() + keptMs), ticketId);
+    await responses.put(key, content, new Date(runtime.now() + keptMs), ticketId);
   }
 
-  /** Reads an item from the answers that are kept, or from the ERP system. */
+  /** Reads an item from the responses that are kept, or from the ERP system. */
   async function item<Item>(
     kind: string,
     id: string,
-    { mode, ticketId, deadline }: AnswerOptions,
+    { mode, ticketId, deadline }: ErpReadOptions,
     ask: (configured: ConfiguredErp) => Promise<Item | undefined>,
-  ): Promise<Answer<Item>> {
+  ): Promise<ErpResponse<Item>> {
     const configured = await unlessUnavailable(erp());
     if (!configured) return undefined;
     const { cacheName } = configured;
     if (cacheName === undefined) return (await ask(configured)) ?? null;
     const key = `${cacheName} ${kind} ${id}`;
     if (mode !== 'fresh') {
-      const content = await answers.find(key, new Date(runtime.now()), ticketId);
+      const content = await responses.find(key, new Date(runtime.now()), ticketId);
       if (content !== undefined) return JSON.parse(content) as Item | null;
       if (mode === 'cacheOnly') return undefined;
     }
     const asked = shared(`${mode} ${key}`, async () => {
-      const answer = (await ask(configured)) ?? null;
-      await keepAnswer(key, answer, answer === null ? Math.min(cacheMs, shortCacheMs) : cacheMs, ticketId);
-      return answer;
+      const response = (await ask(configured)) ?? null;
+      await keepResponse(key, response, response === null ? Math.min(cacheMs, shortCacheMs) : cacheMs, ticketId);
+      return response;
     });
     return inTime(asked, deadline);
   }
@@ -113,7 +113,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
     } finally {
       clearTimeout(timer);
       asked.catch((error: unknown) => {
-        if (!isErpUnavailable(error)) log.warn({ err: error }, 'an answer of the ERP system was not kept');
+        if (!isErpUnavailable(error)) log.warn({ err: error }, 'a response of the ERP system was not kept');
       });
     }
   }
@@ -129,7 +129,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
     async keep(customer, ticketId) {
       const configured = await unlessUnavailable(erp());
       if (configured?.cacheName === undefined) return;
-      await keepAnswer(`${configured.cacheName} customer ${customer.id}`, customer, cacheMs, ticketId);
+      await keepResponse(`${configured.cacheName} customer ${customer.id}`, customer, cacheMs, ticketId);
     },
     async search(query, page) {
       const configured = await erp();
@@ -137,11 +137,11 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
       if (cacheName === undefined) return configured.erp.search(query, page);
       const asked = JSON.stringify([query, page]);
       const key = `${cacheName} search ${createHash('sha256').update(asked).digest('hex')}`;
-      const content = await answers.find(key, new Date(runtime.now()));
+      const content = await responses.find(key, new Date(runtime.now()));
       if (content !== undefined) return JSON.parse(content) as FoundCustomers;
       return shared(key, async () => {
         const found = await configured.erp.search(query, page);
-        if (found.total > 0) await keepAnswer(key, found, Math.min(cacheMs, shortCacheMs));
+        if (found.total > 0) await keepResponse(key, found, Math.min(cacheMs, shortCacheMs));
         return found;
       });
     },

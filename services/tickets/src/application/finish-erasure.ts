@@ -7,7 +7,7 @@ export async function finishErasure(context: Context, ticketId: number): Promise
   await context.externalMessageIds.free(ticketId);
   await context.conversations.removeOf(ticketId);
   await context.analysisRequests.removeOf(ticketId);
-  await context.erpAnswers.eraseOf(ticketId);
+  await context.erpResponses.eraseOf(ticketId);
   await context.idempotency.eraseAbout(ticketSubject(ticketId));
   await eraseFiles(context, ticketId);
   await context.erasures.confirm(ticketId, 'tickets');

@@ -7,7 +7,7 @@ import { type Mentions, mentionsIn } from '../domain/mentions.ts';
 import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import { maxMatches } from '../erp/erp.ts';
 import type { Context } from './context.ts';
-import type { Answer, AnswerOptions } from './customer-directory.ts';
+import type { ErpReadOptions, ErpResponse } from './customer-directory.ts';
 
 /** A message of a ticket, by which its customer is identified. */
 export interface IdentifyingMessage {
@@ -27,12 +27,12 @@ export interface Identification {
   /** The fields of the ticket that follow from it; some may have the values that they have already. */
   input: TicketInput;
   /** The customer; null if there is none, undefined if the ERP system did not respond. */
-  customer: Answer<Customer>;
+  customer: ErpResponse<Customer>;
 }
 
 /** How a customer is identified. */
 export interface IdentifyOptions {
-  mode: AnswerOptions['mode'];
+  mode: ErpReadOptions['mode'];
   /** Until when to wait for the ERP system; by default as long as any ticket does. */
   deadline?: number;
   /**
@@ -76,7 +76,7 @@ export async function identify(
 ): Promise<Identification> {
   const { mode, deadline = customers.deadline() } = identifyOptions;
   const { lookFor = 'anybody', current = ticket.customerLegitimation } = identifyOptions;
-  const options: AnswerOptions = { mode, ticketId: ticket.id, deadline };
+  const options: ErpReadOptions = { mode, ticketId: ticket.id, deadline };
   const traces = tracesOf(ticket, message);
   const found =
     lookFor === 'anybody' && ticket.customerId === null && ticket.contractId === null
@@ -141,12 +141,12 @@ function tracesOf({ channel }: TicketState, message: IdentifyingMessage): Traces
 interface Found {
   customerId: string | null;
   contractId: string | null;
-  customer: Answer<Customer>;
+  customer: ErpResponse<Customer>;
   /** Whether the ERP system knows the e-mail address; undefined if it was not asked, or did not respond. */
   isSenderKnown?: boolean | undefined;
 }
 
-async function detect(customers: Context['customers'], traces: Traces, options: AnswerOptions): Promise<Found> {
+async function detect(customers: Context['customers'], traces: Traces, options: ErpReadOptions): Promise<Found> {
   const nobody = { customerId: null, contractId: null };
   const { mentions, email } = traces;
   if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
@@ -168,11 +168,11 @@ async function detect(customers: Context['customers'], traces: Traces, options: 
 async function readKnown(
   customers: Context['customers'],
   { customerId, contractId }: TicketState,
-  options: AnswerOptions & { followsContract: boolean },
+  options: ErpReadOptions & { followsContract: boolean },
 ): Promise<Found> {
   const isContractAsked = customerId === null || options.followsContract || options.mode === 'fresh';
   const mustReadContract = contractId !== null && isContractAsked;
-  const contract: Answer<Contract> = mustReadContract ? await customers.contract(contractId, options) : null;
+  const contract: ErpResponse<Contract> = mustReadContract ? await customers.contract(contractId, options) : null;
   const id = contract?.customerId ?? customerId;
   if (id === null) return { customerId, contractId, customer: contract === undefined ? undefined : null };
   return { customerId: id, contractId, customer: await customers.customer(id, options) };
@@ -182,7 +182,7 @@ async function readKnown(
 async function score(
   customers: Context['customers'],
   facts: LegitimationFacts,
-  { mode, deadline }: AnswerOptions,
+  { mode, deadline }: ErpReadOptions,
 ): Promise<number> {
   if (facts.isSenderKnown !== undefined || facts.senderEmail === null || mode === 'cacheOnly') {
     return legitimationOf(facts);

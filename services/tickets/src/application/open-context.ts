@@ -17,7 +17,7 @@ import type { TicketSettings } from '../settings.ts';
 import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
 import { customerStore } from '../store/customer-store.ts';
-import { erpAnswerStore } from '../store/erp-answer-store.ts';
+import { erpResponseStore } from '../store/erp-response-store.ts';
 import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
 import type { TicketStore } from '../store/ticket-store.ts';
@@ -40,6 +40,7 @@ export interface ContextParts
 }
 
 const searchesPerCaller = 8;
+const fileReadsPerCaller = 2;
 const secretsTimeoutMs = 2_000;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
@@ -75,6 +76,7 @@ export function openContext(parts: ContextParts): Context {
     mailer: undefined,
     ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
+    fileReads: keyedSlots(fileReadsPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
@@ -86,12 +88,12 @@ export function openContext(parts: ContextParts): Context {
 function openCustomers(
   parts: ContextParts,
   tickets: Pick<TicketStore, 'isDeleted'>,
-): Pick<Context, 'customers' | 'embeddedErp' | 'erpAnswers' | 'erpConfig'> {
+): Pick<Context, 'customers' | 'embeddedErp' | 'erpResponses' | 'erpConfig'> {
   const { config, database, log, outbound, runtime, settings } = parts;
   const embedded = embeddedErp(customerStore(database.connection));
-  const answers = erpAnswerStore(database.connection, tickets.isDeleted);
+  const responses = erpResponseStore(database.connection, tickets.isDeleted);
   const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
   const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
-  const customers = openCustomerDirectory({ erp, answers, runtime, log, ...config.erp });
-  return { customers, embeddedErp: embedded, erpAnswers: answers, erpConfig: config.erp };
+  const customers = openCustomerDirectory({ erp, responses, runtime, log, ...config.erp });
+  return { customers, embeddedErp: embedded, erpResponses: responses, erpConfig: config.erp };
 }

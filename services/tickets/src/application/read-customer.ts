@@ -2,7 +2,7 @@ import { type Customer, customerCopyOf } from '../domain/customer.ts';
 import { isSameValue } from '../domain/ticket-change.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 import type { Context } from './context.ts';
-import type { Answer, AnswerOptions } from './customer-directory.ts';
+import type { ErpReadOptions, ErpResponse } from './customer-directory.ts';
 
 /**
  * Reads the customer of a ticket. What the tickets of this customer keep of it is brought up to date, which is no change
@@ -11,10 +11,10 @@ import type { Answer, AnswerOptions } from './customer-directory.ts';
  * Errors: store_unavailable.
  */
 export async function readCustomer(
-  context: Pick<Context, 'customers' | 'tickets'>,
+  context: Pick<Context, 'customers' | 'customerCopies' | 'runtime'>,
   ticket: TicketState,
-  { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<AnswerOptions, 'mode' | 'deadline'>> = {},
-): Promise<Answer<Customer>> {
+  { mode = 'cached', deadline = context.customers.deadline() }: Partial<Pick<ErpReadOptions, 'mode' | 'deadline'>> = {},
+): Promise<ErpResponse<Customer>> {
   const { id: ticketId, customerId } = ticket;
   if (customerId === null) return null;
   const customer = await context.customers.customer(customerId, { mode, ticketId, deadline });
@@ -22,6 +22,8 @@ export async function readCustomer(
   const copy = customerCopyOf(customer);
   const isCurrent =
     ticket.customerEmail === copy.customerEmail && isSameValue(ticket.customerTagIds, copy.customerTagIds);
-  if (!isCurrent) await context.tickets.setCustomerCopy(customerId, copy);
+  if (!isCurrent) {
+    await context.customerCopies.set({ customerId, ticketId, copy, revision: context.runtime.randomUUID() });
+  }
   return customer;
 }

@@ -21,13 +21,20 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
-    { name: 'remove expired answers of the ERP system', everyMs: 60_000, run: () => trimErpAnswers(context) },
+    { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => trimErpResponses(context) },
+    { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
 }
 
-async function trimErpAnswers({ erpAnswers, erpConfig, runtime }: Context): Promise<void> {
-  await erpAnswers.trim(new Date(runtime.now()), erpConfig.maxAnswers);
+/** Stores what was read of customers with those of their tickets that the request has left. */
+async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> {
+  let mayHaveMore = true;
+  while (mayHaveMore) mayHaveMore = await customerCopies.continue();
+}
+
+async function trimErpResponses({ erpResponses, erpConfig, runtime }: Context): Promise<void> {
+  await erpResponses.trim(new Date(runtime.now()), erpConfig.maxResponses);
 }
 
 /** Finishes the erasure of tickets whose deletion was interrupted. */

@@ -3,7 +3,7 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
-import type { AnswerOptions } from './customer-directory.ts';
+import type { ErpReadOptions } from './customer-directory.ts';
 import { readCustomer } from './read-customer.ts';
 import { fullTicket, type RenderOptions } from './ticket-message.ts';
 
@@ -18,7 +18,7 @@ export async function ticketThatWasRead(
   context: Context,
   call: Call,
   stored: StoredTicket,
-  options: Options & { erp?: Pick<AnswerOptions, 'mode' | 'deadline'> },
+  options: Options & { erp?: Pick<ErpReadOptions, 'mode' | 'deadline'> },
 ): Promise<Ticket> {
   const customer = readCustomer(context, stored.ticket, options.erp);
   // It may fail before it is awaited.

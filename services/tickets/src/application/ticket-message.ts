@@ -18,7 +18,7 @@ import { fieldOf, initialTicket, type TicketFieldName, ticketFields } from '../d
 import { newStoredTicket, type StoredTicket } from '../store/stored-ticket.ts';
 import { computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import type { Context } from './context.ts';
-import type { Answer } from './customer-directory.ts';
+import type { ErpResponse } from './customer-directory.ts';
 import { customerMessage, customerSummary } from './customer-message.ts';
 import { shownBody, withCurrentTexts } from './shown-body.ts';
 
@@ -47,7 +47,7 @@ export interface RenderOptions {
 export async function fullTicket(
   context: Context,
   stored: StoredTicket,
-  options: RenderOptions & { customer?: Promise<Answer<Customer>> },
+  options: RenderOptions & { customer?: Promise<ErpResponse<Customer>> },
 ): Promise<Ticket> {
   const current = await withCurrentTexts(context, stored, options);
   const [body, customer] = await Promise.all([shownBody(current.ticket), options.customer]);

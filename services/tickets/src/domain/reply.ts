@@ -1,6 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { addressViolations } from './addresses.ts';
+import { cutChars } from './cut-text.ts';
 import { type Recipients, replyRecipients } from './reply-recipients.ts';
 import type { KnownSubchannel } from './subchannels.ts';
 import type { TicketState } from './ticket-fields.ts';
@@ -45,7 +46,7 @@ export function recipientViolations(
 /** The subject of a reply without one. */
 export function replySubject({ subject }: Pick<TicketState, 'subject'>): string | null {
   if (subject === null || subject === '') return null;
-  return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, 998);
+  return /^re:/i.test(subject) ? subject : cutChars(`Re: ${subject}`, 998);
 }
 
 /** The sender of a reply: the mailbox, else the sender of the installation. */

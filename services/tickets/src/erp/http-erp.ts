@@ -13,8 +13,8 @@ export interface HttpErpOptions {
 }
 
 /**
- * A request to the ERP system that has no answer that can be used. It contains nothing of the URL, of the token or of the
- * answer.
+ * A request to the ERP system that has no response that can be used. It contains nothing of the URL, of the token or of
+ * the response.
  */
 export class ErpRequestError extends Error {
   override readonly name = 'ErpRequestError';
@@ -31,17 +31,17 @@ export function httpErp(outbound: Pick<OutboundGuard, 'request'>, options: HttpE
   const send = (method: 'GET' | 'POST', path: string, body?: object) => request(outbound, options, method, path, body);
   return {
     async search(query, page) {
-      const answer = await send('POST', 'customers/search', { ...query, ...page });
-      const customers = listOf(answer, page.limit);
-      return { customers, total: totalOf(answer, page.offset + customers.length) };
+      const response = await send('POST', 'customers/search', { ...query, ...page });
+      const customers = listOf(response, page.limit);
+      return { customers, total: totalOf(response, page.offset + customers.length) };
     },
     async customer(id) {
-      const answer = isSegment(id) ? await send('GET', `customers/${encodeURIComponent(id)}`) : undefined;
-      return answer === undefined ? undefined : read(customerFromJson, answer);
+      const response = isSegment(id) ? await send('GET', `customers/${encodeURIComponent(id)}`) : undefined;
+      return response === undefined ? undefined : read(customerFromJson, response);
     },
     async contract(id) {
-      const answer = isSegment(id) ? await send('GET', `contracts/${encodeURIComponent(id)}`) : undefined;
-      return answer === undefined ? undefined : read<Contract>(contractFromJson, answer);
+      const response = isSegment(id) ? await send('GET', `contracts/${encodeURIComponent(id)}`) : undefined;
+      return response === undefined ? undefined : read<Contract>(contractFromJson, response);
     },
     match: async ({ ids, email }) =>
       listOf(await send('POST', 'customers/match', { ids, email, limit: maxMatches }), maxMatches),
@@ -53,7 +53,7 @@ function isSegment(id: string): boolean {
   return id.isWellFormed() && !/^\.{0,2}$/.test(id);
 }
 
-/** Sends a request, and reads its answer; undefined for a 404. */
+/** Sends a request, and reads its response; undefined for a 404. */
 async function request(
   outbound: Pick<OutboundGuard, 'request'>,
   { baseUrl, token, timeoutMs }: HttpErpOptions,
@@ -84,31 +84,33 @@ async function request(
   return read((text) => JSON.parse(text), bytes.toString('utf8'));
 }
 
-function listOf(answer: unknown, limit: number): Customer[] {
-  const customers = memberOf(answer, 'customers');
-  if (!Array.isArray(customers)) throw new ErpRequestError('the answer has no list of customers');
+function listOf(response: unknown, limit: number): Customer[] {
+  const customers = memberOf(response, 'customers');
+  if (!Array.isArray(customers)) throw new ErpRequestError('the response has no list of customers');
   return customers.slice(0, limit).map((one) => read(customerFromJson, one));
 }
 
-function totalOf(answer: unknown, atLeast: number): number {
-  const total = memberOf(answer, 'total');
+function totalOf(response: unknown, atLeast: number): number {
+  const total = memberOf(response, 'total');
   if (typeof total === 'number' && Number.isInteger(total) && total >= 0 && total <= 0x7fff_ffff)
     return Math.max(total, atLeast);
-  throw new ErpRequestError('the answer has no total');
+  throw new ErpRequestError('the response has no total');
 }
 
-function memberOf(answer: unknown, name: string): unknown {
-  return typeof answer === 'object' && answer !== null && name in answer
-    ? (answer as Record<string, unknown>)[name]
+function memberOf(response: unknown, name: string): unknown {
+  return typeof response === 'object' && response !== null && name in response
+    ? (response as Record<string, unknown>)[name]
     : undefined;
 }
 
-/** Reads a part of an answer. Errors name the part, but not its content. */
+/** Reads a part of a response. Errors name the part, but not its content. */
 function read<Read>(reader: (value: never) => Read, value: unknown): Read {
   try {
     return reader(value as never);
   } catch (error) {
     const isOurs = error instanceof Error && error.name === 'DomainError';
-    throw new ErpRequestError(isOurs ? `the answer is not as documented: ${error.message}` : 'the answer is not JSON');
+    throw new ErpRequestError(
+      isOurs ? `the response is not as documented: ${error.message}` : 'the response is not JSON',
+    );
   }
 }

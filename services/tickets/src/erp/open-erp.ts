@@ -20,7 +20,7 @@ import { httpErp } from './http-erp.ts';
 /** The ERP system that the settings name. */
 export interface ConfiguredErp {
   erp: Erp;
-  /** Names it among the answers that are kept; undefined if its answers are not kept, because they are read as fast. */
+  /** Names it among the responses that are kept; undefined if its own are not kept, because they are read as fast. */
   cacheName: string | undefined;
 }
 

@@ -4,6 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { findAttachment } from '../application/find-attachment.ts';
@@ -32,7 +33,17 @@ export async function* getAttachment(
   }
   const { status, headers, range } = download;
   yield responseOf(bodyHead(attachment.contentType, headers, status));
-  for await (const piece of context.files.read(attachment.key, range)) yield responseOf(bodyPiece(piece));
+  const pieces = context.files.read(attachment.key, range)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      // A slot is held while a piece is read, not while its client takes its time.
+      const piece = await context.fileReads.run(callerKey(call.caller), () => pieces.next());
+      if (piece.done) return;
+      yield responseOf(bodyPiece(piece.value));
+    }
+  } finally {
+    await pieces.return?.();
+  }
 }
 
 function responseOf(body: GetAttachmentResponse['body'] & object): GetAttachmentResponse {

@@ -10,7 +10,7 @@ import type { Context } from '../application/context.ts';
 /**
  * Records an entry of the history of a customer or a contract. A known external id replaces its entry.
  *
- * Errors: not_allowed for a ticket, required without a customer and a contract. Source: docs/reference/api.md, History.
+ * Errors: not_allowed for a ticket, required without a customer and a contract, invalid_format for a URL that is no web page. Source: docs/reference/api.md, History.
  */
 export async function recordHistoryEntry(
   context: Context,
@@ -34,7 +34,7 @@ export async function recordHistoryEntry(
   return { $typeName: 'ticketing.tickets.v1.RecordHistoryEntryResponse', id };
 }
 
-function violationsOf({ type, customerId, contractId }: RecordHistoryEntryRequest): Violation[] {
+function violationsOf({ type, customerId, contractId, url }: RecordHistoryEntryRequest): Violation[] {
   const violations: Violation[] = [];
   if (type === HistoryEntryType.TICKET) {
     violations.push({ pointer: '#/type', code: 'not_allowed', detail: 'tickets are in the history by themselves' });
@@ -42,5 +42,18 @@ function violationsOf({ type, customerId, contractId }: RecordHistoryEntryReques
   if (customerId === undefined && contractId === undefined) {
     violations.push({ pointer: '#/customerId', code: 'required', detail: 'is required without a contractId' });
   }
+  if (url !== undefined && !isWebPage(url)) {
+    violations.push({
+      pointer: '#/url',
+      code: 'invalid_format',
+      detail: 'must be an http or https URL without a user',
+    });
+  }
   return violations;
+}
+
+/** Whether a client may open a URL as a link: others could run a script there. */
+function isWebPage(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }

@@ -2,8 +2,9 @@ import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
 import { conversationModel } from './conversation-model.ts';
+import { customerCopyModel } from './customer-copy-store.ts';
 import { customerModel } from './customer-store.ts';
-import { erpAnswerModel } from './erp-answer-store.ts';
+import { erpResponseModel } from './erp-response-store.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
 import { buildFileIndexes } from './file-store.ts';
 import { buildHistoryIndexes } from './history-entry-model.ts';
@@ -17,7 +18,8 @@ const models = [
   tagModel,
   analysisRequestModel,
   customerModel,
-  erpAnswerModel,
+  customerCopyModel,
+  erpResponseModel,
 ];
 
 /** Builds the missing indexes of this service's database. */

@@ -7,7 +7,6 @@ import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { maxDrafts } from '../domain/conversation.ts';
-import type { CustomerCopy } from '../domain/customer.ts';
 import { bodyFields } from '../domain/derived-fields.ts';
 import type { ConversationStep } from '../domain/ticket-decision.ts';
 import type { EventActor, TicketEvent } from '../domain/ticket-event.ts';
@@ -66,8 +65,6 @@ export interface TicketStore {
    * happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
-  /** Stores what was read of a customer with all its tickets. This is no change of the tickets. */
-  setCustomerCopy(customerId: string, copy: CustomerCopy): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
 }
@@ -191,10 +188,6 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
       const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
       await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
     },
-    setCustomerCopy: (customerId, copy) =>
-      storeCall(async () => {
-        await tickets.updateMany({ customerId, ...isNotDeleted }, { $set: { ...copy } });
-      }),
     erase: (ticket, event, at) =>
       updateOne(isUnchanged(ticket, undefined), {
         $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },

@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose';
 import { type ConversationStore, conversationStore } from './conversation-store.ts';
+import { type CustomerCopyStore, customerCopyStore } from './customer-copy-store.ts';
 import { type ErasureStore, erasureStore } from './erasure-store.ts';
 import { type ExternalIdStore, externalIdStore } from './external-id-store.ts';
 import { type ExternalMessageIdStore, externalMessageIdStore } from './external-message-id-store.ts';
@@ -18,6 +19,7 @@ export interface TicketStores {
   externalIds: ExternalIdStore;
   conversations: ConversationStore;
   externalMessageIds: ExternalMessageIdStore;
+  customerCopies: CustomerCopyStore;
   erasures: ErasureStore;
   reservations: ReservationStore;
   history: HistoryStore;
@@ -37,6 +39,7 @@ export function openTicketStores(connection: Connection, onEvent: () => void, sp
     externalIds: externalIdStore(connection),
     conversations: conversationStore(connection),
     externalMessageIds: externalMessageIdStore(connection),
+    customerCopies: customerCopyStore(connection, collection),
     erasures: erasureStore(collection),
     reservations: reservationStore(collection),
     history: historyStore(connection, collection),

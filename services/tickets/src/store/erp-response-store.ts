@@ -1,0 +1,103 @@
+import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { type Connection, type Model, type mongo, Schema } from 'mongoose';
+
+/** A response of the ERP system that is kept for a time. */
+interface ErpResponseDocument {
+  /** What was asked. */
+  _id: string;
+  /** The response in JSON. */
+  content: string;
+  expiresAt: Date;
+  /** The tickets that have used it; absent if they are many. */
+  ticketIds?: number[];
+}
+
+/**
+ * The responses of the ERP system, which all replicas share. Each knows the tickets that have used it, so that one that
+ * only a deleted ticket has used is erased with it, also if it arrives or is used after the deletion.
+ *
+ * Errors of every operation: store_unavailable.
+ */
+export interface ErpResponseStore {
+  /** A response that has not expired, and records that a ticket uses it. */
+  find(key: string, now: Date, ticketId?: number): Promise<string | undefined>;
+  put(key: string, content: string, expiresAt: Date, ticketId?: number): Promise<void>;
+  /** Erases what only this ticket has used. */
+  eraseOf(ticketId: number): Promise<void>;
+  /** Removes expired responses, and those that expire first if there are more than `max`. Returns how many are left. */
+  trim(now: Date, max: number): Promise<number>;
+}
+
+/** A response that more tickets have used is nobody's in particular; it ends when it expires. */
+export const maxTicketsOfResponse = 64;
+const removedAtOnce = 1000;
+
+/** The model of the responses on a connection. */
+export function erpResponseModel(connection: Connection): Model<ErpResponseDocument> {
+  const schema = new Schema<ErpResponseDocument>(
+    { _id: String, content: String, expiresAt: Date, ticketIds: { type: [Number], default: undefined } },
+    { versionKey: false, strict: 'throw', collection: 'erpResponses' },
+  );
+  schema.index({ expiresAt: 1 });
+  schema.index({ ticketIds: 1 });
+  return connection.model<ErpResponseDocument>('ErpResponse', schema);
+}
+
+/** Opens the responses on a connection. `isDeleted` says whether a ticket was deleted. */
+export function erpResponseStore(
+  connection: Connection,
+  isDeleted: (ticketId: number) => Promise<boolean>,
+): ErpResponseStore {
+  const responses = erpResponseModel(connection).collection as unknown as mongo.Collection<ErpResponseDocument>;
+
+  async function recordUse(response: ErpResponseDocument, ticketId: number): Promise<void> {
+    const { _id, ticketIds } = response;
+    if (ticketIds === undefined || ticketIds.includes(ticketId)) return;
+    const isFull = ticketIds.length >= maxTicketsOfResponse;
+    const change = isFull ? { $unset: { ticketIds: 1 as const } } : { $addToSet: { ticketIds: ticketId } };
+    await responses.updateOne({ _id, ticketIds: { $exists: true } }, change);
+    await eraseIfDeleted(ticketId);
+  }
+
+  /** Called after a use was stored: a deletion that comes later finds it, and this finds one that came before. */
+  async function eraseIfDeleted(ticketId: number): Promise<void> {
+    if (await isDeleted(ticketId)) await eraseOf(ticketId);
+  }
+
+  async function eraseOf(ticketId: number): Promise<void> {
+    const used = await responses.find({ ticketIds: ticketId }, { projection: { _id: 1 } }).toArray();
+    if (used.length === 0) return;
+    const areUsed = { _id: { $in: used.map(({ _id }) => _id) } };
+    await responses.updateMany(areUsed, { $pull: { ticketIds: ticketId } });
+    await responses.deleteMany({ ...areUsed, ticketIds: [] });
+  }
+
+  return {
+    find: (key, now, ticketId) =>
+      storeCall(async () => {
+        const response = await responses.findOne({ _id: key, expiresAt: { $gt: now } });
+        if (response && ticketId !== undefined) await recordUse(response, ticketId);
+        return response?.content;
+      }),
+    put: (key, content, expiresAt, ticketId) =>
+      storeCall(async () => {
+        const use = ticketId === undefined ? {} : { $addToSet: { ticketIds: ticketId } };
+        const update = { $set: { content, expiresAt }, ...use };
+        await retryUpsert(() => responses.updateOne({ _id: key }, update, { upsert: true }));
+        if (ticketId !== undefined) await eraseIfDeleted(ticketId);
+      }),
+    eraseOf: (ticketId) => storeCall(() => eraseOf(ticketId)),
+    trim: (now, max) => storeCall(() => trim(responses, now, max)),
+  };
+}
+
+async function trim(responses: mongo.Collection<ErpResponseDocument>, now: Date, max: number): Promise<number> {
+  await responses.deleteMany({ expiresAt: { $lte: now } });
+  for (;;) {
+    const count = await responses.countDocuments({});
+    if (count <= max) return count;
+    const limit = Math.min(removedAtOnce, count - max);
+    const first = await responses.find({}, { projection: { _id: 1 }, sort: { expiresAt: 1 }, limit }).toArray();
+    await responses.deleteMany({ _id: { $in: first.map(({ _id }) => _id) } });
+  }
+}
