@@ -222,7 +222,8 @@ describe('a thread is found', () => {
       outcome: 'MESSAGE_ADDED',
     });
     const before = await ticketCount();
-    expect(await receive({ id: sent })).toMatchObject({ ticketId, outcome: 'ALREADY_KNOWN' });
+    const from = json.conversation.from;
+    expect(await receive({ id: sent, from })).toMatchObject({ ticketId, outcome: 'ALREADY_KNOWN' });
     expect(await ticketCount()).toBe(before);
   });
 
@@ -275,6 +276,58 @@ describe('a mail that is received again', () => {
     expect(await receive({ id: null, body: 'one' })).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
     expect((await receive({ id: null, body: 'two' })).outcome).toBe('TICKET_CREATED');
   });
+
+  test('is another mail if it has another sender, once for the same bytes', async () => {
+    const [id, answerId] = [newId(), newId()];
+    const first = await receive({ id });
+    const headers = `In-Reply-To: ${id}\r\n`;
+    const answer = await receive({ id: answerId, headers });
+    expect(await receive({ id, from: 'KIM@example.com' })).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
+    const other = { id, from: 'two@example.net', body: 'Something else' };
+    const second = await receive(other);
+    expect(second.outcome).toBe('TICKET_CREATED');
+    expect((await read(second.ticketId)).body).toBe('Something else\n');
+    expect(await receive(other)).toEqual({ ...second, outcome: 'ALREADY_KNOWN' });
+    expect((await receive({ ...other, body: 'And more' })).outcome).toBe('TICKET_CREATED');
+    const otherAnswer = { ...other, id: answerId, headers };
+    const added = await receive(otherAnswer);
+    expect(added).toMatchObject({ ticketId: first.ticketId, outcome: 'MESSAGE_ADDED' });
+    expect(added.conversationId).not.toBe(answer.conversationId);
+    expect(await receive(otherAnswer)).toEqual({ ...added, outcome: 'ALREADY_KNOWN' });
+    expect(await list(first.ticketId)).toHaveLength(3);
+  });
+
+  test('is not known by the id of a note', async () => {
+    const id = newId();
+    const { ticketId } = await receive({});
+    const note = { content: { message: 'x', type: 'text' }, direction: 'internal', private: true };
+    const path = `/ticket/${ticketId}/conversation/store`;
+    expect((await tickets.request('POST', path, { body: { ...note, externalConversationId: id } })).status).toBe(201);
+    expect((await receive({ id })).outcome).toBe('TICKET_CREATED');
+  });
+
+  test.each(['a new ticket', 'an answer'])(
+    'at the same time as one of another sender becomes %s of its own',
+    async (kind) => {
+      const opening = newId();
+      const { ticketId } = await receive({ id: opening });
+      const headers = kind === 'an answer' ? `In-Reply-To: ${opening}\r\n` : '';
+      const id = newId();
+      const senders = Array.from({ length: 6 }, (_, at) => `s${at % 3}@example.net`);
+      const results = await Promise.all(senders.map((from) => receive({ id, headers, from, body: from })));
+      const ids = results.map(({ conversationId }) => conversationId);
+      expect(new Set(ids).size).toBe(3);
+      expect(ids.slice(3)).toEqual(ids.slice(0, 3));
+      const received = await Promise.all(
+        results.map(async (one) => {
+          const messages = await list(one.ticketId);
+          return messages.find((message: { id: number }) => message.id === one.conversationId).body.trim();
+        }),
+      );
+      expect(received).toEqual(senders);
+      expect(results.every((one) => (one.ticketId === ticketId) === (kind === 'an answer'))).toBe(true);
+    },
+  );
 
   test('at the same time by several processes becomes one ticket', async () => {
     const mail = mailOf({});

@@ -2,8 +2,7 @@ import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversat
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '../domain/attachment.ts';
-import type { MessageReference } from '../store/external-message-id-store.ts';
-import { addMessage, type NewMessage } from './add-message.ts';
+import { type AddedMessage, addMessage, type NewMessage } from './add-message.ts';
 import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import type { IncomingMail, MailCall } from './incoming-mail.ts';
@@ -20,7 +19,7 @@ export async function addMailToTicket(
   call: MailCall,
   ticketId: number,
   incoming: IncomingMail,
-): Promise<MessageReference | undefined> {
+): Promise<AddedMessage | undefined> {
   const { isProgrammatic, mail } = incoming;
   // Whoever has got a copy of a mail knows its id, but only who has got it from us knows the token.
   const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;

@@ -1,3 +1,4 @@
+import { foldedAddress } from '../domain/addresses.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { Context } from './context.ts';
 
@@ -18,4 +19,12 @@ export async function isPartOfTicket(context: Context, { ticketId, conversationI
     messages !== undefined &&
     (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
   );
+}
+
+/** Whether an address is the sender of a message. Case is ignored. */
+export async function isSentBy(context: Context, { ticketId, conversationId }: MessageReference, address: string) {
+  // The first message of most tickets is the ticket itself.
+  const stored = (await context.conversations.find(conversationId))?.conversation;
+  const from = (stored ?? (await context.tickets.find(ticketId))?.ticket)?.from ?? null;
+  return from !== null && foldedAddress(from) === foldedAddress(address);
 }

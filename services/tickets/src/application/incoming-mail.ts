@@ -9,7 +9,7 @@ export type MailCall = Pick<Call, 'caller' | 'trace' | 'log'> & Partial<Pick<Cal
 /** A mail that was read, and what is decided about it. Units: `receivedAt` in Unix seconds. */
 export interface IncomingMail {
   mail: ParsedMail;
-  /** By which a repeated mail is recognised: its `Message-ID`, else its content. */
+  /** By which a repeated mail is recognised: its `Message-ID`, else the digest of its bytes. */
   externalId: string;
   subchannelId: number | null;
   receivedAt: number;

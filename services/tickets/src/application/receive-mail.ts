@@ -5,9 +5,10 @@ import { isProgrammatic } from '../domain/programmatic.ts';
 import { ticketTokenHeader } from '../domain/ticket-token.ts';
 import type { ParsedMail } from '../mail/parsed-mail.ts';
 import { addMailToTicket } from './add-mail-to-ticket.ts';
+import type { AddedMessage } from './add-message.ts';
 import type { Context } from './context.ts';
 import { createTicketOfMail } from './create-ticket-of-mail.ts';
-import { findKnownMessage } from './find-known-message.ts';
+import { findKnownMessage, isSentBy } from './find-known-message.ts';
 import { findThread } from './find-thread.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
 import { requireNoLoop } from './require-no-loop.ts';
@@ -28,7 +29,8 @@ export interface ArrivedMail {
 
 /**
  * Takes in a mail: as a message of the ticket that it answers, else as a new ticket. It may be repeated at any time, also
- * after a crash, and is taken in once.
+ * after a crash, and is taken in once. It is known by its `Message-ID` if the message that has the id is of the same sender,
+ * else by its bytes.
  *
  * Errors: invalid_mail, mail_too_large, mail_loop; unknown_subchannel, subchannel_disabled, settings_unavailable;
  * sandbox_busy, sandbox_crashed, store_unavailable, concurrent_change.
@@ -36,8 +38,22 @@ export interface ArrivedMail {
  */
 export async function receiveMail(context: Context, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
   const incoming = await readMail(context, arrived);
+  const { mail } = incoming;
+  const { isInserted, ...received } = await takeIn(context, call, incoming);
+  if (isInserted || (await isSentBy(context, received, mail.from))) return received;
+  // Somebody else has used its id before, who must not make it disappear.
+  const { isInserted: _, ...other } = await takeIn(context, call, { ...incoming, externalId: digestId(mail) });
+  return other;
+}
+
+/** Takes in a mail under its external id, unless that is known. */
+async function takeIn(
+  context: Context,
+  call: MailCall,
+  incoming: IncomingMail,
+): Promise<ReceivedMail & Pick<AddedMessage, 'isInserted'>> {
   const known = await findKnownMessage(context, incoming.externalId);
-  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN, isInserted: false };
   requireNotOurs(context, incoming.mail);
   const ticketId = await findThread(context, incoming.mail);
   if (ticketId !== undefined) {
@@ -45,7 +61,13 @@ export async function receiveMail(context: Context, call: MailCall, arrived: Arr
     const added = await addMailToTicket(context, call, ticketId, incoming);
     if (added) return { ...added, outcome: ReceivedMailOutcome.MESSAGE_ADDED };
   }
-  return createTicketOfMail(context, call, incoming);
+  const created = await createTicketOfMail(context, call, incoming);
+  return { ...created, isInserted: created.outcome === ReceivedMailOutcome.TICKET_CREATED };
+}
+
+/** The external id of a mail that is known by its bytes. */
+function digestId({ digest }: ParsedMail): string {
+  return `sha256:${digest}`;
 }
 
 async function readMail(context: Context, arrived: ArrivedMail): Promise<IncomingMail> {
@@ -57,7 +79,7 @@ async function readMail(context: Context, arrived: ArrivedMail): Promise<Incomin
   const { headerRules } = await context.settings();
   return {
     mail,
-    externalId: mail.messageId ?? `sha256:${mail.digest}`,
+    externalId: mail.messageId ?? digestId(mail),
     subchannelId: await subchannelOf(context, mail, arrived),
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: isProgrammatic(headerRules, mail.headers),
