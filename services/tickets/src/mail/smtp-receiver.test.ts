@@ -254,6 +254,27 @@ it('has limits of recipients, connections, connections of an address, idle and t
   clearInterval(drip);
 });
 
+it('ends a session in which no mail begins in time, also if it sends commands, and not one that receives a mail', async () => {
+  const { port, received } = await start({ limits: { beforeMailMs: 1000 } });
+  const busy = await greet(port);
+  await busy.send('MAIL FROM:<a@x.org>');
+  const noops = setInterval(() => busy.write('NOOP\r\n'), 100);
+  await busy.closed;
+  clearInterval(noops);
+  const slow = await greet(port);
+  await begin(slow);
+  const drip = setInterval(() => slow.write('x'), 50);
+  // Longer than the time before a mail, as the end of a session that began later shows.
+  await (await greet(port)).closed;
+  clearInterval(drip);
+  expect(await slow.send('\r\n.')).toBe('250');
+  expect(received).toHaveLength(1);
+  await begin(slow);
+  expect(await slow.send('x\r\n.')).toBe('250');
+  expect(await slow.reply()).toBe('421');
+  await slow.closed;
+});
+
 it('does not hand over a mail whose connection ends before it', async () => {
   const { port, received, loop } = await start();
   const smtp = await greet(port);

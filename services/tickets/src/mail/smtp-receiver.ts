@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
@@ -14,7 +15,7 @@ import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sess
 export interface MailHandler {
   /** Whether mails to an address are taken in. Errors: settings_unavailable, store_unavailable. */
   accepts(recipient: string): Promise<boolean>;
-  /** Takes in a mail, and returns when it is stored. `sender` is the address of the connection. */
+  /** Takes in a mail, and returns when it is stored. `sender` is the address of the connection, or its /64 network of IPv6. */
   receive(mail: Buffer, recipients: readonly string[], sender: string): Promise<void>;
 }
 
@@ -32,6 +33,7 @@ export interface SmtpLimits extends SessionLimits {
 export const defaultSmtpLimits: Omit<SmtpLimits, 'bytesInFlight'> = {
   connections: 200,
   connectionsPerAddress: 50,
+  beforeMailMs: 60_000,
   recipients: 100,
   idleMs: 60_000,
   sessionMs: 15 * 60_000,
@@ -122,7 +124,8 @@ async function receive(
   { envelope, remoteAddress }: SMTPServerSession,
   { bodies, handler }: { bodies: BodiesInFlight; handler: MailHandler },
 ): Promise<void> {
-  const held = bodies.hold(remoteAddress);
+  const sender = addressKey(remoteAddress);
+  const held = bodies.hold(sender);
   try {
     const mail = await readData(stream, mailLimits.bytes, held);
     // The server refuses a mail that is too large by itself.
@@ -130,7 +133,7 @@ async function receive(
     await handler.receive(
       mail,
       envelope.rcptTo.map(({ address }) => address),
-      remoteAddress,
+      sender,
     );
   } finally {
     held.release();

@@ -1,8 +1,12 @@
+import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import type { SMTPServer } from 'smtp-server';
 
 /** The limits of sessions. */
 export interface SessionLimits {
+  /** Of an IPv4 address, or a /64 network of IPv6. */
   connectionsPerAddress: number;
+  /** From the connection, or the last mail, to the beginning of the data of a mail. */
+  beforeMailMs: number;
   /** From the connection to its end, whatever it does. */
   sessionMs: number;
 }
@@ -22,6 +26,8 @@ export interface SmtpSessions {
 interface Session {
   address: string;
   timer: NodeJS.Timeout;
+  /** Ends the session unless a mail begins before. */
+  waiting: NodeJS.Timeout;
   isReceiving: boolean;
 }
 
@@ -33,26 +39,35 @@ export function smtpSessions(limits: SessionLimits, server: () => Pick<SMTPServe
     for (const connection of server().connections) if (connection.id === id) connection.send(421, reply);
   };
   const endStopping = (id: string) => end(id, 'The service is stopping.');
+  const waitForMail = (id: string) =>
+    setTimeout(() => end(id, 'No mail has begun in time.'), limits.beforeMailMs).unref();
   return {
-    begin(id, address) {
+    begin(id, remoteAddress) {
+      const address = addressKey(remoteAddress);
       const timer = setTimeout(() => end(id, 'The session takes too long.'), limits.sessionMs).unref();
-      sessions.set(id, { address, timer, isReceiving: false });
+      sessions.set(id, { address, timer, waiting: waitForMail(id), isReceiving: false });
       const ofAddress = [...sessions.values()].filter((session) => session.address === address);
       return ofAddress.length <= limits.connectionsPerAddress;
     },
     async receiving(id, work) {
       const session = sessions.get(id);
-      if (session) session.isReceiving = true;
+      if (session) {
+        session.isReceiving = true;
+        clearTimeout(session.waiting);
+      }
       try {
         await work;
       } finally {
         if (session) session.isReceiving = false;
+        if (session && sessions.has(id)) session.waiting = waitForMail(id);
         // After the reply to the mail.
         if (isStopping) setImmediate(endStopping, id);
       }
     },
     forget(id) {
-      clearTimeout(sessions.get(id)?.timer);
+      const session = sessions.get(id);
+      clearTimeout(session?.timer);
+      clearTimeout(session?.waiting);
       sessions.delete(id);
     },
     stop() {
