@@ -140,8 +140,8 @@ export const ReceivedMailOutcomeSchema: GenEnum<ReceivedMailOutcome> = /*@__PURE
 export const MailService: GenService<{
   /**
    * Takes in an e-mail as it was transferred: as a message of the ticket that it
-   * answers, else as a new ticket. An e-mail whose `Message-ID` is known is not
-   * taken in again.
+   * answers, else as a new ticket. An e-mail that is known, by the `Message-ID` and
+   * sender of a message or by its bytes, is not taken in again.
    *
    * Errors: `invalid_mail`, `mail_too_large`, `mail_loop`, `unknown_subchannel`,
    * `subchannel_disabled`, `settings_unavailable`.
