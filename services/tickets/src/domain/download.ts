@@ -38,10 +38,15 @@ export function downloadOf(attachment: AttachmentState, given: DownloadHeaders):
   return { status: 206, headers: { ...headers, ...ofRange }, range };
 }
 
-/** Makes a browser save the file, whatever is in it, and never show or run it. The name is no path for any client. */
+/** The name of a file as others may save it: a path for no client. */
+export function savedName(name: string): string {
+  return name.replaceAll(/[/\\]/g, '_');
+}
+
+/** Makes a browser save the file, whatever is in it, and never show or run it. */
 function safeHeaders(name: string): Record<string, string> {
   return {
-    'content-disposition': contentDisposition(name.replaceAll(/[/\\]/g, '_')),
+    'content-disposition': contentDisposition(savedName(name)),
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   };

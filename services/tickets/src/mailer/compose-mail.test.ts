@@ -103,12 +103,20 @@ test('attachments arrive byte by byte, with their names', async () => {
     ...{ id, name: names[index] ?? '', contentType: types[index] ?? '' },
   }));
   const email = await parsed({ attachments }, { openFile: ({ id }) => fileOf(files.get(id) ?? '') });
-  expect(email.attachments.map(({ filename }) => filename)).toEqual(names);
+  expect(email.attachments.map(({ filename }) => filename)).toEqual(names.map((name) => name.replace('\\', '_')));
   const contents = email.attachments.map(({ content }) => Buffer.from(content as ArrayBuffer));
   expect(contents.map((content, index) => content.equals([...files.values()][index] ?? Buffer.alloc(1)))).toEqual(
     Array(4).fill(true),
   );
   expect(email.attachments.every(({ disposition }) => disposition === 'attachment')).toBe(true);
+});
+
+test.each([
+  ['ä /..\\x.txt', 'ä _.._x.txt'],
+  ['/etc/passwd', '_etc_passwd'],
+])('the name of a file, %s, is no path', async (name, expected) => {
+  const { attachments } = await parsed({ attachments: [{ ...file, name }] });
+  expect(attachments).toMatchObject([{ filename: expected }]);
 });
 
 test('a file that cannot be read fails the mail instead of shortening it', async () => {
@@ -180,7 +188,7 @@ test('subjects, names, texts and names of files of any characters arrive', async
       expect(tokens.find(email.subject ?? '')).toBe(7);
       expect(email.subject).toBe(tokens.mark(subject, 7));
       expect(email.from?.name?.trim()).toBe(name.trim());
-      expect(email.attachments[0]?.filename).toBe(`${name}.txt`);
+      expect(email.attachments[0]?.filename).toBe(`${name.replace(/[/\\]/g, '_')}.txt`);
       expect(email.text?.trimEnd() ?? '').toBe(normalBody.trimEnd());
     }),
     { numRuns: 100 },

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { AttachmentState } from '../domain/attachment.ts';
+import { savedName } from '../domain/download.ts';
 import { oneLine } from '../domain/one-line.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
 import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';
@@ -48,7 +49,7 @@ export function composeMail(
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({
-        filename: oneLine(attachment.name),
+        filename: savedName(oneLine(attachment.name)),
         contentType: contentTypeOf(attachment),
         contentDisposition: attachment.inline ? 'inline' : 'attachment',
         contentTransferEncoding: 'base64',
