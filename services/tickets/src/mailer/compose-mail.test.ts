@@ -195,6 +195,13 @@ test('subjects, names, texts and names of files of any characters arrive', async
   );
 });
 
+test.each(['=?utf-8?q?=0d=0aBcc:_x@y.de?=', 'Is =?utf-8?b?eA==?= right?', `${'x '.repeat(200)}=?a?q?b?=`])(
+  'a subject that looks encoded, %s, arrives as it was written',
+  async (subject) => {
+    expect((await parsed({ subject })).subject).toBe(tokens.mark(subject, 7));
+  },
+);
+
 test('no line is longer than mail servers take, whatever the text', async () => {
   const long = 'x'.repeat(5000);
   const attachments = [{ ...file, name: `${'n'.repeat(300)}.txt` }];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { savedName } from '../domain/download.ts';
 import { oneLine } from '../domain/one-line.ts';
@@ -39,7 +40,7 @@ export function composeMail(
       from: { name: oneLine(sender.name ?? ''), address: from },
       to: mailboxes(mail.to),
       cc: mailboxes(mail.cc),
-      subject: tokens.mark(oneLine(mail.subject), mail.ticketId),
+      subject: literalText(tokens.mark(oneLine(mail.subject), mail.ticketId)),
       ...(mail.references.length > 0 && {
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
@@ -62,6 +63,11 @@ export function composeMail(
       .compile()
       .createReadStream();
   return { messageId: mail.messageId, envelope: { from, to: recipients }, open };
+}
+
+/** A text that looks encoded is encoded again, so that it arrives as it was written. */
+function literalText(text: string): string {
+  return text.includes('=?') ? encodeWord(text, 'Q', 52) : text;
 }
 
 /** In quoted-printable, which keeps spaces at the ends of lines. */
