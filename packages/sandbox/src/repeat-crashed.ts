@@ -23,3 +23,23 @@ export async function repeatCrashed<Result>(work: () => Promise<Result>, log: Lo
     }
   }
 }
+
+/**
+ * Does the same, and returns another result if the work exceeds a limit of its worker, which is logged as `warning`.
+ *
+ * Errors: those of `repeatCrashed` but a SandboxError.
+ */
+export async function runWithinLimits<Result, Instead>(
+  work: () => Promise<Result>,
+  log: Logger,
+  warning: string,
+  instead: () => Instead,
+): Promise<Result | Instead> {
+  try {
+    return await repeatCrashed(work, log);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    log.warn({ err: error, reason: error.reason }, warning);
+    return instead();
+  }
+}

@@ -3,7 +3,6 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '../domain/attachment.ts';
 import { type AddedMessage, addMessage, type NewMessage } from './add-message.ts';
-import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import type { IncomingMail, MailCall } from './incoming-mail.ts';
 import { attachMailFiles } from './mail-files.ts';
@@ -25,14 +24,14 @@ export async function addMailToTicket(
   const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
   const options = { isProgrammatic, onlyParticipants };
   const attachments = await attachMailFiles(context, mail.files);
-  const add = async () => {
-    await claimFiles(context, ticketId, attachments);
-    const added = await addMessage(context, call, ticketId, messageOf(incoming, attachments), options);
-    const stored = attachments.length === 0 ? undefined : await context.conversations.find(added.conversationId);
-    return { added, listed: stored?.conversation.attachments ?? [] };
-  };
   try {
-    return (await writeWithFiles(context, call, attachments, add, ({ listed }) => listed)).added;
+    return await writeWithFiles(
+      context,
+      call,
+      attachments,
+      () => addMessage(context, call, ticketId, messageOf(incoming, attachments), options),
+      ({ isInserted }) => (isInserted ? attachments : []),
+    );
   } catch (error) {
     if (error instanceof DomainError && ['ticket_not_found', 'too_many_messages'].includes(error.reason)) {
       return undefined;

@@ -20,7 +20,7 @@ import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { findKnownMessage, isPartOfTicket } from './find-known-message.ts';
-import { identifyByMessage } from './legitimate.ts';
+import { hasSameCustomer, identifyByMessage } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
 /** Who adds a message, and in which request. */
@@ -39,7 +39,7 @@ export interface AddedMessage extends MessageReference {
 }
 
 /** Options of a new message. */
-export type MessageOptions = Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants' | 'input'>;
+export type MessageOptions = Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'>;
 
 /**
  * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
@@ -69,7 +69,7 @@ export async function addMessage(
     if (stored.conversationIds.includes(conversation.id)) return {};
     requireRoom(stored);
     const header = eventHeaderOf(context, call);
-    const input = { ...options.input, ...identified(stored.ticket) };
+    const input = identified(stored.ticket);
     return decideAddedMessage(stored.ticket, conversation, { ...options, input, now: context.now(), header });
   };
   try {
@@ -208,10 +208,8 @@ async function identifyBy(
   const hasCustomer = before.customerId !== null || before.contractId !== null;
   if (onlyParticipants && !hasCustomer && !isParticipant(before, from)) return () => ({});
   const { input } = await identifyByMessage(context, before, { direction, from, fromName, to, subject, text });
-  return (ticket) => (customerFields.every((name) => ticket[name] === before[name]) ? input : {});
+  return (ticket) => (hasSameCustomer(ticket, before) ? input : {});
 }
-
-const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
 /** Refuses a further message of a ticket that has too many. Errors: too_many_messages. */
 export function requireRoom({ conversationIds }: Pick<StoredTicket, 'conversationIds'>): void {

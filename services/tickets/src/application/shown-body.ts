@@ -23,36 +23,44 @@ const charsAtOnce = 65_536;
 export async function withCurrentTexts(
   context: Context,
   stored: StoredTicket,
-  { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
+  options: TextOptions,
 ): Promise<StoredTicket> {
-  const { body, bodyRules: madeBy, isBodyText } = stored.ticket;
-  if (body === null || madeBy >= bodyRules) return stored;
-  try {
-    const ticket = { ...stored.ticket, ...(await context.textWork.bodyFields(body, caller, isBodyText)) };
-    await context.tickets.setBodyFields(ticket, caller);
-    return { ...stored, ticket };
-  } catch (error) {
-    if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
-    return { ...stored, ticket: { ...stored.ticket, ...unconvertedTexts(body) } };
-  }
+  const save = (ticket: StoredTicket['ticket']) => context.tickets.setBodyFields(ticket, options.caller);
+  const ticket = await currentTexts(context, stored.ticket, stored.ticket.isBodyText, { ...options, save });
+  return ticket === stored.ticket ? stored : { ...stored, ticket };
 }
 
 /** Does the same for a message of a ticket. */
-export async function messageWithCurrentTexts(
+export function messageWithCurrentTexts(
   context: Context,
   message: ConversationState,
-  { caller, isAfterWrite }: { caller: Caller; isAfterWrite?: boolean },
+  options: TextOptions,
 ): Promise<ConversationState> {
-  const { body, bodyRules: madeBy, type } = message;
-  if (body === null || madeBy >= bodyRules) return message;
+  const save = (current: ConversationState) => context.conversations.setDerived(current);
+  return currentTexts(context, message, message.type === ContentType.TEXT, { ...options, save });
+}
+
+/** For whom texts are made again, and whether that is for the response to a write. */
+interface TextOptions {
+  caller: Caller;
+  isAfterWrite?: boolean;
+}
+
+async function currentTexts<Content extends { body: string | null; bodyRules: number }>(
+  { textWork }: Context,
+  content: Content,
+  isText: boolean,
+  { caller, isAfterWrite, save }: TextOptions & { save(content: Content): Promise<void> },
+): Promise<Content> {
+  const { body, bodyRules: madeBy } = content;
+  if (body === null || madeBy >= bodyRules) return content;
   try {
-    const texts = await context.textWork.bodyFields(body, caller, type === ContentType.TEXT);
-    const current = { ...message, ...texts };
-    await context.conversations.setDerived(current);
+    const current = { ...content, ...(await textWork.bodyFields(body, caller, isText)) };
+    await save(current);
     return current;
   } catch (error) {
     if (!isAfterWrite || !(error instanceof DomainError) || error.code !== 'unavailable') throw error;
-    return { ...message, ...unconvertedTexts(body) };
+    return { ...content, ...unconvertedTexts(body) };
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
+import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
 import { actorKey, type EventActor } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
@@ -60,15 +59,9 @@ export function openTextWork(
   open: typeof openSandbox<BodyFunctions> = openSandbox,
 ): TextWork {
   const sandbox = open(new URL('./body.worker.ts', import.meta.url), { ...limits, ...changedLimits });
-  const inSandbox = async <Result>(work: () => Promise<Result>, instead: () => Result): Promise<Result> => {
-    try {
-      return await repeatCrashed(work, log);
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      log.warn({ err: error, reason: error.reason }, 'a text was not converted, because its worker exceeded a limit');
-      return instead();
-    }
-  };
+  const warning = 'a text was not converted, because its worker exceeded a limit';
+  const inSandbox = <Result>(work: () => Promise<Result>, instead: () => Result) =>
+    runWithinLimits(work, log, warning, instead);
   return {
     async bodyFields(body, actor, isText) {
       if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };

@@ -1,7 +1,6 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
+import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import type { MailFunctions } from './mail.worker.ts';
 import { mailLimits } from './mail-limits.ts';
 import { parseMail } from './parse-mail.ts';
@@ -52,17 +51,15 @@ export function openMailReader(
   return {
     async read(sender, raw) {
       if (isSmall(raw)) return parseMail(raw);
-      try {
-        return await repeatCrashed(() => sandbox.run(sender, 'parseMail', raw), log);
-      } catch (error) {
-        if (!(error instanceof SandboxError)) throw error;
-        log.warn({ err: error, reason: error.reason }, 'a mail was not read, because its worker exceeded a limit');
-        return { problem: 'The mail takes too much work to read.', isTooLarge: false };
-      }
+      const parse = () => sandbox.run(sender, 'parseMail', raw);
+      const warning = 'a mail was not read, because its worker exceeded a limit';
+      return runWithinLimits(parse, log, warning, () => unreadable);
     },
     close: () => sandbox.close(),
   };
 }
+
+const unreadable: UnreadableMail = { problem: 'The mail takes too much work to read.', isTooLarge: false };
 
 /** A message within a mail is read again, so that its cost is higher. */
 function isSmall(raw: Uint8Array): boolean {
