@@ -1,6 +1,9 @@
 import { fastify } from 'fastify';
 import { mongo } from 'mongoose';
+import { addIntentRoutes } from './bare-intent-routes.ts';
+import { addKnowledgeRoutes } from './bare-knowledge-routes.ts';
 import { addSettingsRoutes } from './bare-settings-routes.ts';
+import { addTemplateRoutes } from './bare-template-routes.ts';
 import type { BareTicket } from './bare-tickets.ts';
 import { bareDatabase } from './dataset.ts';
 import { addOneRoundTripRoutes } from './one-round-trip-routes.ts';
@@ -13,6 +16,9 @@ const tickets = client.db(bareDatabase).collection<BareTicket>('tickets');
 const app = fastify({ logger: false, bodyLimit: 50_000_000 });
 addSameWorkRoutes(app, tickets);
 addSettingsRoutes(app, client);
+addKnowledgeRoutes(app, client);
+addTemplateRoutes(app);
+addIntentRoutes(app, client);
 await app.register(async (scope) => addOneRoundTripRoutes(scope, tickets), { prefix: '/one-round-trip' });
 
 const address = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,40 +1,45 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { services, variableOf } from '@ticketing/system/services.ts';
-import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { print, runScript } from '../tools/dev/run-script.ts';
 import { measureAttachments } from './attachments.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
+import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
-import { tagCount } from './dataset.ts';
-import { dialogueNames, measureDialogue } from './dialogue.ts';
+import { bareDatabase, fill, tagCount } from './dataset.ts';
+import { measureDialogue } from './dialogue.ts';
 import { measureEvents } from './events.ts';
-import { measureOperation, type OperationCosts } from './operation-costs.ts';
+import { measureIntents } from './intents.ts';
+import { measureKnowledge } from './knowledge.ts';
+import { measureLists } from './lists.ts';
+import { measureCurve } from './load-curve.ts';
+import { measureOperation } from './operation-costs.ts';
 import { printOperations } from './operation-table.ts';
 import { operationNames } from './operations.ts';
-import { growthFigures, loadSet, measureReads } from './read-growth.ts';
+import { growthFigures, loadSet, measureGrowth } from './read-growth.ts';
 import { openRoundTripCounter } from './round-trips.ts';
-import { measureSettings, settingsNames } from './settings.ts';
+import { measureSettings } from './settings.ts';
 import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
+import { measureTemplates } from './templates.ts';
 import { measureWebhooks } from './webhooks.ts';
 
+const allNames = Object.values(benchmarks).flat();
 const usage = `Measures the system, and what its operations cost compared with bare routes on the same data and engine:
 
   npm run bench
 
-  --tickets 100000   how many tickets the large set has; the small one has 1,000
+  --tickets 100000   how many tickets the largest set has; the smallest one has 1,000
   --seconds 4        how long each load lasts
-  --only get,search  the operations to compare: ${[...operationNames, ...dialogueNames, ...settingsNames].join(', ')}, events, webhooks, attachments, attacks
+  --only get,search  the operations to compare: ${allNames.join(', ')}
   --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
 `;
 
-const smallCount = 1000;
 const resultsFolder = join(import.meta.dirname, 'results');
 
 interface BenchOptions {
@@ -56,51 +61,37 @@ interface Bench {
   options: BenchOptions;
 }
 
-interface Results {
-  operations: OperationCosts[];
-  figures: Figure[];
-}
+/** The groups whose figures need no others, in the order in which they are measured. */
+const groups: Record<string, (bench: Bench) => Promise<Figure[]>> = {
+  settings: measureSettingsReads,
+  knowledge: measureArchived,
+  dialogue: measureDialogues,
+  templates: measurePreviews,
+  intents: measureIntentFlow,
+  events: measureEventFlow,
+  webhooks: measureWebhookFlow,
+  attachments: measureFiles,
+};
 
-await runDevelopmentScript(async () => {
-  const options = readOptions();
-  if (options) await runBench(options);
-  else process.stdout.write(usage);
-});
+const options = {
+  tickets: { type: 'string', default: '100000' },
+  seconds: { type: 'string', default: '4' },
+  only: { type: 'string', default: allNames.join(',') },
+  attack: { type: 'string', default: '' },
+  profile: { type: 'boolean', default: false },
+  servers: { type: 'string' },
+} as const;
 
-/** Reads the command line; undefined if it asks for the usage. */
-function readOptions(): BenchOptions | undefined {
-  const { values } = parseArgs({
-    options: {
-      tickets: { type: 'string', default: '100000' },
-      seconds: { type: 'string', default: '4' },
-      only: {
-        type: 'string',
-        default: [
-          ...operationNames,
-          ...dialogueNames,
-          ...settingsNames,
-          'events',
-          'webhooks',
-          'attachments',
-          'attacks',
-        ].join(','),
-      },
-      attack: { type: 'string', default: '' },
-      profile: { type: 'boolean', default: false },
-      servers: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return undefined;
-  return {
-    tickets: Number(values.tickets),
-    seconds: Number(values.seconds),
-    only: values.only.split(','),
-    attack: values.attack,
-    profiles: values.profile ? resultsFolder : undefined,
-    servers: values.servers,
-  };
-}
+await runScript({ usage, options }, ({ tickets, seconds, only, attack, profile, servers }) =>
+  runBench({
+    tickets: Number(tickets),
+    seconds: Number(seconds),
+    only: only.split(','),
+    attack,
+    profiles: profile ? resultsFolder : undefined,
+    servers,
+  }),
+);
 
 async function runBench(options: BenchOptions): Promise<void> {
   mkdirSync(resultsFolder, { recursive: true });
@@ -112,22 +103,33 @@ async function runBench(options: BenchOptions): Promise<void> {
   process.once('SIGINT', () => void clear().then(() => process.exit(130)));
   try {
     await prepare(bench);
-    const hasOperations = operationNames.some((name) => options.only.includes(name));
-    const { operations, figures } = hasOperations ? await measureApi(bench) : { operations: [], figures: [] };
-    if (settingsNames.some((name) => options.only.includes(name))) figures.push(...(await measureSettingsReads(bench)));
-    if (dialogueNames.some((name) => options.only.includes(name))) figures.push(...(await measureDialogues(bench)));
-    if (options.only.includes('events')) figures.push(...(await measureEventFlow(bench)));
-    if (options.only.includes('webhooks')) figures.push(...(await measureWebhookFlow(bench)));
-    if (options.only.includes('attachments')) figures.push(...(await measureFiles(bench)));
-    const attackResults = options.only.includes('attacks') ? await measureUnderAttack(bench) : [];
-    if (operations.length > 0) process.stdout.write(`\n${printOperations(operations)}\n`);
-    process.stdout.write(`\n${printTable(figures)}\n`);
-    if (attackResults.length > 0) process.stdout.write(`\n${printAttacks(attackResults)}\n`);
-    const file = join(resultsFolder, `${new Date().toISOString().slice(0, 10)}.json`);
-    writeFileSync(file, `${JSON.stringify({ operations, figures, attackResults }, null, 2)}\n`);
+    const measuredAt = new Date().toISOString();
+    const results: BenchResults = { operations: [], curves: [], growth: [], figures: [] };
+    const { operations, figures } = results;
+    if (isWanted(bench, 'api')) await measureApi(bench, results);
+    if (isWanted(bench, 'growth') || isWanted(bench, 'lists')) await measureLarge(bench, results);
+    for (const [group, measureGroup] of Object.entries(groups)) {
+      if (isWanted(bench, group)) addFigures(results, group, await measureGroup(bench));
+    }
+    const attackResults = isWanted(bench, 'attacks') ? await measureUnderAttack(bench) : [];
+    if (operations.length > 0) print(`\n${printOperations(operations)}`);
+    print(`\n${printTable(figures)}`);
+    if (attackResults.length > 0) print(`\n${printAttacks(attackResults)}`);
+    const { tickets, only } = options;
+    const run: BenchRun = { measuredAt, machine: thisMachine(), tickets, only, ...results };
+    const file = join(resultsFolder, `${measuredAt.slice(0, 10)}.json`);
+    writeFileSync(file, `${JSON.stringify({ ...run, attackResults }, null, 2)}\n`);
   } finally {
     await clear();
   }
+}
+
+function isWanted({ options }: Bench, group: string): boolean {
+  return (benchmarks[group] ?? []).some((name) => options.only.includes(name));
+}
+
+function addFigures(results: BenchResults, group: string, figures: readonly Figure[]): void {
+  results.figures.push(...figures.map((figure) => ({ ...figure, group })));
 }
 
 /** Starts the system once before the measurements, so that it is built, and creates the tags of the tickets. */
@@ -139,27 +141,26 @@ async function prepare(bench: Bench): Promise<void> {
 }
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */
-async function measureApi(bench: Bench): Promise<Results> {
+async function measureApi(bench: Bench, results: BenchResults): Promise<void> {
   const { tickets, seconds, only } = bench.options;
   const { system, bare } = await startApiAndBare(bench);
   const plan = { seconds, progress };
-  const smallSet = await loadSet(system, smallCount, plan);
-  const small = { count: smallCount, latencies: await measureReads(system, smallSet, plan) };
+  await fill(system.mongodbUri, tickets, [bareDatabase]);
   const set = await loadSet(system, tickets, plan);
-  const large = { count: tickets, latencies: await measureReads(system, set, plan) };
   const counter = await openRoundTripCounter(system.mongodbUri);
   bench.stops.push(counter.close);
-  const operations: OperationCosts[] = [];
   for (const name of operationNames.filter((candidate) => only.includes(candidate))) {
-    operations.push(await measureOperation(name, set, { ...plan, system, bare, counter }));
+    const costs = await measureOperation(name, set, { ...plan, system, bare, counter });
+    results.operations.push(costs);
+    results.curves.push(await measureCurve(name, set, { ...plan, system, maxRate: costs.system.maxRate }));
   }
   const memory = Object.entries(system.memory()).map(([name, bytes]) => ({
     name: `resident memory of ${name} under load, MB`,
     value: bytes / 1e6,
-    goal: { atMost: 200 },
+    goal: { atMost: 250 },
   }));
   await stopProcesses(bench);
-  return { operations, figures: [...memory, ...growthFigures(small, large)] };
+  addFigures(results, 'api', memory);
 }
 
 /** Starts the system with the API only, and the bare routes on its engine. */
@@ -173,6 +174,25 @@ async function startApiAndBare(bench: Bench): Promise<{ system: BenchSystem; bar
   return { system, bare };
 }
 
+/** Measures how reads grow with the number of tickets, and the pages of lists of the largest set. */
+async function measureLarge(bench: Bench, results: BenchResults): Promise<void> {
+  const { tickets, seconds } = bench.options;
+  const { system } = await startApiAndBare(bench);
+  const plan = { seconds, tickets, progress };
+  if (isWanted(bench, 'growth')) {
+    results.growth.push(...(await measureGrowth(system, plan)));
+    addFigures(results, 'growth', growthFigures(results.growth));
+  } else {
+    await loadSet(system, tickets, plan);
+  }
+  if (isWanted(bench, 'lists')) {
+    const counter = await openRoundTripCounter(system.mongodbUri);
+    bench.stops.push(counter.close);
+    addFigures(results, 'lists', await measureLists(system, counter, plan));
+  }
+  await stopProcesses(bench);
+}
+
 async function measureSettingsReads(bench: Bench): Promise<Figure[]> {
   const { seconds, only } = bench.options;
   const { system, bare } = await startApiAndBare(bench);
@@ -181,10 +201,33 @@ async function measureSettingsReads(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
+async function measureArchived(bench: Bench): Promise<Figure[]> {
+  const { seconds } = bench.options;
+  const { system, bare } = await startApiAndBare(bench);
+  const figures = await measureKnowledge(system, bare, { seconds, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
 async function measureDialogues(bench: Bench): Promise<Figure[]> {
   const { seconds, only } = bench.options;
   const { system, bare } = await startApiAndBare(bench);
   const figures = await measureDialogue(system, bare, { seconds, only, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
+async function measurePreviews(bench: Bench): Promise<Figure[]> {
+  const { seconds, only } = bench.options;
+  const { system, bare } = await startApiAndBare(bench);
+  const figures = await measureTemplates(system, bare, { seconds, only, progress });
+  await stopProcesses(bench);
+  return figures;
+}
+
+async function measureIntentFlow(bench: Bench): Promise<Figure[]> {
+  const { seconds, only } = bench.options;
+  const figures = await measureIntents(() => startApiAndBare(bench), { seconds, only, progress });
   await stopProcesses(bench);
   return figures;
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import mongoose from 'mongoose';
 import { openServers } from '../test/faults/servers.ts';
-import { freePort } from '../tools/dev/ports.ts';
 import { type Changed, changeSteadily, changesPerSecond, quantile, watchRows } from './changes.ts';
 import { waitForRows } from './events.ts';
 import type { BenchSystem } from './system.ts';

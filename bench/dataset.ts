@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { wordsOf } from '@ticketing/words/words.ts';
 import mongoose from 'mongoose';
 import { bodyRules, bodyTexts } from '../services/tickets/src/domain/body-texts.ts';
 import { newTicket } from '../services/tickets/src/domain/new-ticket.ts';
 import { noSla } from '../services/tickets/src/domain/sla.ts';
 import { createdEvent } from '../services/tickets/src/domain/ticket-event.ts';
-import { wordsOf } from '../services/tickets/src/domain/words.ts';
 import { documentOf, searchedTexts } from '../services/tickets/src/store/ticket-document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
@@ -20,7 +20,8 @@ export interface Dataset {
 
 /** The database of the bare routes. */
 export const bareDatabase = 'bench_bare';
-const systemDatabase = 'ticketing_tickets';
+/** The database of the tickets service. */
+export const systemDatabase = 'ticketing_tickets';
 const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv');
 /** How many tags there are; their ids start at 1. */
 export const tagCount = 60;
@@ -34,16 +35,22 @@ export function idOf(index: number): number {
 }
 
 /**
- * Replaces the tickets in both databases with the same set of tickets, and builds the same indexes. The texts come from
- * real tickets if the CSV file exists. One ticket of five is open, and one of ten needs no skill.
+ * Replaces the tickets in both databases, or in the given ones, with the same set of tickets, and builds the same indexes.
+ * The texts come from real tickets if the CSV file exists. One ticket of five is open, one of ten is pending, and one of
+ * ten needs no skill.
  */
-export async function fill(mongodbUri: string, count: number): Promise<Dataset> {
+export async function fill(
+  mongodbUri: string,
+  count: number,
+  databases: readonly string[] = [systemDatabase, bareDatabase],
+): Promise<Dataset> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
   const texts = await readTexts();
-  for (const name of [systemDatabase, bareDatabase]) {
+  for (const name of databases) {
     const database = connection.getClient().db(name);
     const tickets = database.collection<TicketDocument>('tickets');
     await tickets.deleteMany({});
+    await database.collection('closedIds').deleteMany({});
     await tickets.dropIndexes().catch(() => undefined);
     for (let first = 0; first < count; first += batch) {
       const size = Math.min(batch, count - first);
@@ -60,12 +67,14 @@ export async function fill(mongodbUri: string, count: number): Promise<Dataset> 
   return { count };
 }
 
-interface Texts {
+/** The texts of a ticket. */
+export interface Texts {
   subject: string;
   body: string;
 }
 
-async function readTexts(): Promise<Texts[]> {
+/** Reads the texts of the real tickets if the CSV file exists; else there are 500 generated ones. */
+export async function readTexts(): Promise<Texts[]> {
   if (!existsSync(csv)) return Array.from({ length: 500 }, (_, index) => generated(index));
   const { header, rows } = await openCsv(csv, ',');
   const mapping = planMapping(header, {
@@ -97,6 +106,11 @@ function mixed(index: number, salt: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
+function statusOf(tenth: number): TicketStatus {
+  if (tenth < 2) return TicketStatus.OPEN;
+  return tenth === 2 ? TicketStatus.PENDING : TicketStatus.CLOSED;
+}
+
 function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
   const spread = (salt: number, below: number) => mixed(index, salt) % below;
   const now = firstSecond + index;
@@ -112,7 +126,7 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
         from: `kim${spread(1, 5000)}@example.com`,
         createdAt: now,
       },
-      status: spread(2, 5) === 0 ? TicketStatus.OPEN : TicketStatus.CLOSED,
+      status: statusOf(spread(2, 10)),
       priority: [Priority.LOW, Priority.MEDIUM, Priority.HIGH, Priority.URGENT][spread(3, 4)] ?? Priority.LOW,
       agentId: spread(4, 3) === 0 ? null : 1 + spread(5, 200),
       dueBy: spread(6, 4) === 0 ? null : now + spread(7, 1_000_000),

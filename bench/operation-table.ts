@@ -78,8 +78,8 @@ function printIfMeasured(value: number | undefined): string {
   return value === undefined ? '' : printNumber(value);
 }
 
-/** Leaves out what rounds to 0. */
-function printCommands(commands: CommandCounts): string {
+/** Writes commands with their numbers for each request. Leaves out what rounds to 0. */
+export function printCommands(commands: CommandCounts): string {
   return Object.entries(commands)
     .toSorted(([, left], [, right]) => right - left)
     .filter(([, count]) => count >= 0.005)

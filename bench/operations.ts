@@ -80,15 +80,15 @@ function searchByTime({ count }: Dataset): NextRequest {
   return (): LoadRequest => ({ method: 'POST', path: '/ticket/search', body: { limit: 100, before: before() } });
 }
 
-/** Reads the cursors of the first 100 pages of open tickets; the last page is left out, because it may not be full. */
-export async function readCursors({ url, headers }: Address): Promise<string[]> {
+/** Reads the cursors of the first 100 pages of a list; the last page is left out, because it may not be full. */
+export async function readCursors({ url, headers }: Address, list: object = newestFirst): Promise<string[]> {
   const cursors: string[] = [];
   let cursor: string | null | undefined;
   do {
     const response = await fetch(`${url}/ticket/search`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...newestFirst, limit: 100, cursor: cursor ?? null }),
+      body: JSON.stringify({ ...list, limit: 100, cursor: cursor ?? null }),
     });
     if (!response.ok) throw new Error(`The search responded with ${response.status}.`);
     cursor = ((await response.json()) as { nextCursor: string | null }).nextCursor;

@@ -30,6 +30,8 @@ export interface BenchService {
 }
 
 const root = join(import.meta.dirname, '..');
+/** A service that has a store; in development all are on one server. */
+const stored = services.find(({ hasStore }) => hasStore)?.name ?? '';
 /** The caller of all requests; the scope `skills` filters by its skills. */
 const caller = {
   sub: '7',
@@ -56,7 +58,7 @@ export async function startSystem(
     env: {
       ...process.env,
       ...additions,
-      TICKETING_GATEWAY_RATE_LIMITS: 'serviceWorker=100000000',
+      [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
       ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
     },
   });
@@ -76,7 +78,8 @@ export async function startSystem(
     url,
     headers,
     processes: { ...Object.fromEntries([...processes].map(([name, { pid }]) => [name, pid])), engine: engine.pid },
-    mongodbUri: service('tickets').environment.get('TICKETING_TICKETS_MONGODB_URI') ?? '',
+    mongodbUri: service(stored).environment.get(variableOf(stored, 'MONGODB_URI')) ?? '',
+    // The requests of every load but those of exports and webhooks are for tickets.
     loopDelayMs: service('tickets').loopDelayMs,
     service,
     keys,

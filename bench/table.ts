@@ -48,5 +48,5 @@ export function reaches(value: number, goal: Goal): boolean {
 
 /** Writes a number for a table, with three significant digits. */
 export function printNumber(value: number): string {
-  return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
+  return Number.isNaN(value) ? 'not measured' : value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clientFiles, clientFolder } from '../tools/client/client-files.ts';
 import { brokenReferences, headingsIn, missingTests } from '../tools/dev/source-references.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
@@ -19,6 +20,8 @@ const checks: readonly Check[] = [
   { name: 'lint', command: ['biome', 'check', '.', '--error-on-warnings'] },
   { name: 'contracts: format', command: ['buf', 'format', '--diff', '--exit-code'] },
   { name: 'contracts: lint', command: ['buf', 'lint'] },
+  // What clients and services of the last release may send or expect.
+  { name: 'contracts: breaking', command: ['buf', 'breaking', '--against', 'packages/contracts/released.binpb'] },
   {
     name: 'structure',
     command: [
@@ -39,7 +42,7 @@ const checks: readonly Check[] = [
 ];
 
 try {
-  const results = [...(await runAll(checks)), await contractsAreGenerated(), sourcesExist()];
+  const results = [...(await runAll(checks)), await contractsAreGenerated(), await clientIsGenerated(), sourcesExist()];
   const failed = results.filter((isGood) => !isGood).length;
   process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
@@ -86,11 +89,27 @@ async function contractsAreGenerated(): Promise<boolean> {
   return problem === undefined;
 }
 
+/** Checks that the generated files of packages/client follow from the contracts, and that there are no others. */
+async function clientIsGenerated(): Promise<boolean> {
+  const startedAt = performance.now();
+  const fresh = await clientFiles();
+  const committed = readdirSync(clientFolder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const read = (name: string) =>
+    existsSync(join(clientFolder, name)) ? readFileSync(join(clientFolder, name), 'utf8') : '';
+  const names = [...new Set([...Object.keys(fresh), ...committed])];
+  const differing = names.filter((name) => fresh[name] !== read(name));
+  const problem = differing.length > 0 ? 'the generated client is out of date; run npm run generate' : undefined;
+  report('client: generated', startedAt, problem, differing.join('\n'));
+  return problem === undefined;
+}
+
 /** Checks that every file and heading that a comment refers to exists in the repository. */
 function sourcesExist(): boolean {
   const startedAt = performance.now();
   const files = globSync('{packages,services,tools,scripts,test,bench,proto,docs}/**/*.{ts,proto,md}', {
-    exclude: (name) => name.includes('node_modules') || name.includes('/gen/'),
+    exclude: (name) => name.includes('node_modules') || name.includes('/gen/') || name.includes('/dist/'),
   });
   const known = new Map<string, Set<string>>();
   const headingsOf = (document: string) => {
@@ -101,11 +120,12 @@ function sourcesExist(): boolean {
   const broken = files
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
     .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
-  const guarantees = 'docs/reference/guarantees.md';
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   const problems = [
     ...broken.map(({ file, line, text }) => `${file}:${line}: ${text}`),
-    ...missingTests(readFileSync(guarantees, 'utf8'), read).map((test) => `${guarantees}: no test ${test}`),
+    ...['docs/reference/guarantees.md', 'docs/security.md', 'docs/asvs.md'].flatMap((document) =>
+      missingTests(readFileSync(document, 'utf8'), read).map((test) => `${document}: no test ${test}`),
+    ),
   ];
   const output = problems.join('\n');
   const problem =

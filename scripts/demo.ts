@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { type LocalMail, localMail } from '../tools/demo/local-mail.ts';
-import { type ResponseBody, Story } from '../tools/demo/story.ts';
+import type { DemoMail } from '../tools/demo/demo-mail.ts';
+import { localMail } from '../tools/demo/local-mail.ts';
+import { remoteMail } from '../tools/demo/remote-mail.ts';
+import { eventually, type ResponseBody, Story } from '../tools/demo/story.ts';
 import { gatewayUrl } from '../tools/dev/gateway-url.ts';
-import { runDevelopmentScript } from '../tools/dev/run-script.ts';
+import { runScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Plays the life of a ticket through the public API, and prints each request and response:
 
@@ -14,32 +14,51 @@ const usage = `Plays the life of a ticket through the public API, and prints eac
 
   --port PORT  the port of the gateway (8080); the system is started if nothing listens there
   --data DIR   the data folder of the system (./data), with the certificates of one that was started with --tls
+
+For a system that was started in another way, as by deploy/compose:
+
+  --url URL          the gateway; nothing is started
+  --rpc-url URL      the port of the tickets service for HTTP, which takes in mails
+  --mails-url URL    the catcher of mails (Mailpit), to which the system sends
+  --data DIR         the folder that has the issuer's key in keys/
 `;
 
-await runDevelopmentScript(async () => {
-  const options = {
-    port: { type: 'string', default: '8080' },
-    data: { type: 'string', default: './data' },
-    help: { type: 'boolean', default: false },
-  } as const;
-  const { values } = parseArgs({ options });
-  if (values.help) {
-    process.stdout.write(usage);
+const options = {
+  port: { type: 'string', default: '8080' },
+  data: { type: 'string', default: './data' },
+  url: { type: 'string' },
+  'rpc-url': { type: 'string' },
+  'mails-url': { type: 'string' },
+} as const;
+
+await runScript({ usage, options }, async (values) => {
+  if (values.url !== undefined) {
+    const { 'rpc-url': rpcUrl, 'mails-url': mailsUrl } = values;
+    if (!rpcUrl || !mailsUrl) throw new UsageError('--url needs --rpc-url and --mails-url.');
+    const token = await tokenOf(values.data);
+    await runStories(new Story(values.url, token), remoteMail({ rpcUrl, mailsUrl }, token));
     return;
   }
   const url = gatewayUrl(values.data, values.port);
   const stop = await ensureRunning(url, values.port, values.data);
   try {
-    const { issuerKeyFile } = developmentKeys(values.data);
-    const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
-    const token = await signToken(issuerKeyFile, claims, 3600);
-    const story = new Story(url, token);
-    await runStory(story);
-    await runMailStory(story, localMail(values.data, token));
+    const token = await tokenOf(values.data);
+    await runStories(new Story(url, token), localMail(values.data, token));
   } finally {
     await stop();
   }
 });
+
+function tokenOf(dataDir: string): Promise<string> {
+  const { issuerKeyFile } = developmentKeys(dataDir);
+  const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
+  return signToken(issuerKeyFile, claims, 3600);
+}
+
+async function runStories(story: Story, mail: DemoMail): Promise<void> {
+  await runStory(story);
+  await runTemplateStory(story, mail, await runMailStory(story, mail));
+}
 
 async function runStory(story: Story): Promise<void> {
   const run = Date.now().toString(36);
@@ -106,13 +125,22 @@ async function runStory(story: Story): Promise<void> {
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
 }
 
-/** A mail arrives, is answered by way of a draft, and the answer leaves as a mail. */
-async function runMailStory(story: Story, mail: LocalMail): Promise<void> {
+/** The ticket of a mail, and the mailbox that answers it. */
+interface MailedTicket {
+  ticketId: number;
+  subchannelId: number;
+}
+
+/** A mail arrives, is answered by way of a draft, and the answer leaves as a mail. Returns its ticket and the mailbox. */
+async function runMailStory(story: Story, mail: DemoMail): Promise<MailedTicket> {
   const run = Date.now().toString(36);
   const address = `support-${run}@example.org`;
   story.chapter('A mailbox is set up');
   const mailbox = { channel: 'email', name: `Support ${run}`, interface: 'smtp', data: { address } };
   const subchannelId = numberIn(await story.request('POST', '/settings/subchannel', mailbox), 'id');
+
+  story.chapter('A moment later it is known to all services');
+  await story.requestWhenKnown('POST', '/ticket', { channel: 'email', subchannelId, subject: 'A test of the mailbox' });
 
   story.chapter('A mail arrives there, with a picture');
   const text = [
@@ -154,29 +182,55 @@ async function runMailStory(story: Story, mail: LocalMail): Promise<void> {
   });
   await story.request('PATCH', path, { isDraft: false });
 
+  await showSent(story, mail, path);
+  await story.request('GET', path);
+  return { ticketId: id, subchannelId };
+}
+
+/** A ticket is answered with a response template, in an e-mail template with greeting and signature. */
+async function runTemplateStory(story: Story, mail: DemoMail, { ticketId, subchannelId }: MailedTicket): Promise<void> {
+  const run = Date.now().toString(36);
+  story.chapter('An e-mail template gives mails a greeting and a signature');
+  const emailTemplate = await story.request('POST', '/emailTemplate', {
+    name: `Usual ${run}`,
+    template:
+      '<p>Guten Tag {{default ticket.fromName "und willkommen"}},</p>%MESSAGE%<p>Viele Grüße<br>{{agent.firstName}}</p>',
+  });
+
+  story.chapter('A response template answers a usual question, with a file');
+  const message =
+    '<p>wir tauschen den Zähler {{last4digits in.meter}} am {{formatDateDE (addDays in.date 7)}}' +
+    '{{#contains ticket.subject "defekt"}}, ohne Kosten für Sie{{/contains}}.</p>';
+  const templateData = { meter: '0815-4711', date: '2026-12-01' };
+  await story.request('POST', '/template/preview', { message, ticketId, templateData });
+  const template = await story.request('POST', '/template', {
+    ...{ message, description: 'Exchange of a meter', emailTemplateId: numberIn(emailTemplate, 'id') },
+    attachments: [{ name: 'notes.txt', base64: Buffer.from('Please clear the way to the meter.').toString('base64') }],
+  });
+
+  story.chapter('An agent replies with it');
+  const reply = await story.request('POST', `/ticket/${ticketId}/conversation/reply`, {
+    templateId: numberIn(template, 'id'),
+    templateData,
+    subchannelId,
+  });
+  await showSent(story, mail, `/ticket/${ticketId}/conversation/${numberIn(reply, 'id')}`);
+}
+
+/** Shows the mail by which a message leaves. */
+async function showSent(story: Story, mail: DemoMail, path: string): Promise<void> {
   story.chapter('It leaves as a mail');
   const { externalConversationId } = await story.request('GET', path);
   const sent = await eventually(() => mail.sent(String(externalConversationId)));
-  story.print(`${sent.file}\n\n${sent.text.trim()}`);
-  await story.request('GET', path);
+  story.print(`${sent.place}\n\n${sent.text.trim()}`);
 }
 
 /** The mailbox is known to the service that takes in mails a moment after it was set up. */
-function receiveWhenKnown(mail: LocalMail, text: string): Promise<ResponseBody> {
+function receiveWhenKnown(mail: DemoMail, text: string): Promise<ResponseBody> {
   return eventually(async () => {
     const received = await mail.receive(text);
     return 'ticketId' in received ? received : undefined;
   });
-}
-
-async function eventually<Result>(find: () => Result | undefined | Promise<Result | undefined>): Promise<Result> {
-  const until = Date.now() + 15_000;
-  for (;;) {
-    const found = await find();
-    if (found !== undefined) return found;
-    if (Date.now() > until) throw new Error('It did not happen within 15 seconds.');
-    await setTimeout(100);
-  }
 }
 
 function numberIn(body: ResponseBody, name: string): number {

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { services } from '@ticketing/system/services.ts';
-import { environmentFile } from '../tools/dev/environment-file.ts';
+import { readEnvironment } from '../tools/dev/environment-file.ts';
 import { loadService, operateAll } from '../tools/dev/load-services.ts';
-import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
+import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Shows and repairs the events of a system that was started by npm start:
 
@@ -23,44 +21,22 @@ The exit code is 1 if anything is left to be done, or was found wrong.
 /** The operations that every service has. Any other operation is followed by the name of a service. */
 const commonOperations = ['dead-letters', 'replay', 'drain'];
 
-const print = (line: string) => void process.stdout.write(`${line}\n`);
+const options = { data: { type: 'string', default: './data' }, key: { type: 'string' } } as const;
 
-await runDevelopmentScript(async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      data: { type: 'string', default: './data' },
-      key: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help || positionals.length === 0) {
-    process.stdout.write(usage);
-    return;
-  }
-  const environment = readEnvironment(resolve(values.data));
-  const left = await operate(positionals, values.key, environment);
+await runScript({ usage, options, takesCommand: true }, async (values, words) => {
+  const left = await operate(words, values.key, readEnvironment(resolve(values.data)));
   process.exitCode = left > 0 ? 1 : 0;
 });
 
-async function operate([name = '', service, ...rest]: string[], key: string | undefined, environment: Environment) {
+async function operate(words: readonly string[], key: string | undefined, environment: Environment) {
+  const [name = '', service, ...rest] = words;
   if (rest.length === 0 && service === undefined && commonOperations.includes(name)) {
     const left = await operateAll({ name, key }, print, environment);
     if (name === 'dead-letters' && left === 0) print('there are no dead letters');
     return left;
   }
   if (rest.length > 0 || !services.some((entry) => entry.name === service)) {
-    throw new UsageError(`There is no command "${[name, service, ...rest].join(' ').trim()}" (--help lists them).`);
+    throw new UsageError(`There is no command "${words.join(' ')}" (--help lists them).`);
   }
   return (await loadService(service ?? '')).operate({ name }, print, environment);
-}
-
-function readEnvironment(dataDir: string): Environment {
-  try {
-    return JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
-  } catch (error) {
-    throw new UsageError(`No system is running on ${dataDir}; start one by npm start, or name its folder by --data.`, {
-      cause: error,
-    });
-  }
 }

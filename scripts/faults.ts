@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { type BackendSide, startBackendSide } from '../test/faults/backend-side.ts';
 import { disturb, type FaultCount } from '../test/faults/disturb.ts';
+import { executionFindings, judgeExecutions } from '../test/faults/execution-verdict.ts';
 import { Ledger } from '../test/faults/ledger.ts';
 import { type Load, startLoad } from '../test/faults/load.ts';
 import { type MailSide, mailVariables, startMailSide } from '../test/faults/mail-side.ts';
@@ -13,7 +16,15 @@ import { type FaultOptions, readFaultOptions } from '../test/faults/options.ts';
 import { seededRandom } from '../test/faults/random.ts';
 import { observe } from '../test/faults/read-back.ts';
 import { measureRecoveries, type Recoveries } from '../test/faults/recovery.ts';
-import { lines, messageTable, recoveryTable, statusLine, subscriberTable, table } from '../test/faults/report.ts';
+import {
+  executionTable,
+  lines,
+  messageTable,
+  recoveryTable,
+  statusLine,
+  subscriberTable,
+  table,
+} from '../test/faults/report.ts';
 import { openServers } from '../test/faults/servers.ts';
 import { judgeStored, readMessageDocuments, type StoredMessages } from '../test/faults/stored-messages.ts';
 import { subscriberFindings } from '../test/faults/subscriber.ts';
@@ -21,7 +32,6 @@ import { type Subscribers, startSubscribers } from '../test/faults/subscribers.t
 import { type System, startSystem } from '../test/faults/system.ts';
 import { findings, judge } from '../test/faults/verdict.ts';
 import { openTickets, waitUntilIdle } from '../test/faults/wait-until-idle.ts';
-import { freePort } from '../tools/dev/ports.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
 
 const print = (text: string) => void process.stdout.write(text);
@@ -94,10 +104,11 @@ async function injectAndJudge(
   const random = seededRandom(options.seed);
   const subscribers = await startSubscribers({ system, token, dataDir, random, signal });
   const mailSide = await startMailSide({ system, token, dataDir, port: mailPort, signal });
+  const backendSide = await startBackendSide({ system, token, dataDir, signal });
   try {
-    return await judgeAfterFaults({ options, system, token, subscribers, mailSide, signal });
+    return await judgeAfterFaults({ options, system, token, subscribers, mailSide, backendSide, signal });
   } finally {
-    await Promise.all([subscribers.stop(), mailSide.stop()]);
+    await Promise.all([subscribers.stop(), mailSide.stop(), backendSide.stop()]);
   }
 }
 
@@ -107,10 +118,19 @@ interface Run {
   token: string;
   subscribers: Subscribers;
   mailSide: MailSide;
+  backendSide: BackendSide;
   signal: AbortSignal;
 }
 
-async function judgeAfterFaults({ options, system, token, subscribers, mailSide, signal }: Run): Promise<boolean> {
+async function judgeAfterFaults({
+  options,
+  system,
+  token,
+  subscribers,
+  mailSide,
+  backendSide,
+  signal,
+}: Run): Promise<boolean> {
   const { url } = system;
   const { seed } = options;
   const { subchannelId } = subscribers;
@@ -119,6 +139,7 @@ async function judgeAfterFaults({ options, system, token, subscribers, mailSide,
   const count: FaultCount = { kills: 0, killsOf: new Map(), freezes: 0, last: 'none' };
   const load = startLoad({
     ...{ url, token, seed, ledger, subchannelId, mailbox: mailSide.mailbox, mailUrl: mailSide.receiverUrl },
+    intentCode: backendSide.code,
     onAcknowledged: recoveries.acknowledged,
   });
   await disturbUnderLoad(options, system, { load, ledger, recoveries, count, signal });
@@ -130,13 +151,22 @@ async function judgeAfterFaults({ options, system, token, subscribers, mailSide,
   const received = await subscribers.judge(observed.messages);
   const stored = await readStored(system);
   const messages = judgeMessages(ledger, { ...observed, ...stored, events: observed.messages, left: mailSide.left() });
+  const executions = judgeExecutions(ledger, { ...observed, calls: backendSide.calls() });
   print(
     `\n${recoveryTable(recoveries)}\nresponses by status  ${statusLine(load.statusCounts)}\n${lines(load.unexpected)}`,
   );
   print(lines(mostFrequentLogLines(system)));
-  print(`\n${table(count, ledger, verdict)}\n${messageTable(messages, stored)}\n${subscriberTable(received)}`);
+  print(
+    `\n${table(count, ledger, verdict)}\n${messageTable(messages, stored)}\n${executionTable(executions)}\n${subscriberTable(received)}`,
+  );
   const wrong = [
-    ...[...findings(verdict), ...messageFindings(messages), ...stored.leftOver, ...stored.missingFiles],
+    ...[
+      ...findings(verdict),
+      ...messageFindings(messages),
+      ...executionFindings(executions),
+      ...stored.leftOver,
+      ...stored.missingFiles,
+    ],
     ...[...received.subscribers.flatMap(subscriberFindings), ...received.wrong],
   ];
   if (wrong.length > 0) print(`\n${lines(wrong.slice(0, maxPrinted))}`);

@@ -1,9 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { documentIndexes, withDocumentLists } from '../tools/docs/document-indexes.ts';
+import { manifestFiles } from '../tools/k8s/manifest-files.ts';
+import { withTemplateParts } from '../tools/templates/template-parts.ts';
 
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Then the parts of
- * docs/webhooks.md that follow from it.
+ * docs/webhooks.md that follow from it, those of docs/templates.md that follow from the helpers, the manifests in deploy/k8s
+ * that follow from the description of the system, the lists of documents, and the generated files of packages/client.
  */
 export async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
@@ -13,6 +18,18 @@ export async function generate(): Promise<void> {
   const { withGuideParts } = await import('../tools/webhook/guide-parts.ts');
   const guide = 'docs/webhooks.md';
   writeFileSync(guide, withGuideParts(readFileSync(guide, 'utf8')));
+  const authors = 'docs/templates.md';
+  writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
+  for (const [file, text] of manifestFiles()) writeFileSync(file, text);
+  for (const index of Object.keys(documentIndexes)) {
+    writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));
+  }
+  const { clientFiles, clientFolder } = await import('../tools/client/client-files.ts');
+  for (const [name, text] of Object.entries(await clientFiles())) {
+    const path = join(clientFolder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
 }
 
 if (import.meta.main) await generate();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { freePort } from '../tools/dev/ports.ts';
 
 /** Runs the integration suites on real servers: those that `MONGODB_URI` and `KAFKA_BROKERS` name, else containers. */
 const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';

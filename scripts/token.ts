@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util';
 import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
-import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
+import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Prints an access token that is signed by the issuer of the local system:
 
@@ -37,15 +36,9 @@ const options = {
   'last-name': { type: 'string' },
   email: { type: 'string' },
   expires: { type: 'string', default: '12h' },
-  help: { type: 'boolean', default: false },
 } as const;
 
-await runDevelopmentScript(async () => {
-  const { values } = parseArgs({ options });
-  if (values.help) {
-    process.stdout.write(usage);
-    return;
-  }
+await runScript({ usage, options }, async (values) => {
   const claims: TokenClaims = {
     sub: String(profileId(values.sub)),
     kind: kindOf(values.kind),
@@ -63,7 +56,7 @@ await runDevelopmentScript(async () => {
     ...(values.email === undefined ? {} : { email: values.email }),
   };
   const { issuerKeyFile } = developmentKeys(values.data);
-  process.stdout.write(`${await signToken(issuerKeyFile, claims, seconds(values.expires))}\n`);
+  print(await signToken(issuerKeyFile, claims, seconds(values.expires)));
 });
 
 function profileId(text: string): number {

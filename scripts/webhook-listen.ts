@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
-import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
+import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 import { type ListenerOptions, webhookListener } from '../tools/webhook/listener.ts';
 
 const usage = `Receives webhooks on this machine, verifies them, and prints a line for each delivery:
@@ -16,26 +15,20 @@ const usage = `Receives webhooks on this machine, verifies them, and prints a li
 A delivery that is not verified gets 401. Ctrl-C ends it.
 `;
 
-await runDevelopmentScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      secret: { type: 'string', default: process.env.WEBHOOK_SECRET ?? '' },
-      port: { type: 'string', default: '3000' },
-      status: { type: 'string', default: '204' },
-      fail: { type: 'string', default: '0' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(usage);
-    return;
-  }
-  const options = {
+const options = {
+  secret: { type: 'string', default: process.env.WEBHOOK_SECRET ?? '' },
+  port: { type: 'string', default: '3000' },
+  status: { type: 'string', default: '204' },
+  fail: { type: 'string', default: '0' },
+} as const;
+
+await runScript({ usage, options }, async (values) => {
+  const listenerOptions = {
     secret: readSecret(values.secret),
     status: readNumber('status', values.status, /^\d{3}$/, { from: 200, to: 599 }),
     failRate: readNumber('fail', values.fail, /^\d(\.\d+)?$/, { from: 0, to: 1 }),
   };
-  await listen(options, readNumber('port', values.port, /^\d{1,5}$/, { from: 0, to: 65_535 }));
+  await listen(listenerOptions, readNumber('port', values.port, /^\d{1,5}$/, { from: 0, to: 65_535 }));
 });
 
 function readSecret(text: string): string {
@@ -54,7 +47,7 @@ function readNumber(name: string, text: string, form: RegExp, { from, to }: { fr
 
 /** Receives deliveries until a signal ends this process. */
 async function listen(options: ListenerOptions, port: number): Promise<void> {
-  const server = webhookListener(options, (line) => void process.stdout.write(`${line}\n`));
+  const server = webhookListener(options, print);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
@@ -65,6 +58,6 @@ async function listen(options: ListenerOptions, port: number): Promise<void> {
     server.closeAllConnections();
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
+  print(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   await once(server, 'close');
 }

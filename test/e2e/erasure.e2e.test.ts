@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { service as reporting } from '@ticketing/reporting/service.ts';
 import mongoose from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -11,7 +12,7 @@ const secret = 'Geheimnis4711';
 const path = '/export/reporting_tickets';
 
 beforeAll(async () => {
-  system = await startSystem();
+  system = await startSystem({ analyses: true });
   const token = await system.identity.issuerToken({ roleId: 1, kind: 'serviceWorker' });
   headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 });
@@ -77,6 +78,9 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
     { 'idempotency-key': 'erasure' },
   );
   expect((await call('PATCH', '/ticket', [{ id: json.id, customerId: secret }])).status).toBe(200);
+  await recordSession(json.id);
+  const shown = async () => (await call('GET', `/ticket/${json.id}`)).json.sessions;
+  await expect.poll(shown, { timeout: 10_000 }).toMatchObject([{ participants: [{ id: 7, name: secret }] }]);
   await drain();
   const later = await call('GET', `${path}?all=true&format=csv`, undefined, { prefer: 'respond-async' });
   const location = later.headers.get('location') ?? '';
@@ -101,6 +105,16 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
   expect(ids).not.toContain(json.id);
   expect(await reporting.operate({ name: 'reconcile' }, silent, system.environment)).toBe(0);
 });
+
+/** Records a session as the assistant does: by RPC, with a token of the issuer. */
+async function recordSession(ticketId: number): Promise<void> {
+  const url = `http://127.0.0.1:${system.portsOf('intents').http}/ticketing.intents.v1.SessionService/RecordSession`;
+  const time = '2026-01-02T03:04:05Z';
+  const participants = [{ id: 7, name: secret }];
+  const session = { id: randomUUID(), ticketId, createdAt: time, lastActivityAt: time, participants, model: secret };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(session) });
+  expect(response.status, await response.text()).toBe(200);
+}
 
 async function removeConsumerOffsets(): Promise<void> {
   const client = await mongoose.createConnection(inject('mongodbUri')).asPromise();

@@ -150,8 +150,9 @@ test.runIf(isDeep)('a stream outlives every deadline of a request', async () => 
   expect(client.status).toBe(200);
   const arrived = client.nextData();
   const startedAt = performance.now();
-  await expect.poll(() => client.comments(), { timeout: 120_000 }).toBeGreaterThanOrEqual(6);
-  expect(performance.now() - startedAt).toBeGreaterThan(85_000);
+  await expect.poll(() => client.comments(), { timeout: 120_000 }).toBeGreaterThanOrEqual(5);
+  // The longest time after which anything ends a connection is a minute.
+  expect(performance.now() - startedAt).toBeGreaterThan(70_000);
   await call('POST', '/ticket', { channel: 'portal' });
   expect((await arrived).event).toBe('ticket.created');
   client.close();

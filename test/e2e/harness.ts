@@ -1,16 +1,17 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { restRuleOf } from '@ticketing/rest/options.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, services, variableOf } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { loadServices } from '../../tools/dev/load-services.ts';
-import { choosePorts, portsOf, type SystemPorts } from '../../tools/dev/ports.ts';
+import { choosePorts, portsOf } from '../../tools/dev/ports.ts';
 
 /** A whole system in this process, on databases of its own. */
 export interface System {
@@ -38,6 +39,10 @@ export interface SystemOptions {
   variables?: Readonly<Record<string, string>>;
   /** Further variables of some services, without their prefix, by the name of the service. An empty one is not set. */
   serviceVariables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Variables of all programs, with their whole names. */
+  standardVariables?: Readonly<Record<string, string>>;
+  /** Whether new tickets are analysed, which changes each once more, soon after its creation. Off by default. */
+  analyses?: boolean;
   /** For TLS between all services. */
   certificates?: DevelopmentCertificates;
 }
@@ -49,7 +54,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const mongodbUri = inject('mongodbUri');
   const running = new Map<string, RunningService>();
   const environment: Record<string, string> = {};
-  const ports = await testPorts();
+  const ports = await choosePorts(0);
   for (const service of await loadServices()) {
     const variables = serviceVariables(serviceNamed(service.name), {
       keys: identity.keys,
@@ -62,13 +67,17 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       certificates: options.certificates,
     });
     Object.assign(environment, variables);
+    const isQuiet = service.name === 'intents' && !options.analyses;
+    if (isQuiet) variables[variableOf('intents', 'ROLES')] = 'api,consumer,scheduler';
     const further = { ...options.variables, ...options.serviceVariables?.[service.name] };
     for (const [key, value] of Object.entries(further)) variables[variableOf(service.name, key)] = value;
+    Object.assign(variables, options.standardVariables);
     await service.setUp(variables);
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
   for (const { internal } of ports.values()) await untilReady(`http://127.0.0.1:${internal}`);
   const url = `${options.certificates ? 'https' : 'http'}://127.0.0.1:${portsOf(ports, 'gateway').http}`;
+  if (!options.certificates) await untilDescribed(url);
   return {
     url,
     fetch: checkedFetch(`${url}/openapi.json`),
@@ -88,7 +97,16 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
-/** Chooses ports below those that the system gives to outgoing connections, which others may open meanwhile. */
-function testPorts(): Promise<SystemPorts> {
-  return choosePorts(randomInt(10_000, 30_000)).catch(testPorts);
+/** Waits until the document of the gateway describes the routes of all services, which it fetches from them. */
+async function untilDescribed(url: string): Promise<void> {
+  const methods = services.flatMap(({ contracts }) => contracts).flatMap((contract) => contract.methods);
+  const routes = methods.flatMap((method) => restRuleOf(method)?.path.replaceAll(/\{\w+\}/g, '{}') ?? []);
+  const isDescribed = async () => {
+    const response = await fetch(`${url}/openapi.json`);
+    const { paths } = (await response.json()) as { paths: Record<string, unknown> };
+    const described = new Set(Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}')));
+    const missing = routes.filter((route) => !described.has(route));
+    if (missing.length > 0) throw new Error(`${missing.length} routes are not described, as ${missing[0]}`);
+  };
+  await vi.waitFor(isDescribed, { timeout: 30_000, interval: 100 });
 }

@@ -1,7 +1,7 @@
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import { sendMail } from '@ticketing/testkit/send-mail.ts';
 import { type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../tools/dev/ports.ts';
 import { type System, startSystem } from './harness.ts';
 
 let system: System;

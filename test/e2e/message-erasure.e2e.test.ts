@@ -25,6 +25,7 @@ beforeAll(async () => {
   });
   await once(erp.listen(0, '127.0.0.1'), 'listening');
   system = await startSystem({
+    analyses: true,
     serviceVariables: { tickets: { MAIL_FOLDER: '', SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` } },
   });
   const token = await system.identity.issuerToken({ roleId: 1, kind: 'user' });

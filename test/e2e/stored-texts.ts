@@ -1,25 +1,13 @@
-import mongoose from 'mongoose';
 import { expect } from 'vitest';
 import type { System } from './harness.ts';
+import { storedCollections } from './stored-documents.ts';
 
 /** Reads every document of all stores and of the event log of a system: the text of each collection, by its name. */
 export async function storedTexts(system: System): Promise<Map<string, string>> {
-  const client = await mongoose.createConnection(system.mongodbUri).asPromise();
   const parts = new Map<string, string>();
-  try {
-    const names = Object.entries(system.environment).filter(([name]) => name.endsWith('MONGODB_DATABASE'));
-    for (const name of new Set(names.map(([, database]) => database))) {
-      const database = client.getClient().db(name);
-      for (const collection of await database.listCollections().toArray()) {
-        const texts = [parts.get(collection.name) ?? ''];
-        for await (const document of database.collection(collection.name).find({})) {
-          texts.push(JSON.stringify(document, (_, value) => textOf(value)));
-        }
-        parts.set(collection.name, texts.join('\n'));
-      }
-    }
-  } finally {
-    await client.close();
+  for await (const { name, documents } of storedCollections(system)) {
+    const texts = documents.map((document) => JSON.stringify(document, (_, value) => textOf(value)));
+    parts.set(name, [parts.get(name) ?? '', ...texts].join('\n'));
   }
   expect([...parts.values()].join('').length).toBeGreaterThan(0);
   return parts;

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, METHODS, request } from 'node:http';
+import { createServer, type IncomingMessage, METHODS, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -14,17 +15,29 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listedMetrics } from '../../tools/observability/metric-list.ts';
 import { type System, startSystem } from './harness.ts';
+import { exposedMetrics } from './metrics.ts';
+import { type OtlpCollector, startOtlpCollector } from './otlp-collector.ts';
+import { pathTo } from './traces.ts';
 
 const run = promisify(execFile);
 let system: System;
+/** Where the system sends its traces. */
+let collector: OtlpCollector;
 let token: string;
 
 beforeAll(async () => {
-  system = await startSystem();
+  collector = await startOtlpCollector();
+  system = await startSystem({
+    standardVariables: { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  });
   token = await system.identity.issuerToken({ roleId: 1 });
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  await system?.stop();
+  await collector?.stop();
+});
 
 async function call(method: string, path: string, options: { body?: object; headers?: Record<string, string> } = {}) {
   const response = await system.fetch(system.url + path, {
@@ -136,6 +149,62 @@ test('a native gRPC client reads a ticket from the service directly, without the
   client.close();
   const { ticket } = fromBinary(GetTicketResponseSchema, responseBytes);
   expect(ticket).toMatchObject({ id: created.json.id, subject: 'gRPC', version: 1 });
+});
+
+test('a change is one trace from the gateway to the row of reporting and the receiver of a webhook', async () => {
+  const receiver = createServer((incoming, outgoing) => {
+    received.push(incoming.headers.traceparent);
+    outgoing.end();
+  });
+  const received: unknown[] = [];
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  const hook = await call('POST', '/webhook', {
+    body: { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, eventTypes: ['ticket.created'] },
+  });
+  const traceId = 'c0ffee'.padEnd(32, '1');
+  const client = 'b'.repeat(16);
+  // The client does not record the trace, the system does, and says so to the receiver.
+  const headers = { traceparent: `00-${traceId}-${client}-00` };
+  await call('POST', '/ticket', { body: { channel: 'chat', subject: 'geheimer Betreff' }, headers });
+  const all = () => collector.spans.filter((span) => span.traceId === traceId);
+  // The span of the client is in no collector of ours.
+  const paths = () =>
+    all().flatMap((span) => {
+      const found = pathTo(
+        [...all(), { ...span, spanId: client, parentSpanId: '', service: 'client', name: 'call' }],
+        span,
+      );
+      return found ? [found.join(' > ')] : [];
+    });
+  const created = 'client: call > gateway: POST /ticket > tickets: POST /ticket';
+  const published = `${created} > tickets: publish ticketing.ticket.changed.v1`;
+  const handled = `${published} > reporting: process ticketing.ticket.changed.v1`;
+  const read = `${handled} > reporting: ticketing.tickets.v1.SnapshotService/`;
+  await expect
+    .poll(paths)
+    .toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(`^${created}$`),
+        expect.stringMatching(`^${created} > tickets: insert tickets$`),
+        expect.stringMatching(`^${published}$`),
+        expect.stringMatching(`^${handled}$`),
+        expect.stringMatching(`^${read}\\w+ > tickets: ticketing.tickets.v1.SnapshotService/\\w+$`),
+        expect.stringMatching(`^${handled} > reporting: update rows\\d+$`),
+        expect.stringMatching(`^${published} > settings: POST webhook$`),
+      ]),
+    );
+  expect(received).toContainEqual(expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  expect(JSON.stringify(collector.spans)).not.toMatch(/geheim|Bearer|eyJ|kim@example/);
+  await call('DELETE', `/webhook/${hook.json.id ?? hook.json.webhook?.id}`);
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+test('the processes expose the metrics that the documentation lists, with the same words, and no others', async () => {
+  const byName = (left: { name: string }, right: { name: string }) => left.name.localeCompare(right.name);
+  const listed = listedMetrics().map((metric) => ({ ...metric, services: metric.services.toSorted() }));
+  const exposed = (await exposedMetrics(system)).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
+  expect(exposed.sort(byName)).toEqual(listed.sort(byName));
 });
 
 test('the OpenAPI document passes a linter', async () => {

@@ -79,18 +79,21 @@ test('the commands for webhooks work in the order of the document', async ({ ski
   listener = webhookListener({ secret: String(created?.json.secret), status: 204, failRate: 0 }, (line) => {
     lines.push(line);
   });
+  // A delivery comes at least once.
   const received = (type: string) => lines.filter((line) => line.includes(type) && line.endsWith('verified → 204'));
+  const atLeastOne = expect.arrayContaining([expect.anything()]);
   const [trial, ...rest] = others;
   expect((await run(trial?.code ?? '')).map(({ status }) => status)).toEqual([202, 200]);
-  await expect.poll(() => received('webhook.test')).toHaveLength(1);
-  await expect.poll(() => received('ticket.created')).toHaveLength(1);
+  await expect.poll(() => received('webhook.test')).toEqual(atLeastOne);
+  await expect.poll(() => received('ticket.created')).toEqual(atLeastOne);
+  const before = received('ticket.created').length;
   const deletion = rest.pop();
   const statuses: number[][] = [];
   for (const { code } of rest) statuses.push((await run(code)).map(({ status }) => status));
   // Enable; pause and continue; rotate; the log; recover and redeliver.
   expect(statuses).toEqual([[200], [200, 200], [200], [200, 200], [202, 202]]);
   // What is delivered again has a signature of the old secret too.
-  await expect.poll(() => received('ticket.created')).toHaveLength(2);
+  await expect.poll(() => received('ticket.created').length).toBeGreaterThan(before);
   expect(await run(deletion?.code ?? '')).toEqual([{ status: 200, json: { success: true } }]);
   expect(lines.filter((line) => !line.endsWith('verified → 204'))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import type { SystemLog } from './log.ts';
 import { clientName } from './processes.ts';
+import type { System } from './system.ts';
 
 /** A program of this folder that runs beside the system, and is killed and frozen too. */
 export interface Client {
@@ -13,10 +14,20 @@ export interface Client {
   stop(): Promise<void>;
 }
 
+/** The run whose system clients are started beside. */
+export interface ClientsOptions {
+  system: System;
+  /** The token of an admin. */
+  token: string;
+  /** The folder of the run, in which clients record what they receive. */
+  dataDir: string;
+  signal: AbortSignal;
+}
+
 interface ClientOptions {
   /** What reports call it. */
   name: string;
-  program: 'receiver.ts' | 'feed-reader.ts' | 'mail-server.ts';
+  program: 'receiver.ts' | 'feed-reader.ts' | 'mail-server.ts' | 'backend.ts';
   args: readonly string[];
   variables: Environment;
   log: Pick<SystemLog, 'listen'>;

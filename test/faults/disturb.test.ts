@@ -72,6 +72,14 @@ test('kills a service in the focus the given number of times, its second process
   expect(faults).toContain('SIGKILL second settings');
 });
 
+test('kills every service about equally often, so that as few kills as there are services hit each', async () => {
+  const replicas = running.map((one) => ({ ...one, pid: one.pid + 100, role: `second ${one.role}` }));
+  for (const seed of [1, 2, 3]) {
+    const { count } = await faultsOf(seed, 20, [...running, ...replicas.slice(2, -1)], false);
+    for (const { name } of services) expect(count.killsOf.get(name)).toBeGreaterThan(0);
+  }
+});
+
 test('thaws (SIGCONT) every process that it has frozen (SIGSTOP)', async () => {
   const { faults, count } = await faultsOf(2, 60, running, false);
   expect(count.freezes).toBeGreaterThan(0);

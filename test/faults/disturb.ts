@@ -44,7 +44,7 @@ const freezeProbability = 0.15;
 const noWaitProbability = 0.25;
 /** How many changes must be acknowledged before the next fault, and how long it waits for them at most. */
 const changesBetween = 20;
-const changesTimeoutMs = 20_000;
+const changesTimeoutMs = 60_000;
 const pollMs = 50;
 
 /**
@@ -113,11 +113,11 @@ function freeze(options: DisturbOptions, frozen: Map<number, Promise<void>>): vo
 }
 
 /**
- * Chooses the starter, or, by their probabilities, a client, a process of the focus, or any other process or undisturbed
- * server.
+ * Chooses the starter, or, by their probabilities, a client, a process of the focus, or one of the other processes and
+ * undisturbed servers that were killed least often.
  */
 function choose(
-  { system, random, servers, focus }: DisturbOptions,
+  { system, random, servers, focus, count }: DisturbOptions,
   isStarter: boolean,
 ): SystemProcess | ServerName | undefined {
   const running = system.processes().sort((left, right) => left.role.localeCompare(right.role));
@@ -130,7 +130,15 @@ function choose(
   if (clients.length > 0 && chance > 1 - clientProbability) return random.pick(clients);
   const undisturbed = servers ? serverNames.filter((name) => !servers.isDisturbed(name)) : [];
   const others = running.filter(({ role, isClient }) => !isClient && !['starter', 'other'].includes(role));
-  return random.pick([...others, ...undisturbed]);
+  return random.pick(leastKilled([...others, ...undisturbed], count));
+}
+
+/** The targets whose service was killed least often, so that a short run hits each service. */
+function leastKilled(targets: readonly (SystemProcess | ServerName)[], { killsOf }: FaultCount) {
+  const killsOfTarget = (target: SystemProcess | ServerName) =>
+    killsOf.get(typeof target === 'string' ? target : serviceOf(target.role)) ?? 0;
+  const least = Math.min(...targets.map(killsOfTarget));
+  return targets.filter((target) => killsOfTarget(target) === least);
 }
 
 /** The service of a role: the second process of a service has that of the first. */

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { freePort } from '../../tools/dev/ports.ts';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import type { Caller } from './caller.ts';
 import { type Client, startClient } from './clients.ts';
 import type { SystemLog } from './log.ts';

@@ -29,6 +29,16 @@ export interface SentNames {
   sentLater: string[];
 }
 
+/** An execution that a response has shown. */
+export interface ShownExecution {
+  ticketId: number;
+  /** Undefined if the response was about a new intent, whose id it does not show. */
+  intentId: number | undefined;
+  txId: string;
+  success: boolean;
+  responseCode: string;
+}
+
 /** Records what the load has sent to the system, and what the system has acknowledged. */
 export class Ledger {
   /** The versions that were acknowledged. */
@@ -39,6 +49,8 @@ export class Ledger {
   readonly bulks: SentBulk[] = [];
   readonly tagNames = new Map<number, SentNames>();
   readonly messages = new MessageLedger();
+  /** The executions of intents that were acknowledged. */
+  readonly executions: ShownExecution[] = [];
   /** Versions that were acknowledged for two different changes. */
   readonly acknowledgedTwice: string[] = [];
   /** How many requests with a refresh flag were acknowledged. */

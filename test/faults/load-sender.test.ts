@@ -13,6 +13,7 @@ test.each<[string, LoadResponse]>([
   ['unknown', response(404, 'ticket_not_found')],
   ['unknown', response(409, 'concurrent_change')],
   ['unknown', response(500)],
+  ['refused', response(503, 'templates_unavailable')],
   ['unknown', response(503)],
   ['unknown', undefined],
 ])('a request is %s after %j', (outcome, given) => {

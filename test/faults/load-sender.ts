@@ -74,9 +74,13 @@ export function isSuccess(response: LoadResponse): boolean {
   return response !== undefined && response.status >= 200 && response.status < 300;
 }
 
-/** What a response says about a request. An error of the client is a refusal; one of the system may follow the change. */
+/**
+ * What a response says about a request. An error of the client is a refusal, and so is a template that cannot be rendered
+ * at the moment; any other error of the system may follow the change.
+ */
 export function outcomeOf(response: LoadResponse): Outcome {
   if (isSuccess(response)) return 'acknowledged';
+  if (response?.body.code === 'templates_unavailable') return 'refused';
   return response !== undefined && [400, 404, 409, 412].includes(response.status) && !mayFollowChange(response)
     ? 'refused'
     : 'unknown';

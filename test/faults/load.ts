@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type JsonObject } from '../../tools/import/json.ts';
+import { ExecutionWriter } from './execution-writer.ts';
 import type { Ledger, TicketState } from './ledger.ts';
 import { isSuccess, type LoadResponse, type LoadSender, openSender, type SenderCounts } from './load-sender.ts';
 import { type MailSender, openMailSender } from './mail-sender.ts';
@@ -25,6 +26,8 @@ interface LoadOptions {
   subchannelId: number;
   /** The mailbox of the tickets of channel email. */
   mailbox: Mailbox;
+  /** The code of the intents that are executed. */
+  intentCode: string;
   /** The URL of the service that takes in mails, which may change when the system is restarted. */
   mailUrl(): URL;
   /** Called when a change is acknowledged; `sentAt` is a time of `performance.now()`. */
@@ -42,6 +45,8 @@ const priorities = ['low', 'medium', 'high', 'urgent'];
 
 /** The probability that a request is about messages. */
 const messageProbability = 0.4;
+/** The probability that a request executes an intent. */
+const executionProbability = 0.1;
 
 /** Starts writers that send random requests, and record the responses in the ledger. */
 export function startLoad(options: LoadOptions): Load {
@@ -55,8 +60,11 @@ export function startLoad(options: LoadOptions): Load {
     const random = seededRandom(options.seed + index);
     const writer = new Writer(shared, index, random);
     const messages = new MessageWriter(shared, index, random);
+    const executions = new ExecutionWriter({ ...shared, code: options.intentCode }, random);
     while (!isStopping) {
-      if (shared.tickets.length >= hotTickets && random.next() < messageProbability) await messages.sendAny();
+      const chance = shared.tickets.length < hotTickets ? 1 : random.next();
+      if (chance < executionProbability) await executions.sendAny();
+      else if (chance < executionProbability + messageProbability) await messages.sendAny();
       else await writer.sendAny();
       await sleep(random.next() * pauseMs);
     }

@@ -1,13 +1,12 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { variableOf } from '@ticketing/system/services.ts';
-import { openCaller } from './caller.ts';
-import { startClient } from './clients.ts';
+import { type Caller, openCaller } from './caller.ts';
+import { type ClientsOptions, startClient } from './clients.ts';
 import { recordFileOf } from './endpoints.ts';
 import type { LeftMail } from './message-verdict.ts';
 import type { Mailbox } from './message-writer.ts';
 import { readRecords } from './record-file.ts';
 import { untilTicketsTake } from './subscribers.ts';
-import type { System } from './system.ts';
 
 /** The mail server to which the system of a run sends its mails, and the mailbox from which it sends them. */
 export interface MailSide {
@@ -19,12 +18,8 @@ export interface MailSide {
   stop(): Promise<void>;
 }
 
-interface MailSideOptions {
-  system: System;
-  token: string;
-  dataDir: string;
+interface MailSideOptions extends ClientsOptions {
   port: number;
-  signal: AbortSignal;
 }
 
 /** The service that sends and takes in mails. */
@@ -33,6 +28,16 @@ const service = 'tickets';
 /** The variables by which the system sends its mails to a port of this machine. */
 export function mailVariables(port: number): Environment {
   return { [variableOf(service, 'SMTP_URL')]: `smtp://127.0.0.1:${port}` };
+}
+
+/** Creates a response template with a file, and an e-mail template around all mails. Returns its id. */
+async function createTemplate(caller: Caller): Promise<number> {
+  const emailTemplate = { name: 'faults', template: '<p>Dear {{ticket.from}},</p>%MESSAGE%<p>{{ticket.id}}</p>' };
+  const { id: value } = await caller.request('POST', '/emailTemplate', emailTemplate);
+  await caller.request('PUT', '/settings/genericTemplateId', { value });
+  const attachments = [{ name: 'template.txt', base64: Buffer.alloc(2_000, 'template ').toString('base64') }];
+  const template = { message: '<p>{{in.marker}}, by a template</p>', attachments };
+  return Number((await caller.request('POST', '/template', template)).id);
 }
 
 /** Starts the mail server, which is killed and frozen like other clients, and creates the mailbox. */
@@ -50,9 +55,10 @@ export async function startMailSide({ system, token, dataDir, port, signal }: Ma
   const subchannel = { channel: 'email', name: 'faults mail', interface: 'smtp', data: { address } };
   const subchannelId = Number((await caller.request('POST', '/settings/subchannel', subchannel)).id);
   await untilTicketsTake(caller, 'email', subchannelId);
+  const templateId = await createTemplate(caller);
   caller.close();
   return {
-    mailbox: { subchannelId, address },
+    mailbox: { subchannelId, address, templateId },
     receiverUrl: () => new URL(`http://127.0.0.1:${system.environment()[variableOf(service, 'HTTP_PORT')]}`),
     left: () =>
       readRecords(file).map(({ messageId, marker }) => ({

@@ -21,7 +21,7 @@ const shown = (id: number, marker: string, more: Partial<ShownMessage> = {}): Sh
 });
 const asMail = { direction: 'out', deliveryStatus: 'sent' };
 const event = (version: number, conversationId: number, type = 'conversation.created'): ReadMessage => ({
-  ...{ subject: 'ticket 1', version, isDeletion: false, agentId: undefined },
+  ...{ subject: 'ticket 1', version, isDeletion: false, agentId: undefined, status: undefined, isReopening: false },
   event: {
     ...{ id: `evt_1_${version}`, ticketId: 1, version, type, cause: 'request', subchannelId: undefined },
     conversationId,

@@ -9,6 +9,8 @@ import type { Random } from './random.ts';
 export interface Mailbox {
   subchannelId: number;
   address: string;
+  /** A response template that shows `in.marker`, and has a file. */
+  templateId: number;
 }
 
 interface Shared {
@@ -61,7 +63,8 @@ export class MessageWriter {
     const { subchannelId } = this.#shared.mailbox;
     const people = this.#random.next() < 0.7 ? { from: customer } : { direction: 'out', to: [customer] };
     const files = this.#files(message);
-    const body = { channel: 'email', subchannelId, subject: 'faults', body: message.marker, ...people, ...files };
+    const text = this.#byTemplate(message) ?? { body: message.marker };
+    const body = { channel: 'email', subchannelId, subject: 'faults', ...text, ...people, ...files };
     const response = await this.#send('POST', '/ticket', body);
     message.outcome = outcomeOf(response);
     const id = response?.body.id;
@@ -73,7 +76,8 @@ export class MessageWriter {
   async #write(kind: MessageKind, more: JsonObject): Promise<void> {
     const message = this.#newMessage(kind, this.#someTicket());
     const files = this.#files(message);
-    const body = { content: contentOf(message), ...more, ...files };
+    const text = this.#byTemplate(message) ?? { content: contentOf(message) };
+    const body = { ...text, ...more, ...files };
     const response = await this.#send('POST', `/ticket/${message.ticketId}/conversation/reply`, body);
     this.#acknowledge(message, response);
     const { conversation, id } = response?.body ?? {};
@@ -91,7 +95,9 @@ export class MessageWriter {
     const external = hasId ? { externalConversationId: `<${message.marker}@stored.example>` } : {};
     // The next reply goes to whom the latest message went.
     const people = { from: customer, to: [customer] };
-    const body = { content: contentOf(message), direction, ...people, ...external, ...this.#files(message) };
+    const files = this.#files(message);
+    const text = this.#byTemplate(message) ?? { content: contentOf(message) };
+    const body = { ...text, direction, ...people, ...external, ...files };
     const path = `/ticket/${message.ticketId}/conversation/store`;
     const response = await this.#repeat(hasId, () => this.#send('POST', path, body));
     this.#acknowledge(message, response);
@@ -118,13 +124,15 @@ export class MessageWriter {
 
   /** Repeats a request without a response: until there is one, or, some of the time, not at all. */
   async #repeat(mayRepeat: boolean, send: () => Promise<LoadResponse>): Promise<LoadResponse> {
-    let response = await send();
-    if (!mayRepeat || this.#random.next() < 0.3) return response;
+    const first = await send();
+    if (!mayRepeat || this.#random.next() < 0.3 || outcomeOf(first) !== 'unknown') return first;
+    let response = first;
     for (let attempt = 1; outcomeOf(response) === 'unknown' && attempt < maxAttempts; attempt++) {
       if (response?.status === 404) return response;
       response = await send();
     }
-    return response;
+    // An earlier attempt may still be carried out.
+    return outcomeOf(response) === 'refused' ? undefined : response;
   }
 
   async #changeOwn(): Promise<void> {
@@ -193,6 +201,13 @@ export class MessageWriter {
     if (count === 0) return {};
     const base64 = Buffer.alloc(1 + this.#random.below(3_000), 'file ').toString('base64');
     return { attachments: Array.from({ length: count }, (_, index) => ({ name: `${index}.txt`, base64 })) };
+  }
+
+  /** Some of the time, the template that a message is written with, whose file it records in the message. */
+  #byTemplate(message: SentMessage): JsonObject | undefined {
+    if (this.#random.next() >= 0.25) return undefined;
+    message.files = (message.files ?? 0) + 1;
+    return { templateId: this.#shared.mailbox.templateId, templateData: { marker: message.marker } };
   }
 
   #someTicket(): number {

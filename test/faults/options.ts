@@ -16,7 +16,7 @@ export interface FaultOptions {
   servers: string | undefined;
   /** The data folder; undefined for a temporary one. */
   dataDir: string | undefined;
-  /** Whether a second process runs of each service that has background work. */
+  /** Whether two processes run of each service and of the gateway. */
   hasReplicas: boolean;
 }
 
@@ -28,7 +28,8 @@ const usage = `Kills processes of a system under load, and checks that nothing t
   --focus SERVICE           half of the faults hit this service, and only its kills count; for example settings
   --seconds-between NUMBER  the average pause between two faults (1)
   --seed NUMBER             chooses the faults; the same seed chooses the same ones (default: random)
-  --replicas                runs a second process of each service with background work; it is killed and frozen too
+  --replicas                runs two processes of each service and of the gateway, with all their roles, behind balancers
+                            of connections; all are killed and frozen
   --data DIR                a new folder for the system (default: a temporary one, removed if nothing is wrong)
   --servers COMMAND         also kills, stops and freezes the servers that MONGODB_URI and KAFKA_BROKERS name, by
                             COMMAND kill|start|stop|freeze|thaw broker|database

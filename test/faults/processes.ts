@@ -5,7 +5,7 @@ import { services } from '@ticketing/system/services.ts';
 export interface SystemProcess {
   pid: number;
   /**
-   * The name of its service, `starter` (npm start), `store`, or `other`; with `second ` before it for a replica. For a client,
+   * The name of its service, `starter` (npm start, or the one of two processes of each), `store`, or `other`; with `second ` before it for a replica. For a client,
    * its name.
    */
   role: string;
@@ -28,6 +28,7 @@ export const clientName = 'TICKETING_TEST_FAULTS_CLIENT';
 /** The role of each program of the system, by a part of its command line. */
 const programs: readonly (readonly [part: string, role: string])[] = [
   ['scripts/start.ts', 'starter'],
+  ['faults/replicated-starter.ts', 'starter'],
   ...services.map(({ name }) => [`/${name}/main.mjs`, name] as const),
   ['embedded-mongo/src/host.ts', 'store'],
 ];

@@ -14,6 +14,7 @@ import { services } from '@ticketing/system/services.ts';
 import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { HttpTransport } from '../../tools/import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../../tools/import/json.ts';
+import type { AnalysedTicket, ShownIntent } from './execution-verdict.ts';
 import { stateOf } from './load.ts';
 import { findMarker } from './message-ledger.ts';
 import type { MessageCounts, ShownMessage } from './message-verdict.ts';
@@ -32,6 +33,7 @@ export interface ObservedSystem extends Observed {
   /** The messages of the tickets that are shown, and their counts in the rows, by ticket. */
   shown: ReadonlyMap<number, readonly ShownMessage[]>;
   countsOfRows: ReadonlyMap<number, MessageCounts>;
+  analysed: ReadonlyMap<number, AnalysedTicket>;
 }
 
 /** Reads all events, tickets, messages, tags and rows of an idle system. Errors: throws on any response that is not 200. */
@@ -47,10 +49,15 @@ export async function observe(url: URL, token: string, environment: Environment)
     const messages = await readMessages(environment);
     const tickets = await readTickets(get);
     const shown = new Map<number, ShownMessage[]>();
-    for (const { id } of tickets) shown.set(id, await readConversations(get, id));
+    const analysed = new Map<number, AnalysedTicket>();
+    for (const { id } of tickets) {
+      shown.set(id, await readConversations(get, id));
+      analysed.set(id, analysedTicket(await get('GET', `/ticket/${id}?includeSessions=false`)));
+    }
     const rows = await readRows(get);
     const countsOfRows = new Map(rows.map(({ row, counts }) => [row.id, counts]));
-    return { messages, tickets, shown, tags: await readTags(get), rows: rows.map(({ row }) => row), countsOfRows };
+    const tags = await readTags(get);
+    return { messages, tickets, shown, analysed, tags, rows: rows.map(({ row }) => row), countsOfRows };
   } finally {
     transport.close();
   }
@@ -89,20 +96,29 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   return [...read.values()].map(messageOf);
 }
 
+/** What the change of a tag does not have. */
+const unchanged = { status: undefined, isReopening: false, event: undefined } as const;
+
 function messageOf({ topic, value }: IncomingMessage): ReadMessage {
   if (topic === tagChangedTopic.name) {
     const { tagId, version, deleted } = fromBinary(TagChangedSchema, value);
-    return { subject: `tag ${tagId}`, version, isDeletion: deleted, agentId: undefined, event: undefined };
+    return { subject: `tag ${tagId}`, version, isDeletion: deleted, agentId: undefined, ...unchanged };
   }
   const change = fromBinary(TicketChangedSchema, value);
   const { ticketId, version, type, changes } = change;
-  const given = changes.find(({ field }) => field === 'agentId')?.newValue;
-  const agentId = given && toJson(ValueSchema, given);
+  const newValueOf = (name: string) => {
+    const given = changes.find(({ field }) => field === name)?.newValue;
+    return given && toJson(ValueSchema, given);
+  };
+  const agentId = newValueOf('agentId');
+  const status = newValueOf('status');
   return {
     subject: `ticket ${ticketId}`,
     version,
     isDeletion: type === TicketChangeType.TICKET_DELETED,
     agentId: typeof agentId === 'number' ? agentId : undefined,
+    status: typeof status === 'string' ? status : undefined,
+    isReopening: change.autoOpenedDueToDueDate,
     event: ticketEventOf(encodeChange(change)),
   };
 }
@@ -123,6 +139,19 @@ function shownTicket(response: JsonObject): ShownTicket[] {
   const state = stateOf(response);
   const tags = objectsIn(response, 'tags').sort((left, right) => Number(left.id) - Number(right.id));
   return state ? [{ ...state, tagNames: tags.map(({ name }) => String(name)).join(', ') }] : [];
+}
+
+function analysedTicket(response: unknown): AnalysedTicket {
+  const aiSupportLevel = isObject(response) ? String(response.aiSupportLevel) : 'not shown';
+  return { aiSupportLevel, intents: objectsIn(response, 'intents').map(shownIntent) };
+}
+
+function shownIntent({ id, status, outcome }: JsonObject): ShownIntent {
+  return {
+    id: Number(id),
+    status: String(status),
+    outcome: isObject(outcome) ? { txId: String(outcome.txId), success: outcome.success === true } : undefined,
+  };
 }
 
 async function readConversations(get: Get, ticketId: number): Promise<ShownMessage[]> {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../../tools/dev/ports.ts';
 import { type Client, startClient } from './clients.ts';
 import { markName, processesOf, signalProcess } from './processes.ts';
 import type { Behaviour } from './receiver.ts';

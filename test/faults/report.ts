@@ -1,4 +1,5 @@
 import type { FaultCount } from './disturb.ts';
+import type { ExecutionVerdict } from './execution-verdict.ts';
 import type { Ledger } from './ledger.ts';
 import type { MessageVerdict } from './message-verdict.ts';
 import type { Recoveries } from './recovery.ts';
@@ -23,6 +24,8 @@ export function table(count: FaultCount, { acknowledged, refreshes }: Ledger, ve
     ['bulks applied in part', mustBeEmpty(verdict.partialBulks)],
     ['rows that differ', mustBeEmpty(verdict.rowsThatDiffer)],
     ['deleted, but seen again', mustBeEmpty(verdict.revivedAfterDeletion)],
+    ['opened by the scheduler', verdict.reopenings],
+    ['opened twice', mustBeEmpty(verdict.reopenedTwice)],
   ];
   return columns(rows);
 }
@@ -40,6 +43,19 @@ export function messageTable(verdict: MessageVerdict, { leftOver, missingFiles }
     ['message events that differ', mustBeEmpty(verdict.wrongEvents)],
     ['left over', mustBeEmpty(leftOver)],
     ['files missing', mustBeEmpty(missingFiles)],
+  ]);
+}
+
+/** The table of intents. */
+export function executionTable(verdict: ExecutionVerdict): string {
+  return columns([
+    ['intents shown', verdict.proposed],
+    ['executions acknowledged', verdict.acknowledged],
+    ['carried out', verdict.effects],
+    ['carried out twice', mustBeEmpty(verdict.twice)],
+    ['results that differ', mustBeEmpty(verdict.wrongResults)],
+    ['events of executions missing', mustBeEmpty(verdict.wrongEvents)],
+    ['tickets not analysed', mustBeEmpty(verdict.notAnalysed)],
   ]);
 }
 

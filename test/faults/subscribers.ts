@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import { type Caller, openCaller } from './caller.ts';
-import { type Client, startClient } from './clients.ts';
+import { type Client, type ClientsOptions, startClient } from './clients.ts';
 import { type LogVerdict, readDeliveryLog } from './delivery-log.ts';
 import { type Endpoint, recordFileOf, startEndpoints } from './endpoints.ts';
 import { startMisbehaviour } from './misbehave.ts';
@@ -9,7 +9,6 @@ import { openOperator } from './operator.ts';
 import type { Random } from './random.ts';
 import { readRecords } from './record-file.ts';
 import { judgeSubscriber, type SubscriberVerdict, type TicketEvent, ticketEventOf } from './subscriber.ts';
-import type { System } from './system.ts';
 import type { ReadMessage } from './verdict.ts';
 
 /** The receivers of webhooks and readers of the feed of a run. */
@@ -32,12 +31,8 @@ export interface SubscribersVerdict extends LogVerdict {
   redelivered: number;
 }
 
-interface SubscriberOptions {
-  system: System;
-  token: string;
-  dataDir: string;
+interface SubscriberOptions extends ClientsOptions {
   random: Random;
-  signal: AbortSignal;
 }
 
 interface Reader {

@@ -10,9 +10,8 @@ import { environmentFile } from '../../tools/dev/environment-file.ts';
 import { waitUntilReady } from '../../tools/dev/wait-until-ready.ts';
 import { openLog, type SystemLog } from './log.ts';
 import { killAll, markName, processesOf, type SystemProcess, signalProcess } from './processes.ts';
-import { superviseReplicas } from './replicas.ts';
 
-/** A system, started by `npm start -- --split`, that is restarted whenever it ends. */
+/** A system, started by `npm start -- --split` or with two processes of each service, that is restarted whenever it ends. */
 export interface System {
   url: URL;
   log: SystemLog;
@@ -34,7 +33,11 @@ export interface System {
   kill(): void;
 }
 
-const starterProgram = join(import.meta.dirname, '..', '..', 'scripts', 'start.ts');
+/** The program that starts one process of each service, and the one that starts two. */
+const starters = {
+  single: [join(import.meta.dirname, '..', '..', 'scripts', 'start.ts'), '--split'],
+  replicated: [join(import.meta.dirname, 'replicated-starter.ts')],
+};
 /** The run ends after this many failed starts in a row. */
 const maxFailures = 8;
 /**
@@ -56,7 +59,7 @@ export async function startSystem(
   const log = openLog(join(dataDir, 'faults.log'));
   const readEnvironment = () => JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
   const marks = { [markName]: mark };
-  const replicas = hasReplicas ? await superviseReplicas(marks, readEnvironment, log) : undefined;
+  const program = hasReplicas ? starters.replicated : starters.single;
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   let port = '0';
@@ -65,7 +68,7 @@ export async function startSystem(
   let isReady = true;
 
   function spawnStarter(): ChildProcess {
-    const child = spawn(process.execPath, [starterProgram, '--split', '--port', port, '--data', dataDir], {
+    const child = spawn(process.execPath, [...program, '--port', port, '--data', dataDir], {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C in a terminal must reach only this process, which stops the system in order.
       detached: true,
@@ -79,12 +82,10 @@ export async function startSystem(
     for (let failures = 0; ; ) {
       failures = isReady ? 0 : failures + 1;
       if (failures >= maxFailures) throw new Error(`The system could not be started ${failures} times in a row.`);
-      if (isReady) replicas?.start();
       log.note(isReady ? 'the system is ready' : 'the system could not be started');
       await ended(starter);
       log.note('the starter has ended');
       isReady = false;
-      replicas?.stop();
       await waitForLeftovers();
       if (isStopping) return;
       starter = spawnStarter();
@@ -139,7 +140,6 @@ export async function startSystem(
     },
     async stop() {
       isStopping = true;
-      replicas?.stop();
       starter.kill('SIGTERM');
       await Promise.race([ended(starter), sleep(stopMs, undefined, { ref: false })]);
       killAll(mark);

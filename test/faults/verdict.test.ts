@@ -10,6 +10,8 @@ const message = (id: number, version: number, more: Partial<ReadMessage> = {}): 
   version,
   isDeletion: false,
   agentId: undefined,
+  status: undefined,
+  isReopening: false,
   event: undefined,
   ...more,
 });
@@ -56,6 +58,22 @@ test('counts events that were delivered again, but does not report them as wrong
   const verdict = judged(({ observed }) => ({ messages: [...observed.messages, ...observed.messages] }));
   expect(findings(verdict)).toEqual([]);
   expect(verdict).toMatchObject({ published: 7, delivered: 14, duplicates: 7 });
+});
+
+test('reports a pending ticket that the scheduler has opened twice, and counts those that it has opened', () => {
+  const scheduled = (times: number) => [
+    message(1, 1, { status: 'pending' }),
+    message(1, 2, { status: 'open', isReopening: true, agentId: 900 }),
+    ...(times > 1 ? [message(1, 3, { isReopening: true })] : [message(1, 3)]),
+  ];
+  const judgedTimes = (times: number) =>
+    judged(({ observed }) => ({ messages: [...scheduled(times), ...observed.messages] }));
+  expect(findings(judgedTimes(1))).toEqual([]);
+  expect(judgedTimes(1).reopenings).toBe(1);
+  expect(judgedTimes(2).reopenedTwice).toEqual([
+    'ticket 1 was opened by the scheduler in version 3, but was not pending',
+  ]);
+  expect(hasFailed(judgedTimes(2))).toBe(true);
 });
 
 describe('lost', () => {

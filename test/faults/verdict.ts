@@ -8,6 +8,10 @@ export interface ReadMessage {
   isDeletion: boolean;
   /** The agent to whom the change has assigned the ticket. */
   agentId: number | undefined;
+  /** The status that the change has set; undefined if it has not changed it. */
+  status: string | undefined;
+  /** Whether the ticket was opened because its `dueBy` has passed. */
+  isReopening: boolean;
   /** The change of a ticket, as subscribers receive it; undefined for that of a tag. */
   event: TicketEvent | undefined;
 }
@@ -49,6 +53,10 @@ export interface Verdict {
   partialBulks: string[];
   rowsThatDiffer: string[];
   revivedAfterDeletion: string[];
+  /** How often the scheduler has opened a ticket. */
+  reopenings: number;
+  /** Openings by the scheduler of tickets that were not pending, because it had opened them already. */
+  reopenedTwice: string[];
 }
 
 /** Compares what was acknowledged with what was read. Source: docs/reference/guarantees.md, Events. */
@@ -74,6 +82,8 @@ export function judge(ledger: Ledger, observed: Observed): Verdict {
     partialBulks: ledger.bulks.flatMap((bulk) => partialBulk(bulk, onBus)),
     rowsThatDiffer: differingRows(observed.rows, shown, onBus),
     revivedAfterDeletion: revived(ledger, observed, onBus),
+    reopenings: onBus.reopenings,
+    reopenedTwice: onBus.reopenedTwice,
   };
 }
 
@@ -84,8 +94,12 @@ export function hasFailed(verdict: Verdict): boolean {
 
 /** A sentence for each thing that is wrong. */
 export function findings(verdict: Verdict): string[] {
-  const { outOfOrder, lost, eventsWithoutChange, partialBulks, rowsThatDiffer, revivedAfterDeletion } = verdict;
-  return [...lost, ...outOfOrder, ...eventsWithoutChange, ...partialBulks, ...rowsThatDiffer, ...revivedAfterDeletion];
+  const { outOfOrder, lost, eventsWithoutChange, partialBulks, rowsThatDiffer, ...others } = verdict;
+  const { revivedAfterDeletion, reopenedTwice } = others;
+  return [
+    ...[...lost, ...outOfOrder, ...eventsWithoutChange, ...partialBulks, ...rowsThatDiffer],
+    ...[...revivedAfterDeletion, ...reopenedTwice],
+  ];
 }
 
 interface Bus {
@@ -95,12 +109,18 @@ interface Bus {
   deletedIn: Map<Subject, number>;
   /** The tickets that were assigned to an agent, by agent. */
   ticketsOfAgent: Map<number, Set<Subject>>;
+  reopenings: number;
+  reopenedTwice: string[];
 }
 
 function readBus(messages: readonly ReadMessage[]): Bus {
-  const bus: Bus = { versions: new Map(), outOfOrder: [], deletedIn: new Map(), ticketsOfAgent: new Map() };
+  const bus: Bus = {
+    ...{ versions: new Map(), outOfOrder: [], deletedIn: new Map(), ticketsOfAgent: new Map() },
+    ...{ reopenings: 0, reopenedTwice: [] },
+  };
   const last = new Map<Subject, number>();
-  for (const { subject, version, isDeletion, agentId } of messages) {
+  const statusOf = new Map<Subject, string>();
+  for (const { subject, version, isDeletion, agentId, status, isReopening } of messages) {
     const versions = bus.versions.get(subject) ?? new Set();
     bus.versions.set(subject, versions);
     if (isDeletion) bus.deletedIn.set(subject, version);
@@ -112,6 +132,12 @@ function readBus(messages: readonly ReadMessage[]): Bus {
     const before = last.get(subject) ?? 0;
     last.set(subject, version);
     if (version !== before + 1) bus.outOfOrder.push(`${subject}: version ${version} comes after ${before} on the bus`);
+    if (isReopening) {
+      bus.reopenings += 1;
+      if (statusOf.get(subject) !== 'pending')
+        bus.reopenedTwice.push(`${subject} was opened by the scheduler in version ${version}, but was not pending`);
+    }
+    if (status !== undefined) statusOf.set(subject, status);
   }
   return bus;
 }

@@ -18,7 +18,8 @@ const timesToPass = [
 ] as const;
 
 /**
- * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, events are
+ * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, intents are
+ * executed, tickets are analysed, events are
  * sent and handled, mails have left, deleted tickets are erased by all services, and what no ticket has is swept. The
  * times until a mail is tried again, and until something is swept, are ended early.
  *
@@ -51,6 +52,7 @@ async function drain(environment: Environment, print: Print): Promise<void> {
       () => count(database, 'bulks', { state: { $ne: 'applied' } }),
       print,
     );
+    await analyse(environment, print);
     await sweep(database, print);
     await sendMails(database, print);
     await operateAll({ name: 'drain' }, print, environment);
@@ -79,6 +81,32 @@ async function sweep(database: Database, print: Print): Promise<void> {
   }
 }
 
+/**
+ * Waits until no execution of an intent and no analysis is left. Analyses that wait for another attempt get it now; those that
+ * were given up stay.
+ */
+async function analyse(environment: Environment, print: Print): Promise<void> {
+  const database = openStore('intents', environment);
+  try {
+    await database.opened;
+    const isRunning = { execution: { $type: 'string' } };
+    await waitForNone('executions are not finished yet', () => count(database, 'intents', isRunning), print);
+    const isWaiting = { nextAttemptAt: { $ne: null } };
+    await waitForNone(
+      'tickets are not analysed yet',
+      async () => {
+        const now = new Date();
+        const isLater = { nextAttemptAt: { $gt: now } };
+        await database.connection.collection('analyses').updateMany(isLater, { $set: { nextAttemptAt: now } });
+        return count(database, 'analyses', isWaiting);
+      },
+      print,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
 /** Has all mails tried again that were deferred, until none is left. */
 async function sendMails(database: Database, print: Print): Promise<void> {
   const isQueued = { deliveryStatus: 'queued', 'mail.nextAttemptAt': { $gt: new Date(0) } };
@@ -99,7 +127,11 @@ function count({ connection }: Database, collection: string, query: object): Pro
 
 /** Opens the store of the tickets service, which records unfinished bulks, erasures, mails, and what is to be swept. */
 export function openTickets(environment: Environment): Database {
-  const { store } = sharedConfig(serviceNamed('tickets'), environment);
-  if (!store) throw new Error('The tickets service has no store.');
+  return openStore('tickets', environment);
+}
+
+function openStore(service: string, environment: Environment): Database {
+  const { store } = sharedConfig(serviceNamed(service), environment);
+  if (!store) throw new Error(`The service ${service} has no store.`);
   return openDatabase(store.mongodbUri, store.database, () => undefined);
 }

@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import { isEventStream, restRuleOf } from '@ticketing/rest/options.ts';
 import { type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
-import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
+import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
@@ -10,7 +9,7 @@ const MiB = 1024 * 1024;
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem({ variables: { MAX_BODY_MIB_IN_FLIGHT: '160' } });
+  system = await startSystem();
 });
 afterAll(() => system.stop());
 
@@ -63,6 +62,26 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('the REST p
     }
   });
 });
+
+test.each(services.map(({ name }) => name))(
+  'the public pages of %s refuse other methods with a problem',
+  async (name) => {
+    const { http: port } = system.portsOf(name);
+    for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const request = { method, ...(method !== 'OPTIONS' && { body: '{}' }) };
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, request);
+        expect([method, path, response.status, response.headers.get('allow')]).toEqual([
+          method,
+          path,
+          405,
+          'GET, HEAD',
+        ]);
+        expect(await response.json()).toMatchObject({ code: 'method_not_allowed', instance: path });
+      }
+    }
+  },
+);
 
 describe.each(services.map((entry) => [entry.name, entry] as const))('100 Continue of %s', (name, entry) => {
   test('is sent to a request that was admitted, and to no other', async () => {
@@ -130,40 +149,5 @@ describe.each(
       const open = await heldRequest({ port: system.portsOf(name).http, method: 'GET', path: spelling, headers, body });
       expect([400, 401, 404], `${spelling} at the service`).toContain(open.status);
     }
-  });
-});
-
-describe('a service that accepts large bodies', () => {
-  test('holds no more bytes than the process may, and serves others meanwhile', async () => {
-    const { http: port } = system.portsOf('gateway');
-    const tokenOf = (profileId: number) =>
-      system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1, sub: String(profileId) });
-    const body = Buffer.from(`{"body":"${'a'.repeat(36 * MiB)}`);
-    const upload = async (profileId: number, signal: AbortSignal) => {
-      const headers = { authorization: `Bearer ${await tokenOf(profileId)}`, 'content-type': 'application/json' };
-      return heldRequest({ port, method: 'POST', path: '/ticket', headers, body, heldBytes: 100, signal });
-    };
-    const held = new AbortController();
-    const uploads = Array.from({ length: 8 }, (_, index) => upload(800 + index, held.signal));
-    const refused: HeldResponse[] = [];
-    for (const one of uploads) void one.then((response) => refused.push(response));
-    // Four of them fit.
-    await expect.poll(() => refused.length).toBeGreaterThanOrEqual(4);
-    const { ms, status } = await heldRequest({ port, method: 'GET', path: '/ticket/1', body: Buffer.alloc(0) });
-    expect(status).toBe(401);
-    expect(ms).toBeLessThan(1_000);
-    for (const response of refused) {
-      expect(response.status).toBe(503);
-      expect(response.headers['retry-after']).toBe('1');
-      expect(JSON.parse(response.text)).toMatchObject({ code: 'bodies_in_flight' });
-    }
-    held.abort();
-    await Promise.all(uploads);
-    // The bytes of a client that has gone are given back.
-    const again = new AbortController();
-    const last = upload(900, again.signal);
-    await setTimeout(500);
-    again.abort();
-    expect(await last).toMatchObject({ status: undefined });
   });
 });

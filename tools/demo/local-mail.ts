@@ -5,17 +5,13 @@ import { join } from 'node:path';
 import { variableOf } from '@ticketing/system/services.ts';
 import { certificatesIn } from '@ticketing/testkit/development-certificates.ts';
 import { environmentFile } from '../dev/environment-file.ts';
+import type { DemoMail } from './demo-mail.ts';
 
-/** The mails of the system that runs on a data folder: it takes them in by RPC, and puts those that it sends into a folder. */
-export interface LocalMail {
-  /** Hands a mail to the system, as a mail server would, and returns the response. */
-  receive(mail: string): Promise<Record<string, unknown>>;
-  /** The path and the text of the mail with a `Message-ID`; undefined if the system has not sent it. */
-  sent(messageId: string): { file: string; text: string } | undefined;
-}
-
-/** Opens the mails of a system. */
-export function localMail(dataDir: string, token: string): LocalMail {
+/**
+ * Opens the mails of the system that runs on a data folder: it takes them in by RPC, and puts those that it sends into a
+ * folder.
+ */
+export function localMail(dataDir: string, token: string): DemoMail {
   const environment = JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Record<string, string>;
   const port = environment[variableOf('tickets', 'HTTP_PORT')];
   const folder = environment[variableOf('tickets', 'MAIL_FOLDER')];
@@ -35,13 +31,13 @@ export function localMail(dataDir: string, token: string): LocalMail {
       });
       return JSON.parse(text) as Record<string, unknown>;
     },
-    sent(messageId) {
+    async sent(messageId) {
       // The folder is made with its first mail.
       if (folder === undefined || !existsSync(folder)) return undefined;
       for (const name of readdirSync(folder).filter((one) => one.endsWith('.eml'))) {
         const file = join(folder, name);
         const text = readFileSync(file, 'utf8');
-        if (text.includes(messageId)) return { file, text };
+        if (text.includes(messageId)) return { place: file, text };
       }
       return undefined;
     },

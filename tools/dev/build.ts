@@ -12,8 +12,10 @@ import {
   utimesSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { services } from '@ticketing/system/services.ts';
+import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
 import type { Plugin } from 'rolldown';
+import { billOfMaterials } from './bill-of-materials.ts';
+import { bundledFiles } from './bundled-files.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 /** Contains a folder for each recently built version of the sources, named by the hash of the sources. */
@@ -55,33 +57,47 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Packages that are not bundled: this one serves files from its own folder. */
-const external = ['@fastify/swagger-ui'];
+/** The name of the module from which the program `health.mjs` of a service is made. */
+const healthModule = 'health-program';
+
+/** Makes the program that asks a process of the service whether it is ready, without loading the service. */
+function healthProgram({ name, ports }: ServiceEntry): Plugin {
+  const probe = join(root, 'packages', 'service-kit', 'src', 'lifecycle', 'probe-health.ts');
+  const call = `probeHealth('${variableOf(name, '')}', ${ports.http + 2000}, process.env)`;
+  return {
+    name: healthModule,
+    resolveId: { filter: { id: /^health-program$/ }, handler: () => `\0${healthModule}.js` },
+    load: {
+      filter: { id: /^\0health-program\.js$/ },
+      handler: () => `import { probeHealth } from '${probe}';\nprocess.exitCode = (await ${call}) ? 0 : 1;`,
+    },
+  };
+}
 
 /**
- * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017), and those
- * of its workers beside it. The code is not minified, so that stack traces can be read.
+ * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). Beside it
+ * are the programs of its workers, `health.mjs`, the files that it reads, and which packages are in it: the folder is all
+ * that Node needs. The code is not minified, so that stack traces can be read.
  *
  * Errors: a module that is missing, or cannot be read.
  */
 export async function build(folder: string): Promise<void> {
   // Loaded here because it is large, and most importers of this file never build.
   const { rolldown } = await import('rolldown');
-  const buildOne = async (service: string) => {
-    const sources = join(root, 'services', service, 'src');
+  const buildOne = async (entry: ServiceEntry) => {
+    const sources = join(root, 'services', entry.name, 'src');
     const bundle = await rolldown({
-      input: join(sources, 'main.ts'),
+      input: { main: join(sources, 'main.ts'), health: healthModule },
       platform: 'node',
-      external,
-      plugins: [workerPrograms, asciiOnly],
+      plugins: [workerPrograms, bundledFiles, healthProgram(entry), billOfMaterials(entry.name), asciiOnly],
       logLevel: 'warn',
     });
     // Node treats .mjs as a module whatever package.json is nearest.
     const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
-    await bundle.write({ dir: join(folder, service), format: 'esm', comments: false, ...names });
+    await bundle.write({ dir: join(folder, entry.name), format: 'esm', comments: false, ...names });
     await bundle.close();
   };
-  await Promise.all(services.map(({ name }) => buildOne(name)));
+  await Promise.all(services.map(buildOne));
 }
 
 /** The path of a service's program in a folder that `build` has filled. */
@@ -126,7 +142,7 @@ function hashOfSources(): string {
   const files = globSync(
     [
       '{services,packages}/*/{package.json,src/**/*.ts}',
-      ...['package-lock.json', 'tsconfig*.json', 'tools/dev/build.ts'],
+      ...['package-lock.json', 'tsconfig*.json', 'tools/dev/{build,bundled-files,bill-of-materials}.ts'],
     ],
     { cwd: root },
   );

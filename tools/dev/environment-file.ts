@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { UsageError } from './run-script.ts';
 
 /** The file in which a running development system keeps the variables of its services. */
 export function environmentFile(dataDir: string): string {
@@ -14,7 +15,21 @@ export function environmentFile(dataDir: string): string {
 export function publishEnvironment(dataDir: string, environment: Environment): () => void {
   const file = environmentFile(dataDir);
   const serviceVariables = Object.entries(environment).filter(([name]) => name.startsWith('TICKETING_'));
-  rmSync(file, { force: true });
-  writeFileSync(file, JSON.stringify(Object.fromEntries(serviceVariables), null, 2), { mode: 0o600 });
+  // Readers of the file that a killed system has left find either the old one or the new one.
+  const unfinished = `${file}.unfinished`;
+  rmSync(unfinished, { force: true });
+  writeFileSync(unfinished, JSON.stringify(Object.fromEntries(serviceVariables), null, 2), { mode: 0o600 });
+  renameSync(unfinished, file);
   return () => rmSync(file, { force: true });
+}
+
+/** Reads the variables of the services of a running development system. Errors: UsageError if none runs on the folder. */
+export function readEnvironment(dataDir: string): Environment {
+  try {
+    return JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
+  } catch (error) {
+    throw new UsageError(`No system is running on ${dataDir}; start one by npm start, or name its folder by --data.`, {
+      cause: error,
+    });
+  }
 }

@@ -17,7 +17,8 @@ export async function greeting(
 ): Promise<string> {
   const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
   const gateway = portsOf(ports, 'gateway');
-  const admin = { sub: '1', kind: 'user', roleId: 1, name: 'Ada Admin', email: 'ada@example.com' };
+  const name = { name: 'Ada Admin', firstName: 'Ada', lastName: 'Admin' };
+  const admin = { sub: '1', kind: 'user', roleId: 1, ...name, email: 'ada@example.com' };
   const token = await signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
   const ticket = JSON.stringify({
     channel: 'email',

@@ -1,7 +1,7 @@
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operate.ts';
+import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
 import { services } from '@ticketing/system/services.ts';
 
 /** Loads the module of every service, in the order of the description of the system. */

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { services } from '@ticketing/system/services.ts';
+import { freePort, tryPort } from '@ticketing/testkit/free-port.ts';
 import type { ServicePorts } from '@ticketing/testkit/service-variables.ts';
 import { UsageError } from './run-script.ts';
 
@@ -7,13 +7,13 @@ import { UsageError } from './run-script.ts';
 export type SystemPorts = ReadonlyMap<string, ServicePorts>;
 
 /**
- * Chooses the ports of all services: the wanted one for HTTP of the gateway, and those that follow it for all others, in
- * the order of the description of the system. Where one of these is taken, any free port is chosen instead.
+ * Chooses the ports of all services: the wanted one for HTTP of the gateway, a free one for 0, and those that follow it for
+ * all others, in the order of the description of the system. Where one of these is taken, any free port is chosen instead.
  *
  * Errors: UsageError if the wanted port of the gateway is taken.
  */
 export async function choosePorts(wanted: number): Promise<SystemPorts> {
-  const gateway = await tryPort(wanted);
+  const gateway = wanted === 0 ? await freePort() : await tryPort(wanted);
   if (gateway === undefined) throw new UsageError(`Port ${wanted} is taken; choose another with --port.`);
   const taken = new Set([gateway]);
   let preferred = gateway;
@@ -37,23 +37,4 @@ export function portsOf(ports: SystemPorts, name: string): ServicePorts {
   const found = ports.get(name);
   if (!found) throw new Error(`No ports were chosen for ${name}.`);
   return found;
-}
-
-/** Finds a port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const port = await tryPort(0);
-  if (port === undefined) throw new UsageError('There is no free port.');
-  return port;
-}
-
-/** Listens on a port for a moment. Returns the port, a free one for 0, or undefined if it is taken. */
-function tryPort(port: number): Promise<number | undefined> {
-  const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  const server = createServer()
-    .once('error', () => resolve(undefined))
-    .listen({ host: '127.0.0.1', port }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
-    });
-  return promise;
 }

@@ -48,10 +48,10 @@ export function preloadServices(): Promise<Service[]> {
  * Limits of the heap of a service. Parsing bodies of 40 MiB needs the most. Without a limit Node sizes the heap by the
  * memory of the machine, and collects garbage later.
  */
-const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
+export const nodeFlags = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
 /** Makes the C library return freed memory to the operating system sooner. */
-const processEnvironment = {
+export const processEnvironment = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };

@@ -27,6 +27,7 @@ test.each([
 
 test('reports tests that a document names and that do not exist', () => {
   const read = (file: string) => (file === 'a.test.ts' ? "test('adds two numbers', () => {})" : undefined);
-  const document = '| `a.test.ts`: "adds two"<br>`a.test.ts`: "adds three" | `b.test.ts`: "adds two" |';
-  expect(missingTests(document, read)).toEqual(['a.test.ts: "adds three"', 'b.test.ts: "adds two"']);
+  const document = '| `a.test.ts`: "adds two", "adds four"<br>`a.test.ts`: "adds three" | `b.test.ts`: "adds two" |';
+  const missing = ['a.test.ts: "adds four"', 'a.test.ts: "adds three"', 'b.test.ts: "adds two"'];
+  expect(missingTests(document, read)).toEqual(missing);
 });

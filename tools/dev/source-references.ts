@@ -62,12 +62,14 @@ export function headingsIn(document: string): Set<string> {
 }
 
 /**
- * Finds the tests that a document names and that do not exist: `path/of.test.ts`: "a part of its title". `read` returns
- * the text of a file, or undefined if there is none.
+ * Finds the tests that a document names and that do not exist: `path/of.test.ts`: "a part of its title", or several titles,
+ * separated by commas. `read` returns the text of a file, or undefined if there is none.
  */
 export function missingTests(document: string, read: (file: string) => string | undefined): string[] {
-  const named = document.matchAll(/`([\w./-]+\.ts)`: "([^"]+)"/g);
-  return [...named]
-    .filter(([, file = '', title = '']) => !read(file)?.includes(title))
-    .map(([, file, title]) => `${file}: "${title}"`);
+  const named = document.matchAll(/`([\w./-]+\.ts)`: ("[^"]+"(?:, "[^"]+")*)/g);
+  return [...named].flatMap(([, file = '', titles = '']) => {
+    const text = read(file);
+    const missing = [...titles.matchAll(/"([^"]+)"/g)].filter(([, title = '']) => !text?.includes(title));
+    return missing.map(([, title]) => `${file}: "${title}"`);
+  });
 }

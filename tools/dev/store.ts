@@ -4,6 +4,8 @@ import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts'
 /** The store of a development system. */
 export interface Store {
   uri: string;
+  /** The id of the process of the embedded store; undefined for a server that `MONGODB_URI` names. */
+  pid?: number;
   /** Resolves when the embedded store has ended; never resolves for a server that `MONGODB_URI` names. */
   exited: Promise<unknown>;
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs, retryAfterMs } from '../../packages/client/src/retry-wait.ts';
 import { type ApiRequest, type ApiResponse, HttpTransport } from './http-transport.ts';
 import { detailOf } from './problem.ts';
-import { backoffMs, retryAfterMs } from './retry.ts';
 import { InterruptedError, StopError } from './stop-error.ts';
 
 interface ApiClientOptions {
@@ -47,7 +47,7 @@ export class ApiClient {
 
   /**
    * Sends a request. Returns the response if it is a success, or an error that concerns this request only (400, 409,
-   * 413, 422, 500).
+   * 413, 422, 500; 404 if the request may be about something that is missing).
    *
    * Errors: StopError if every other request would fail too; InterruptedError.
    */
@@ -86,7 +86,12 @@ export class ApiClient {
     const because = detail === '' ? '.' : `: ${detail}`;
     if (status === 401) throw new StopError(`The server does not accept the token (401)${because}`);
     if (status === 403) throw new StopError(`The token has no right to ${what} (403)${because}`);
-    if (status < 200 || (status >= 300 && status < 400) || status === 404 || status === 405) {
+    if (
+      status < 200 ||
+      (status >= 300 && status < 400) ||
+      (status === 404 && !request.mayBeMissing) ||
+      status === 405
+    ) {
       throw new StopError(`${what} responds with ${status}. Is ${this.#options.url.origin} the address of the system?`);
     }
     return response;

@@ -14,8 +14,11 @@ export interface ApiRequest {
   /** JSON, or bytes of `contentType`. */
   body?: string | Uint8Array;
   contentType?: string;
+  headers?: Readonly<Record<string, string>>;
   /** Whether the body of a success is read. The body of an error is always read. */
   wantsBody: boolean;
+  /** Whether 404 can mean something else than a wrong address. */
+  mayBeMissing?: boolean;
 }
 
 /**
@@ -44,10 +47,17 @@ export class HttpTransport {
   }
 
   /** Sends a request. Errors: those of the connection, with their `code`; ETIMEDOUT_RESPONSE if the response is late. */
-  send({ method, path, body, contentType = 'application/json', wantsBody }: ApiRequest): Promise<ApiResponse> {
+  send({
+    method,
+    path,
+    body,
+    contentType = 'application/json',
+    headers: added = {},
+    wantsBody,
+  }: ApiRequest): Promise<ApiResponse> {
     const bodyHeaders =
       body === undefined ? [] : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
-    const headers = [...this.#headers, ...bodyHeaders];
+    const headers = [...this.#headers, ...bodyHeaders, ...Object.entries(added).flat()];
     const fullPath = this.#basePath + path;
     return new Promise((resolve, reject) => {
       const request = this.#send(

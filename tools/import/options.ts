@@ -125,7 +125,8 @@ export function wholeNumber(flag: string, text: string, maximum: number): number
   throw new StopError(`--${flag} takes a whole number from 1 to ${maximum}, not "${text}".`);
 }
 
-function oneOf(flag: string, text: string, allowed: readonly string[]): string {
+/** Reads the value of a flag that takes one of some words. Errors: StopError. */
+export function oneOf(flag: string, text: string, allowed: readonly string[]): string {
   if (allowed.includes(text)) return text;
   throw new StopError(`--${flag} takes ${allowed.join(', ')}, not "${text}".`);
 }

@@ -46,7 +46,7 @@ export function pathFrom(folder: string, path: string): string {
 
 /** The folder that relative paths start from: npm runs scripts in the project folder, wherever it was called. */
 function callersFolder(env: NodeJS.ProcessEnv): string {
-  return env.npm_lifecycle_event?.startsWith('import') && env.INIT_CWD ? env.INIT_CWD : process.cwd();
+  return /^(import|ai)/.test(env.npm_lifecycle_event ?? '') && env.INIT_CWD ? env.INIT_CWD : process.cwd();
 }
 
 function watchSignals(): { signal: AbortSignal; close: () => void } {

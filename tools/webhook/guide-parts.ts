@@ -14,6 +14,7 @@ import { messageEncoder } from '@ticketing/rest/encode.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import { fieldChanges } from '../../services/tickets/src/domain/ticket-event.ts';
 import { initialTicket, ticketFieldNames } from '../../services/tickets/src/domain/ticket-fields.ts';
+import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 import { exampleEvents } from './example-events.ts';
 
 /**
@@ -23,21 +24,17 @@ import { exampleEvents } from './example-events.ts';
  * Errors: an Error for a part that has no place in the text.
  */
 export function withGuideParts(guide: string): string {
-  return Object.entries(guideParts()).reduce((text, [name, part]) => {
-    const place = new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- end: ${name} -->)`);
-    if (!place.test(text)) throw new Error(`docs/webhooks.md has no place for the part "${name}".`);
-    return text.replace(place, (_all, begin: string, end: string) => `${begin}\n${part}\n\n${end}`);
-  }, guide);
+  return withGeneratedParts(guide, guideParts());
 }
 
 function guideParts(): Record<string, string> {
   return {
-    types: table(['Type', 'What happened to the ticket'], valueRows(TicketChangeTypeSchema)),
+    types: markdownTable(['Type', 'What happened to the ticket'], valueRows(TicketChangeTypeSchema)),
     data: fieldTable(TicketChangedSchema),
     changes: fieldTable(FieldChangeSchema),
     'changed fields': changedFieldTable(),
     actor: fieldTable(ActorSchema),
-    causes: table(['Cause', 'Meaning'], valueRows(ChangeCauseSchema)),
+    causes: markdownTable(['Cause', 'Meaning'], valueRows(ChangeCauseSchema)),
     examples: exampleEvents().map(example).join('\n\n'),
   };
 }
@@ -57,7 +54,7 @@ function example(event: TicketChanged): string {
 
 function fieldTable({ fields }: DescMessage): string {
   const rows = fields.map((field) => [`\`${field.jsonName}\``, typeOf(field), commentsOf(field).text]);
-  return table(['Field', 'Type', 'Meaning'], rows);
+  return markdownTable(['Field', 'Type', 'Meaning'], rows);
 }
 
 function valueRows(desc: DescEnum): string[][] {
@@ -74,7 +71,7 @@ function changedFieldTable(): string {
       .filter((change) => 'newValue' in change === hasValues)
       .map(({ field }) => `\`${field}\``)
       .join(', ');
-  return table(
+  return markdownTable(
     ['Fields of the ticket', 'In the event'],
     [
       [names(true), 'name, old and new value'],
@@ -103,9 +100,4 @@ function scalarType({ scalar }: DescField): string {
     default:
       return 'integer';
   }
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const [first, ...others] = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [first, `|${'---|'.repeat(head.length)}`, ...others].join('\n');
 }

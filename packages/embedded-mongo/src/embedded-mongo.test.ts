@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,16 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     await first.stop();
     expect(await first.exited).toBe(0);
     expect(await connectThings(await start('kept')).findOne({ _id: 1 })).toEqual({ _id: 1, text: 'ünï' });
+  });
+
+  it('keeps its files from other users of the machine', async () => {
+    const mongo = await start('private');
+    await connectThings(mongo).insertOne({ _id: 1, text: 'personal' }, durable);
+    const dataDir = join(scratch, 'private');
+    const paths = (await readdir(dataDir, { recursive: true })).map((name) => join(dataDir, name));
+    expect(paths.length).toBeGreaterThan(5);
+    const modes = await Promise.all([dataDir, ...paths].map(async (path) => [path, (await stat(path)).mode & 0o077]));
+    expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
   });
 
   it('supports what the stores use: unique index, upsert, pipeline update, $facet, $lookup, cursor', async () => {

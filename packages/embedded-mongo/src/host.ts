@@ -12,6 +12,8 @@ const stopRequested = new Promise<void>((resolve) => {
 
 async function main(): Promise<void> {
   const { dataDir, port, cacheSizeMb } = readArguments();
+  // The engine would let all users of the machine read its files.
+  process.umask(0o077);
   const engine = await openEngine({ dataDir, cacheSizeMb });
   try {
     const server = await listen((message) => engine.roundTrip(message), port).catch((cause: unknown) => {

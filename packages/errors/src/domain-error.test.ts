@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DomainError, invalidInput, notFound } from './domain-error.ts';
+import { beforeChange, DomainError, invalidInput, mayFollowChange, notFound } from './domain-error.ts';
 
 const violation = (pointer: string, code: string) => ({ pointer, code, detail: 'is wrong' });
 
@@ -30,4 +30,17 @@ test('names the missing thing in the reason', () => {
 test('keeps a cause only if there is one', () => {
   expect('cause' in new DomainError('internal', 'internal', 'x')).toBe(false);
   expect(new DomainError('internal', 'internal', 'x', { cause: 'y' }).cause).toBe('y');
+});
+
+test('an error of a dependency may follow a change, unless it is one that comes before any', () => {
+  const error = new DomainError('unavailable', 'away', 'Later.', { retryAfterSeconds: 2 });
+  const before = beforeChange(error);
+  expect(before).toMatchObject({ code: 'unavailable', reason: 'away', message: 'Later.', retryAfterSeconds: 2 });
+  expect([error, before, new Error('broken'), invalidInput([])].map(mayFollowChange)).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect(mayFollowChange(beforeChange(new Error('broken')))).toBe(true);
 });

@@ -37,18 +37,26 @@ export class DomainError extends Error {
   readonly reason: string;
   readonly violations: readonly Violation[];
   readonly retryAfterSeconds: number | undefined;
+  /** Whether it certainly comes before any change, whatever its code. */
+  readonly isBeforeChange: boolean;
 
   constructor(
     code: ErrorCode,
     reason: string,
     detail: string,
-    options: { violations?: readonly Violation[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: {
+      violations?: readonly Violation[];
+      retryAfterSeconds?: number;
+      cause?: unknown;
+      isBeforeChange?: boolean;
+    } = {},
   ) {
     super(detail, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.reason = reason;
     this.violations = options.violations ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isBeforeChange = options.isBeforeChange ?? false;
   }
 }
 
@@ -71,7 +79,17 @@ export function notFound(what: string): DomainError {
 
 const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
 
+/** The same error as one that comes before any change, for example of a read that a handler begins with. */
+export function beforeChange(error: unknown): unknown {
+  if (!(error instanceof DomainError)) return error;
+  const { code, reason, message, violations, retryAfterSeconds } = error;
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  // Another request may have got the same error, after a change.
+  return new DomainError(code, reason, message, { violations, ...wait, cause: error, isBeforeChange: true });
+}
+
 /** Whether an error can come after something was changed. Any other one means that nothing was. */
 export function mayFollowChange(error: unknown): boolean {
-  return !(error instanceof DomainError) || codesAfterChange.has(error.code);
+  if (!(error instanceof DomainError)) return true;
+  return !error.isBeforeChange && codesAfterChange.has(error.code);
 }

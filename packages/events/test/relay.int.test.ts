@@ -153,7 +153,8 @@ test('sends when it is woken, even if it polls rarely', async () => {
   const attempts = setInterval(wake, 100);
   await drained(5_000);
   clearInterval(attempts);
-  await setTimeout(300);
+  // For the last of these wakes, which a loaded machine may handle late.
+  await setTimeout(1_000);
   await change(1);
   await setTimeout(300);
   expect(published).toHaveLength(1);
@@ -239,7 +240,8 @@ test('an outbox whose events are refused does not delay the others', async () =>
     },
   };
   await refused.create(1);
-  relay([{ ...refused.outbox, topic: 'refused' }, other.outbox], bus, await connect('refused'));
+  const pollMs = { busy: 50, idle: 50 };
+  relay([{ ...refused.outbox, topic: 'refused' }, other.outbox], bus, await connect('refused'), pollMs);
   await expect.poll(() => attempts).toBeGreaterThan(2);
   const before = attempts;
   for (let id = 1; id <= 6; id++) {
@@ -251,7 +253,7 @@ test('an outbox whose events are refused does not delay the others', async () =>
   expect(await refused.outbox.state()).toMatchObject({ events: 1 });
 });
 
-test('several relays share the ranges, and each sends in order', { timeout: 30_000 }, async () => {
+test('several relays share the ranges, and each sends in order', async () => {
   const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   const leases = await connect('shared');
   const ranges: (readonly number[])[] = [];
@@ -310,9 +312,7 @@ test('E1, E3, E5: two relays that both own all ranges lose no event and keep the
   );
 });
 
-test('E1, E2, E3: whichever call fails, before or after its effect, no event is lost, invented or out of order', {
-  timeout: 60_000,
-}, async () => {
+test('E1, E2, E3: whichever call fails, before or after its effect, no event is lost, invented or out of order', async () => {
   const leases = await connect('failing');
   for (let nth = 1, isOver = false; !isOver; nth++) {
     for (const when of ['before', 'after'] as const) {

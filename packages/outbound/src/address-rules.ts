@@ -3,11 +3,11 @@ import { type AddressRange, matcherOf, parseAddressRange } from './address-range
 
 /**
  * Addresses that no customer's server has on the Internet: those of this machine, of private networks and of cloud
- * metadata, and those that contain an IPv4 address or are not assigned.
+ * metadata, and those that contain an IPv4 address or are not assigned. The network policies of deploy/k8s are made from it.
  *
  * Source: docs/reference/guarantees.md, Outbound requests.
  */
-const specialPurpose = [
+export const specialPurpose: readonly AddressRange[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',

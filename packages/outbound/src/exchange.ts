@@ -39,8 +39,9 @@ const watchMs = 50;
 const skipped: CollectedBody = { bytes: Buffer.alloc(0), isComplete: false };
 
 /**
- * A request and its response at an undici dispatcher. It ends with the first of: a response that was read, a response that
- * is not read further, an error, the signal. In the last three cases its connection is destroyed.
+ * The handler with which an undici dispatcher makes one request and reads its response. It ends with the first of: a
+ * response that was read, a response that is not read further, an error, the signal. In the last three cases its
+ * connection is destroyed.
  *
  * Errors: an OutboundError, or the reason of the signal.
  */

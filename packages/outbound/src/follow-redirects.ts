@@ -15,7 +15,7 @@ export type Send = (
 ) => Promise<ExchangeResult>;
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-/** What another origin may see of the headers; all others could be credentials. */
+/** The headers that another origin may see; all others could be credentials. */
 const harmless = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 
 /**

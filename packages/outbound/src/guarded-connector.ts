@@ -71,7 +71,7 @@ async function resolveAccepted(name: string, protocol: string, rules: AddressRul
 /** The error for a connection that could not be opened. */
 function connectError(error: Error, protocol: string): OutboundError {
   if (error instanceof OutboundError) return error;
-  // Several addresses were dialled: the first failure stands for all.
+  // Several addresses were dialled: the first failure is reported for all.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first) ?? codeOf(error);
   if (code === 'ETIMEDOUT' || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {

@@ -134,7 +134,7 @@ describe('a body', () => {
 });
 
 describe('the deadline', () => {
-  const deadlineMs = 1000;
+  const deadlineMs = 400;
 
   it.each<[string, Parameters<typeof startRawReceiver>[0]]>([
     ['a server that accepts and says nothing', () => undefined],
@@ -152,7 +152,7 @@ describe('the deadline', () => {
 
   it('covers all redirects together', async () => {
     const receiver = await startReceiver((_request, response) => {
-      setTimeout(() => response.writeHead(302, { location: '/' }).end(), 400);
+      setTimeout(() => response.writeHead(302, { location: '/' }).end(), 150);
     });
     const request = openGuard({}).request({ ...get, url: at(receiver), deadlineMs, maxRedirects: 3 });
     await expect(request).rejects.toMatchObject({ kind: 'timeout' });

@@ -69,7 +69,7 @@ export function asyncApiDocument({ title, version, topics, notifications }: Asyn
     defaultContentType: 'application/json',
     channels: {},
     operations: {},
-    components: { messages: {}, schemas: {}, securitySchemes },
+    components: { messages: {}, schemas: {}, securitySchemes: { ...securitySchemes } },
   };
   for (const topic of topics) addTopic(document, topic);
   addWebhooks(document, notifications, schemas);
@@ -223,7 +223,7 @@ function addFeed(document: AsyncApiDocument, { event, feed }: DescribedNotificat
   });
 }
 
-/** In this dialect of JSON Schema a reference has nothing beside it; in that of OpenAPI 3.1 it may have a description. */
+/** Here a reference can have no other members; in OpenAPI 3.1 it can have a description. */
 function withPlainReferences(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withPlainReferences);
   if (typeof value !== 'object' || value === null) return value;

@@ -22,7 +22,7 @@ describe('commentsOf', () => {
   it('joins the lines of a paragraph, keeps paragraphs and sets the errors apart', () => {
     const { summary, rest, text } = commentsOf(TicketService.method.createTicket);
     expect(summary).toBe('Creates a ticket, or updates the one with the same `externalTicketId`');
-    expect(rest).toMatch(/^On an update, absent fields keep .* to a creation only\.\n\nErrors: `unknown_tag`,.*\.$/);
+    expect(rest).toMatch(/^On an update, absent fields keep .* to a creation only\. .*\n\nErrors: `unknown_tag`,.*\.$/);
     expect(text).toBe(`${summary}.\n\n${rest}`);
   });
 

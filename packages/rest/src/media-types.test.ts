@@ -25,9 +25,9 @@ test.each([
 });
 
 test('a long header takes linear time', () => {
-  const startedAt = performance.now();
+  const startedAt = process.cpuUsage();
   acceptedOf([json, events], 'a/b;q=0.1,'.repeat(1600));
   acceptedOf([json, events], `text/event-stream${';'.repeat(16_000)}`);
   acceptedOf([json, events], `text/event-stream;x="${'\\'.repeat(16_000)}`);
-  expect(performance.now() - startedAt).toBeLessThan(200);
+  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(200);
 });

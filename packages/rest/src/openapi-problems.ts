@@ -28,8 +28,9 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     409: isWrite,
     410: false,
     412: isWrite,
-    413: hasBody,
-    415: hasBody,
+    // What has no body in its contract may be sent with one.
+    413: rule.method !== 'GET',
+    415: rule.method !== 'GET',
     416: rule.hasRanges,
     422: takesIdempotencyKey(method),
     429: true,

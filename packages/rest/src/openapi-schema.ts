@@ -111,6 +111,7 @@ export class SchemaWriter {
 
   #inputItem(field: DescField): Schema {
     rejectWithoutJsonForm(field);
+    if (field.enum && rulesOf(field).in.length > 0) return { type: 'string', enum: rulesOf(field).in };
     if (field.enum) return this.#enum(field.enum);
     if (!field.message) return { ...scalarOf(field), ...keywordsOf(field) };
     const { message } = field;
@@ -143,11 +144,9 @@ export class SchemaWriter {
   }
 }
 
-/**
- * Whether a request may contain the field in its JSON. The decoder fills masks itself and refuses unsupported fields.
- */
+/** Whether a request may contain the field in its JSON. The decoder fills masks itself. */
 export function isShown(field: DescField): boolean {
-  return !isMask(field) && !rulesOf(field).notSupportedYet;
+  return !isMask(field);
 }
 
 /** Whether a request without the field is refused. */

@@ -193,7 +193,7 @@ describe('openApiDocument', () => {
       ],
     });
     expect(operation).not.toHaveProperty('requestBody');
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 429, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 502, 503, 504]);
   });
 
   it('describes errors as problem documents', () => {

@@ -136,7 +136,7 @@ function emptyDocument({ title, version, description }: OpenApiInfo): OpenApiDoc
     security: [{ bearerAuth: [] }, { cookieAuth: [] }],
     tags: [],
     paths: {},
-    components: { schemas: {}, responses: {}, securitySchemes },
+    components: { schemas: {}, responses: {}, securitySchemes: { ...securitySchemes } },
   };
 }
 

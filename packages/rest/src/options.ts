@@ -45,6 +45,11 @@ export function accessOf(method: DescMethod): contract.AccessRule['kind'] | unde
 
 const accessOfMethod = new WeakMap<DescMethod, contract.AccessRule['kind'] | undefined>();
 
+/** What the audit log says about the changes of a method, or undefined if it says nothing about them. */
+export function auditRuleOf(method: DescMethod): contract.AuditRule | undefined {
+  return hasOption(method, contract.audit) ? getOption(method, contract.audit) : undefined;
+}
+
 /** The full name of the message that a request writes, or an empty string. */
 export function resourceOf(message: DescMessage): string {
   return getOption(message, contract.resource);

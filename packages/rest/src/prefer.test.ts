@@ -26,7 +26,7 @@ test.each([
 });
 
 test('reads a hostile header in linear time', () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   prefers('"\\'.repeat(500_000), 'respond-async');
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(1000);
 });

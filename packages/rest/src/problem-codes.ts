@@ -19,7 +19,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   400: [
     ...['invalid_input', 'invalid_argument', 'malformed_request', 'malformed_json', 'malformed_message'],
     ...['invalid_query', 'invalid_date', 'invalid_format', 'invalid_text', 'invalid_value', 'invalid_idempotency_key'],
-    ...['required', 'not_allowed', 'not_supported_yet', 'null_not_allowed', 'read_only_field', 'unknown_field'],
+    ...['required', 'not_allowed', 'null_not_allowed', 'read_only_field', 'unknown_field'],
     ...['wrong_type', 'out_of_range', 'too_long', 'too_short', 'too_many_items', 'too_few_items', 'duplicate_item'],
     ...['duplicate_key', 'prototype_key', 'too_deep', 'too_complex'],
   ],
@@ -39,6 +39,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   503: [
     ...['store_unavailable', 'bus_unavailable', 'issuer_unavailable', 'dependency_unavailable', 'upstream_unavailable'],
     ...['too_much_at_once', 'bodies_in_flight', 'sandbox_busy', 'sandbox_crashed', 'sandbox_closed', 'not_ready'],
+    'service_stopping',
     ...['json_crashed', 'json_closed'],
   ],
   504: ['deadline_exceeded', 'request_timeout', 'timeout'],

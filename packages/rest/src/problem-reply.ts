@@ -9,6 +9,8 @@ export interface ProblemContext {
   traceIdOf(request: FastifyRequest): string;
   /** Called once for each error that is the server's fault (status 500 and above). */
   onServerError(error: DomainError, status: number, request: FastifyRequest): void;
+  /** Called once for each other error that is sent. */
+  onClientError?(error: DomainError, request: FastifyRequest): void;
 }
 
 /** Makes a Fastify server respond with a problem document to every error, including the errors of Fastify itself. */
@@ -39,13 +41,14 @@ export function sendProblem(
   const error = toDomainError(fromFastify(thrown));
   const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
   if (problem.status >= 500) context.onServerError(error, problem.status, request);
+  else context.onClientError?.(error, request);
   if (problem.status === 413 || hasUnreadBody(request)) reply.header('connection', 'close');
   // Fastify would close the connection at once, so that a gateway that is still writing the body never saw the response.
   if (error.reason === bodiesInFlightReason) reply.removeHeader('connection');
   return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
 }
 
-/** Bytes that are read and discarded rather than that a client has to connect again. */
+/** So many bytes are read and discarded, so that the client need not connect again. */
 const discardedBytes = 64 * 1024;
 
 /** Whether most of a body is still to come, which Node would read and discard. */

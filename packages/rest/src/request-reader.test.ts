@@ -267,16 +267,6 @@ test('reports the missing members of a filter', () => {
   ]);
 });
 
-test('accepts only null in fields that are not supported yet', () => {
-  const nothing = { channel: 'email', templateId: null, templateData: null };
-  expect(problems(createTicket, { body: nothing })).toEqual([]);
-  expect(
-    problems(createTicket, {
-      body: { channel: 'email', templateId: 1, templateData: {} },
-    }),
-  ).toEqual(['not_supported_yet #/templateId', 'not_supported_yet #/templateData']);
-});
-
 test('accepts 64 levels of nesting and refuses one more', () => {
   const body = (levels: number) => `{"channel":"email","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   expect(problems(createTicket, { text: body(63) })).toEqual(['unknown_field #/x']);

@@ -1,4 +1,5 @@
 import {
+  type DescEnum,
   type DescField,
   type DescMessage,
   type JsonObject,
@@ -88,7 +89,6 @@ function schemaOf(message: DescMessage): SchemaObject {
 }
 
 function fieldSchema(field: DescField): SchemaObject {
-  if (rulesOf(field).notSupportedYet) return { notSupportedYet: true };
   if (field.fieldKind !== 'list') return isZeroWhenAbsent(field) ? givenSchema(field) : valueSchema(field);
   // The items of a list that is too long are not checked: they could have millions of problems.
   const counts = itemKeywordsOf(field);
@@ -115,12 +115,21 @@ function valueSchema(field: DescField): SchemaObject {
   const extra: SchemaObject = {};
   if (rules.maxBytes !== undefined) extra.maxBytes = rules.maxBytes;
   if (rules.maxDepth !== undefined) extra.maxDepth = rules.maxDepth;
-  if (field.enum) return { type: 'integer', enum: [...spellingsOf(field.enum).keys()] };
+  if (field.enum) return { type: 'integer', enum: allowedNumbers(field, field.enum) };
   if (field.message) return { ...messageSchema(field.message), ...extra };
   const { maxLength, ...keywords } = keywordsOf(field);
   if (maxLength !== undefined) return { type: 'string', ...withinLength(maxLength, keywords), ...extra };
   const type = jsonTypeOf(keywords);
   return { ...(type ? { type } : {}), ...keywords, ...extra };
+}
+
+/** The numbers of an enum that a field may have: all, or those that its rule names as they are spelt. */
+function allowedNumbers(field: DescField, desc: DescEnum): number[] {
+  const spellings = spellingsOf(desc);
+  const { in: allowed } = rulesOf(field);
+  const unknown = allowed.find((one) => ![...spellings.values()].includes(one));
+  if (unknown !== undefined) throw new Error(`${field.toString()} has no value ${unknown}`);
+  return [...spellings].filter(([, text]) => allowed.length === 0 || allowed.includes(text)).map(([number]) => number);
 }
 
 /** A text that is too long is not checked further: patterns take long for it, or fail. */
@@ -150,7 +159,7 @@ function messageSchema(message: DescMessage): SchemaObject {
 
 function addKeywords(target: Ajv2020): Ajv2020 {
   addFormats(target, ['email', 'uri', 'uuid']);
-  // That of Ajv counts the characters of the whole text.
+  // Ajv's own `maxLength` counts the characters of the whole text, however long it is.
   target.removeKeyword('maxLength');
   target.addKeyword({
     keyword: 'maxLength',
@@ -162,10 +171,6 @@ function addKeywords(target: Ajv2020): Ajv2020 {
   target.addKeyword({
     keyword: 'maxDepth',
     validate: (max: number, value: unknown) => inspectOpenJson(value).depth <= max,
-  });
-  target.addKeyword({
-    keyword: 'notSupportedYet',
-    validate: (_: boolean, value: unknown) => Array.isArray(value) && value.length === 0,
   });
   target.addKeyword({
     keyword: 'dateInRange',
@@ -228,7 +233,6 @@ const codeOfKeyword: Record<string, string> = {
   harmlessStruct: 'prototype_key',
   harmlessValue: 'prototype_key',
   type: 'wrong_type',
-  notSupportedYet: 'not_supported_yet',
 };
 
 function schemaViolations(validate: ValidateFunction, message: Message): Violation[] {
@@ -270,8 +274,6 @@ function detailOf(error: ErrorObject): string {
       return error.schema === headerText
         ? 'must not contain a line break or another control character'
         : (error.message ?? 'is not valid');
-    case 'notSupportedYet':
-      return 'is not supported yet';
     case 'portableStruct':
     case 'portableValue':
       return 'is not a JSON value';

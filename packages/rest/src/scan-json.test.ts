@@ -124,9 +124,9 @@ test('takes time proportional to the length of the text', () => {
     `{"${'\\u0061'.repeat(300_000)}":1}`,
   ];
   for (const text of texts) {
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(scanJson(text, 64)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(1500);
   }
 });
 

@@ -75,6 +75,19 @@ export class ConfigReader {
     return value;
   }
 
+  /**
+   * A text that may be missing, of a variable without the prefix of the system: one of a standard that other programs follow
+   * too.
+   */
+  standardText(name: string, { pattern, accepts, meaning }: TextRule = {}): string | undefined {
+    const value = this.#environment[name]?.trim();
+    if (value === undefined || value === '') return undefined;
+    if (pattern?.test(value) === false || accepts?.(value) === false) {
+      this.refuse(`${name} must be ${meaning ?? `like ${pattern?.source}`}`);
+    }
+    return value;
+  }
+
   /** A whole number within bounds. */
   integer(name: string, options: { default: number; min: number; max: number }): number {
     const text = this.optionalText(name);

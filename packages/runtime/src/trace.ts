@@ -4,20 +4,42 @@ import { randomBytes } from 'node:crypto';
 export interface Trace {
   traceId: string;
   spanId: string;
+  /** The span that has caused this one; undefined for the first one of a trace. */
+  parentSpanId?: string | undefined;
+  /** Whether the caller has said that spans of this trace are recorded. False for a trace that begins here. */
+  isSampled: boolean;
 }
 
-const pattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+/** Decides which traces are recorded. */
+export interface Sampler {
+  isSampled(trace: Trace): boolean;
+}
+
+const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+const sampledFlag = 1;
 
 /** Continues the trace of a `traceparent` header with a new span, or starts a trace if it is missing or malformed. */
 export function continueTrace(traceparent: string | undefined): Trace {
-  const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];
-  const isValid = traceId !== undefined && !/^0+$/.test(traceId);
-  return { traceId: isValid ? traceId : randomHex(16), spanId: randomHex(8) };
+  const [, traceId, parentSpanId, flags = ''] = (traceparent !== undefined && pattern.exec(traceparent)) || [];
+  if (traceId === undefined) {
+    return { traceId: randomHex(16), spanId: randomHex(8), parentSpanId: undefined, isSampled: false };
+  }
+  const isSampled = (Number.parseInt(flags, 16) & sampledFlag) !== 0;
+  return { traceId, spanId: randomHex(8), parentSpanId, isSampled };
 }
 
-/** The `traceparent` header for the calls that a request makes. */
-export function traceparentOf(trace: Trace): string {
-  return `00-${trace.traceId}-${trace.spanId}-01`;
+/** A new span of the same trace, which a span has caused. */
+export function childOf({ traceId, spanId, isSampled }: Trace): Trace {
+  return { traceId, spanId: randomHex(8), parentSpanId: spanId, isSampled };
+}
+
+/**
+ * The `traceparent` header for what a request causes. Its flag says what `sampler` decides; where nothing is recorded, what
+ * the caller has said.
+ */
+export function traceparentOf(trace: Trace, sampler?: Sampler): string {
+  const isSampled = sampler ? sampler.isSampled(trace) : trace.isSampled;
+  return `00-${trace.traceId}-${trace.spanId}-${isSampled ? '01' : '00'}`;
 }
 
 // Random bytes are generated in blocks, because a call costs far more than the bytes themselves.

@@ -5,8 +5,8 @@ import { SandboxError } from './sandbox-error.ts';
 const maxAttempts = 2;
 
 /**
- * Repeats a run whose worker crashed, which says nothing about its input. If it crashes again, nothing is stored instead
- * of the result, because that would stay for ever.
+ * Repeats a run whose worker crashed, which says nothing about its input. If it crashes again, the run fails for now: a
+ * result instead of it would stay.
  *
  * Errors: sandbox_crashed; those of the run.
  */
@@ -18,7 +18,7 @@ export async function repeatCrashed<Result>(work: () => Promise<Result>, log: Lo
       if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
       log.warn({ err: error, attempt }, 'the worker of a sandbox crashed');
       if (attempt < maxAttempts) continue;
-      const detail = 'Long contents cannot be processed at the moment. Try again later.';
+      const detail = 'This cannot be processed at the moment. Try again later.';
       throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
     }
   }

@@ -3,8 +3,13 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SandboxError, type SandboxReason } from './sandbox-error.ts';
 import type { RunMessage, WorkerMessage } from './serve-functions.ts';
+import { waitedForProcessor } from './waited-for-processor.ts';
 
-/** How a worker is limited. Units: MB of heap; the time of a run does not include the start of the worker. */
+/**
+ * How a worker is limited. Units: MB of heap. The time of a run includes neither the start of the worker nor the time that
+ * it waits for a processor while others use it, up to a factor of `maxSlowdown`: what a run may do must not depend on how
+ * busy the machine is.
+ */
 export interface WorkerLimits {
   timeoutMs: number;
   maxHeapMb: number;
@@ -22,10 +27,15 @@ export interface SandboxWorker {
   end(reason: Error): Promise<void>;
 }
 
+/** How much longer than its time a run may take on a busy machine. */
+const maxSlowdown = 20;
+
 /** A worker that has not loaded its module after this time counts as crashed. */
 const startTimeoutMs = 30_000;
 
-/** How the process ends when V8 has no memory left. Without memory for everybody, the operating system sends SIGKILL. */
+/**
+ * How the process ends when V8 has no memory left. If the machine has none left, the operating system sends SIGKILL.
+ */
 const outOfMemorySignals: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
 
 /** The run that a worker is making, or its start. */
@@ -43,6 +53,7 @@ interface Pending {
  * Errors: SandboxError `crashed`, if the module cannot be loaded.
  */
 export async function startWorker(module: URL, limits: WorkerLimits): Promise<SandboxWorker> {
+  const { timeoutMs } = limits;
   const child = fork(fileURLToPath(module), forkOptions(limits));
   lowerPriority(child.pid);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -66,6 +77,21 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
     new Promise<unknown>((resolve, reject) => {
       pending = { resolve, reject, timer: setTimeout(onTimeout, timeoutMs) };
     });
+  /** Calls `onTimeout` when the process has had the time, and not only waited for a processor. */
+  const waitForRun = (onTimeout: () => void) => {
+    const startedAt = performance.now();
+    const waitedBefore = waitedForProcessor(child.pid);
+    const onTime = () => {
+      const elapsed = performance.now() - startedAt;
+      const had = elapsed - (waitedForProcessor(child.pid) - waitedBefore);
+      const current = pending;
+      if (!current) return;
+      if (had < timeoutMs && elapsed < maxSlowdown * timeoutMs) current.timer = setTimeout(onTime, timeoutMs - had);
+      // If this process had no time itself, a result may wait to be read: that comes first.
+      else setImmediate(() => pending === current && onTimeout());
+    };
+    return wait(timeoutMs, onTime);
+  };
   child.on('message', (message: WorkerMessage) =>
     settle(({ resolve, reject }) => {
       if (message === 'ready') resolve(undefined);
@@ -81,15 +107,14 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
   );
   letParentEnd(child);
   await wait(startTimeoutMs, () => fail('crashed', `The worker did not start within ${startTimeoutMs} ms.`));
-  const { timeoutMs } = limits;
   return {
     run(request) {
-      const outcome = wait(timeoutMs, () => fail('time', `The run took longer than ${timeoutMs} ms.`));
-      const message: RunMessage = { ...request, endAfterMs: 2 * timeoutMs };
+      const outcome = waitForRun(() => fail('time', `The run took longer than ${timeoutMs} ms.`));
+      const message: RunMessage = { ...request, endAfterMs: 2 * maxSlowdown * timeoutMs };
       try {
         child.send(message, (error) => error && fail('crashed', 'The worker cannot be reached.', error));
       } catch (error) {
-        // The worker has got nothing: it makes the next run, which the timer of this one must not end.
+        // Nothing was sent to the worker. It makes the next run, which the timer of this one must not end.
         settle(({ reject }) => reject(error instanceof Error ? error : new Error(String(error))));
       }
       return outcome;

@@ -1,7 +1,8 @@
-import { fork } from 'node:child_process';
+import { createHook } from 'node:async_hooks';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { getPriority } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { availableParallelism, getPriority } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ProbeFunctions } from '../test/probe.worker.ts';
 import { openSandbox, type Sandbox, type SandboxLimits } from './sandbox.ts';
 
@@ -89,10 +90,33 @@ describe('a run', () => {
     expect(await sandbox.run('someone', 'repeat', 'x', 1000)).toHaveLength(1000);
   });
 
-  it.each(['spin', 'backtrack', 'never'] as const)('is ended at the limit of time: %s', async (name) => {
-    const sandbox = open({ timeoutMs: 1000 });
-    await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
-    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+  it('is ended at the limit of time: spin, backtrack, never', async () => {
+    const isEnded = async (name: 'spin' | 'backtrack' | 'never') => {
+      const sandbox = open({ timeoutMs: 1000 });
+      await expect(sandbox.run('someone', name)).rejects.toMatchObject({ reason: 'time' });
+      expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+    };
+    await Promise.all([isEnded('spin'), isEnded('backtrack'), isEnded('never')]);
+  });
+
+  it.runIf(process.platform === 'linux')('has its time also if others use the processors', async () => {
+    const others = Array.from({ length: 2 * availableParallelism() }, () =>
+      spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+    );
+    onTestFinished(() => others.forEach((one) => void one.kill('SIGKILL')));
+    const sandbox = open({ timeoutMs: 500 });
+    // Beside processes of a higher priority, it gets a small part of a processor.
+    await sandbox.run('someone', 'work', 100);
+  });
+
+  it('that has ended is not stopped because this process had no time to read its result', async () => {
+    const sandbox = open({ timeoutMs: 200 });
+    await sandbox.run('someone', 'work', 1);
+    const run = sandbox.run('someone', 'join', ['a', 'b'], '-');
+    // It is sent at once; the timer and the result are then due at the same moment.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const start = performance.now(); performance.now() - start < 600; );
+    expect(await run).toEqual({ joined: 'a-b' });
   });
 
   it.each(['fillArrays', 'fillMap', 'fillText', 'oneLargeText'] as const)(
@@ -177,6 +201,28 @@ describe('the queue', () => {
     await Promise.all([sandbox.close(), ...runs.map((run) => expect(run).rejects.toThrow('stopping'))]);
   });
 
+  it('leaves a worker and its room to others than callers whose runs were stopped', async () => {
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 60_000, maxQueued: 2, maxQueuedPerCaller: 1 });
+    for (const caller of ['a', 'b']) await expect(sandbox.run(caller, 'fillArrays')).rejects.toThrow('needed more');
+    const settled: string[] = [];
+    const runs = ['a', 'b', 'a'].map((caller) => sandbox.run(caller, 'spin').finally(() => settled.push(caller)));
+    const others = ['c', 'd', 'e'].map((caller) => sandbox.run(caller, 'repeat', caller, 2));
+    expect(await Promise.all(others)).toEqual(['cc', 'dd', 'ee']);
+    expect(settled).toEqual([]);
+    await Promise.all([sandbox.close(), ...runs.map((run) => expect(run).rejects.toThrow('stopping'))]);
+  });
+
+  it('leaves its room to others than a caller who has a run that is stopped while others wait', async () => {
+    const sandbox = open({ maxWorkers: 2, timeoutMs: 60_000, maxQueued: 2, maxQueuedPerCaller: 2 });
+    const filling = expect(sandbox.run('a', 'fillArrays')).rejects.toThrow('needed more');
+    const runs = [sandbox.run('a', 'spin'), sandbox.run('a', 'spin')];
+    const ended = Promise.all(runs.map((run) => expect(run).rejects.toThrow('stopping')));
+    await filling;
+    const others = ['c', 'd', 'e'].map((caller) => sandbox.run(caller, 'repeat', caller, 2));
+    expect(await Promise.all(others)).toEqual(['cc', 'dd', 'ee']);
+    await Promise.all([sandbox.close(), ended]);
+  });
+
   it('leaves a worker to short runs while long ones of several callers are made', async () => {
     const sandbox = open({ maxWorkers: 2, longRunBytes: 200, timeoutMs: 60_000 });
     const settled: string[] = [];
@@ -188,13 +234,76 @@ describe('the queue', () => {
   });
 });
 
+describe('warm workers', () => {
+  let processes = 0;
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'PROCESSWRAP') processes += 1;
+    },
+  });
+  beforeEach(() => {
+    processes = 0;
+    hook.enable();
+  });
+  afterEach(() => void hook.disable());
+
+  it('are started before the first run, and again in place of those that have ended', async () => {
+    const sandbox = open({ warmWorkers: 1, timeoutMs: 500 });
+    expect(processes).toBe(1);
+    await expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
+    await expect.poll(() => processes).toBe(2);
+    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+    expect(processes).toBe(2);
+  });
+
+  it('cannot all be ended by one caller, because those that were ended count as occupied', async () => {
+    const sandbox = open({ warmWorkers: 2, maxWorkers: 2, timeoutMs: 200 });
+    const settled: string[] = [];
+    const run = (caller: string, name: 'spin' | 'processId') =>
+      sandbox.run(caller, name).then(
+        () => settled.push(caller),
+        () => settled.push(caller),
+      );
+    await Promise.all([run('b', 'processId'), run('c', 'processId')]);
+    // Its second run waits until its first worker is replaced, which takes longer than many runs of another caller.
+    const ending = Promise.all([run('a', 'spin'), run('a', 'spin')]);
+    await expect.poll(() => settled.includes('a')).toBe(true);
+    for (let count = 0; count < 10; count++) await run('b', 'processId');
+    expect(settled.filter((caller) => caller === 'a')).toHaveLength(1);
+    await ending;
+  });
+
+  it('do not end when they are idle', async () => {
+    const [warm, other] = [open({ warmWorkers: 1, idleMs: 1 }), open({ idleMs: 1 })];
+    const ids = () => Promise.all([warm, other].map((sandbox) => sandbox.run('someone', 'processId')));
+    const [first, second] = await ids();
+    await expect.poll(async () => (await ids())[1]).not.toBe(second);
+    expect((await ids())[0]).toBe(first);
+  });
+
+  it('that cannot be started are started again when they are needed', async () => {
+    const sandbox = open({ warmWorkers: 1 }, new URL('./missing.worker.ts', probe));
+    const run = () => expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'crashed' });
+    await run();
+    await run();
+  });
+
+  it('that are starting are ended when the sandbox is closed', async () => {
+    await open({ warmWorkers: 2 }).close();
+    expect(processes).toBe(2);
+  });
+});
+
 describe('the end of the process that opened the sandbox', () => {
-  it.each(['spin', 'idle'])('ends a worker, even one that never returns: %s', async (state) => {
-    const opener = fork(new URL('../test/opener.ts', import.meta.url), [state], { execArgv: [] });
-    const [workerId] = (await once(opener, 'message')) as [number];
-    expect(isRunning(workerId)).toBe(true);
-    opener.kill('SIGKILL');
-    await expect.poll(() => isRunning(workerId)).toBe(false);
+  it('ends a worker, even one that never returns', async () => {
+    const isEnded = async (state: 'spin' | 'idle') => {
+      const opener = fork(new URL('../test/opener.ts', import.meta.url), [state], { execArgv: [] });
+      const [workerId] = (await once(opener, 'message')) as [number];
+      expect(isRunning(workerId), state).toBe(true);
+      opener.kill('SIGKILL');
+      await expect.poll(() => isRunning(workerId), { message: state }).toBe(false);
+    };
+    await Promise.all([isEnded('spin'), isEnded('idle')]);
   });
 
   const isRunning = (processId: number) => {

@@ -1,6 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { fairQueue } from '@ticketing/runtime/fair-queue.ts';
 import { byteLengthOf } from './byte-length.ts';
+import { SandboxError } from './sandbox-error.ts';
 import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
 import { type ShareLimits, workerShares } from './worker-shares.ts';
@@ -17,15 +18,21 @@ export interface SandboxLimits extends WorkerLimits, ShareLimits {
   maxQueuedPerCaller: number;
   /** The texts in the arguments of the runs of one caller that wait, in UTF-8. A single run may have more. */
   maxQueuedBytesPerCaller: number;
-  /** When all workers have been idle for this long, they end. */
+  /** When all workers have been idle for this long, they end, except for `warmWorkers`. */
   idleMs: number;
+  /**
+   * How many workers are started before they are needed, and in place of those that have ended, so that runs wait for no
+   * start. Default 0.
+   */
+  warmWorkers?: number;
 }
 
 /** Processes that run the functions of one module. A worker that exceeds a limit is killed and replaced. */
 export interface Sandbox<Functions extends SandboxFunctions> {
   /**
    * Runs a function. Arguments and result are copied. `caller` is whoever causes the run: the callers whose runs wait
-   * are served in turn, and each has a share of the workers and of the queue.
+   * are served in turn, and each has a share of the workers and of the queue. Those one of whose runs was stopped lately,
+   * because of its time or its memory, have a queue of their own, and the workers that others do not need.
    *
    * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
    * runs wait, of this caller or of all, and `sandbox_closed`; that of an argument that cannot be copied.
@@ -57,15 +64,21 @@ export function openSandbox<Functions extends SandboxFunctions>(
   module: URL,
   limits: SandboxLimits,
 ): Sandbox<Functions> {
-  const { maxOutputBytes, idleMs } = limits;
-  const queue = fairQueue<Job>({
+  const { maxOutputBytes, idleMs, warmWorkers = 0 } = limits;
+  const queueLimits = {
     maxItems: limits.maxQueued,
     maxBytes: limits.maxQueuedBytes,
     maxItemsPerKey: limits.maxQueuedPerCaller,
     maxBytesPerKey: limits.maxQueuedBytesPerCaller,
-  });
+  };
+  const queue = fairQueue<Job>(queueLimits);
+  /** The runs of callers one of whose runs was stopped lately: they take no room from others. */
+  const suspectQueue = fairQueue<Job>(queueLimits);
   const idle: SandboxWorker[] = [];
   const workers = new Set<SandboxWorker>();
+  /** The workers that are starting, and those of them that no run waits for. */
+  const starting = new Set<Promise<SandboxWorker>>();
+  const spare = new Set<Promise<SandboxWorker>>();
   const shares = workerShares(limits);
   /** The runs that have a worker, which may still be starting. */
   const running = new Set<Promise<void>>();
@@ -76,16 +89,41 @@ export function openSandbox<Functions extends SandboxFunctions>(
   function start(job: Job): void {
     clearTimeout(idleTimer);
     const release = shares.take(job);
-    const run = work(job).finally(() => {
+    const run = work(job).then(async () => {
+      // Whoever ends a worker occupies it until another one is ready: nobody can end all of them, one after the other.
+      await keepWarm();
       running.delete(run);
       release();
-      for (let next = queue.take(shares.isFree); next; next = queue.take(shares.isFree)) start(next);
+      startWaiting();
       if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
     });
     running.add(run);
   }
 
-  async function work({ message, resolve, reject }: Job): Promise<void> {
+  /** Whether a run has a worker now. It rather waits for one that works, or is starting already, than starts another. */
+  function isReady(job: Job): boolean {
+    return shares.isFree(job) && (idle.length > 0 || spare.size === 0);
+  }
+
+  function startWaiting(): void {
+    const take = () => queue.take(isReady) ?? suspectQueue.take(isReady);
+    for (let next = take(); next; next = take()) start(next);
+  }
+
+  function enqueue(job: Job): boolean {
+    return (shares.isSuspect(job.caller) ? suspectQueue : queue).add(job.caller, job.bytes, job);
+  }
+
+  /** Remembers a caller whose run was stopped, and has its other runs wait where they take no room from others. */
+  function suspect(caller: string): void {
+    shares.suspect(caller);
+    const isOfCaller = (job: Job) => job.caller === caller;
+    for (let job = queue.take(isOfCaller); job; job = queue.take(isOfCaller)) {
+      if (!enqueue(job)) job.reject(busyError());
+    }
+  }
+
+  async function work({ caller, message, resolve, reject }: Job): Promise<void> {
     try {
       const worker = await readyWorker();
       try {
@@ -95,6 +133,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
         else idle.push(worker);
       }
     } catch (error) {
+      if (error instanceof SandboxError && (error.reason === 'time' || error.reason === 'memory')) suspect(caller);
       reject(error);
     }
   }
@@ -104,6 +143,16 @@ export function openSandbox<Functions extends SandboxFunctions>(
     // A worker can end while it is idle.
     if (waiting && !waiting.hasEnded) return waiting;
     if (waiting) workers.delete(waiting);
+    return newWorker();
+  }
+
+  function newWorker(): Promise<SandboxWorker> {
+    const started = startOpen().finally(() => starting.delete(started));
+    starting.add(started);
+    return started;
+  }
+
+  async function startOpen(): Promise<SandboxWorker> {
     const worker = await startWorker(module, limits);
     if (isClosed) {
       await worker.end(closed());
@@ -113,12 +162,32 @@ export function openSandbox<Functions extends SandboxFunctions>(
     return worker;
   }
 
+  /** Starts the warm workers that are missing, and waits until they are ready. */
+  async function keepWarm(): Promise<void> {
+    const missing = isClosed ? 0 : warmWorkers - workers.size - starting.size;
+    await Promise.all(Array.from({ length: Math.max(0, missing) }, startSpare));
+  }
+
+  async function startSpare(): Promise<void> {
+    const started = newWorker();
+    spare.add(started);
+    try {
+      idle.push(await started);
+    } catch {
+      // The next run that needs it starts it again.
+    }
+    spare.delete(started);
+    startWaiting();
+  }
+
   function endIdle(): void {
-    for (const worker of idle.splice(0)) {
+    for (const worker of idle.splice(warmWorkers)) {
       workers.delete(worker);
       void worker.end(closed());
     }
   }
+
+  void keepWarm();
 
   return {
     run: (caller, name, ...args) =>
@@ -127,15 +196,18 @@ export function openSandbox<Functions extends SandboxFunctions>(
         const bytes = byteLengthOf(args);
         const message = { name, args, maxOutputBytes };
         const job = { caller, bytes, message, resolve: resolve as Job['resolve'], reject };
-        if (shares.isFree(job)) start(job);
-        else if (!queue.add(caller, bytes, job)) throw busyError();
+        if (isReady(job)) start(job);
+        else if (!enqueue(job)) throw busyError();
       }),
     async close() {
       isClosed = true;
       clearTimeout(idleTimer);
-      for (let job = queue.take(); job; job = queue.take()) job.reject(closed());
+      for (const waiting of [queue, suspectQueue]) {
+        for (let job = waiting.take(); job; job = waiting.take()) job.reject(closed());
+      }
       await Promise.all([...workers].map((worker) => worker.end(closed())));
       await Promise.all(running);
+      await Promise.allSettled(starting);
     },
   };
 }

@@ -18,6 +18,14 @@ const functions = {
   spin(_text?: string) {
     for (;;);
   },
+  /** Uses a processor for so many ms. */
+  work(ms: number) {
+    const before = process.cpuUsage();
+    for (;;) {
+      const { user, system } = process.cpuUsage(before);
+      if (user + system >= ms * 1000) return;
+    }
+  },
   backtrack: () => /^(?:a+)+$/.test(`${'a'.repeat(60)}b`),
   fillArrays() {
     const kept: unknown[] = [];

@@ -6,7 +6,7 @@ import { implement } from '@ticketing/rest/rest-api.ts';
 import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
-import { testIdentity } from '@ticketing/testkit/test-identity.ts';
+import { testCaller, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, expect, inject, test } from 'vitest';
 import { composeService } from '../src/lifecycle/compose-service.ts';
@@ -26,9 +26,16 @@ const environment = serviceVariables(serviceNamed('reporting'), {
   bus: { kind: 'log', mongodbUri, database: `${database}_events` },
 });
 
+/** A handler that never ends. */
+function endless({ resolve }: { resolve: () => void }): Promise<never> {
+  resolve();
+  return new Promise(() => undefined);
+}
+
 /** A replacement of the reporting service that records the order in which its parts are closed. */
 function recordingService(fails = false) {
   const closed: string[] = [];
+  const started = Promise.withResolvers<void>();
   const service = composeService<object, { colour: string }>({
     name: 'reporting',
     readSettings: () => ({ colour: 'red' }),
@@ -40,7 +47,7 @@ function recordingService(fails = false) {
       expect((await kit.settings()).colour).toBe('red');
       expect(() => kit.outbound).toThrow('The reporting service makes no outbound requests.');
       return {
-        implementations: [implement(ExportService, {}, {})],
+        implementations: [implement(ExportService, {}, { getReportingExport: () => endless(started) })],
         eraseTicket: async () => undefined,
         tasks: [
           {
@@ -63,7 +70,7 @@ function recordingService(fails = false) {
       };
     },
   });
-  return { service, closed };
+  return { service, closed, started: started.promise };
 }
 
 test('a service ends its background work, then closes its parts in the reverse order', async () => {
@@ -75,6 +82,24 @@ test('a service ends its background work, then closes its parts in the reverse o
   await running.stop();
   expect(closed).toEqual(['task', 'loop', 'second', 'first']);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('a call that has not ended when its service stops learns that the service is unavailable', async () => {
+  const { service, started } = recordingService();
+  await service.setUp(environment);
+  const running = await service.start(environment);
+  const url = `http://127.0.0.1:${running.ports.http}`;
+  await untilReady(url);
+  const token = await identity.internalToken('reporting', testCaller({ permissions: ['exportReporting'] }));
+  const responding = fetch(`${url}/ticketing.reporting.v1.ExportService/GetReportingExport`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ exportId: randomUUID() }),
+  });
+  await Promise.race([started, responding]);
+  await running.stop();
+  const response = await responding;
+  expect([response.status, await response.json()]).toMatchObject([503, { code: 'unavailable' }]);
 });
 
 test('if a part cannot be opened, those that were opened before it are closed', async () => {

@@ -49,6 +49,9 @@ const type = {
   decimal: 19,
 };
 
+/** The size of a document without fields. */
+const emptySize = 5;
+
 function hashOf(name: string): number {
   return Buffer.from(name).reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0);
 }
@@ -125,6 +128,7 @@ function readItems(buffer: Buffer, start: number): unknown[] {
 /** Reads a value of any other type with the driver: as the only field of a document. */
 function readByDriver(buffer: Buffer, start: number, at: number): unknown {
   const size = sizeOf(buffer, start, at);
+  if (buffer[start] === type.object && size === emptySize) return {};
   const document = Buffer.alloc(4 + 2 + size + 1);
   document.writeInt32LE(document.length);
   document.writeUInt8(buffer[start] ?? 0, 4);

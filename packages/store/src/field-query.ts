@@ -54,7 +54,8 @@ export function likePattern(pattern: string): string {
   return `^${first}${middle.join('')}${last === '' ? '' : `.*${last}\\z`}`;
 }
 
-function escapePattern(part: string): string {
+/** The regular expression for a text as it is. */
+export function escapePattern(part: string): string {
   // MongoDB ends a pattern at a NUL character.
   return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\0', '\\x00');
 }

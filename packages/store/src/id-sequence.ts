@@ -64,6 +64,19 @@ export function idSequence(connection: Connection, name: string, now: () => numb
   };
 }
 
+/** The last number that each sequence of a database has handed out, by its name. */
+export async function lastIds(connection: Connection): Promise<Record<string, number>> {
+  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  const found = await storeCall(() => counters.find().toArray());
+  return Object.fromEntries(found.map(({ _id, value }) => [_id, value]));
+}
+
+/** Lets a sequence go on after a number, unless it has come farther already. */
+export async function skipIds(connection: Connection, name: string, last: number): Promise<void> {
+  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  await storeCall(() => updateOrInsert(counters, name, { $max: { value: last } }));
+}
+
 /** The ids that one write has reserved, and how many were used since. */
 function reservedIds(now: () => number) {
   let ids: number[] = [];

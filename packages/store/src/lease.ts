@@ -76,7 +76,7 @@ export function openLeases<Document extends Leased<string | number>>(
       const lease = { owner, expiresAt: expiry() };
       const change = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
       const options = { returnDocument: 'after' as const, ...(sort ? { sort } : {}) };
-      // A member that could not release a document still has its lease, and may go on with it.
+      // A member that could not release a document still has its lease, and may continue its work.
       const mayClaim = given.owner === undefined ? isFree() : { $or: [isFree(), { 'lease.owner': owner }] };
       const claimed = await collection.findOneAndUpdate({ ...filter, ...mayClaim } as never, change as never, options);
       if (claimed || !setOnInsert) return (claimed as (Document & { lease: Lease }) | null) ?? undefined;

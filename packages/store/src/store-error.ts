@@ -43,8 +43,8 @@ export async function translateTimeLimit<Result>(advice: string, operation: () =
 /** Whether an insert failed because its key exists already. */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof mongo.MongoServerError)) return false;
-  // MongoDB-compatible servers report it without its code if it occurs in an upsert of `findAndModify`.
-  return error.code === 11_000 || error.message.startsWith('duplicate key value');
+  // MongoDB-compatible servers report it without its code if it occurs in a `findAndModify`.
+  return error.code === 11_000 || /^(?:duplicate|conflicting) key value /.test(error.message);
 }
 
 /** Whether a write failed only because another one was made at the same moment, so that it can be made again at once. */

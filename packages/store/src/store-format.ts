@@ -2,7 +2,7 @@ import type { Connection, mongo } from 'mongoose';
 import { isDuplicateKey } from './store-error.ts';
 
 /** Raised when stored documents change in such a way that this version cannot read those of older versions. */
-const currentFormat = 2;
+const currentFormat = 3;
 
 interface FormatDocument {
   _id: string;

@@ -1,10 +1,20 @@
 import type { DescService } from '@bufbuild/protobuf';
+import { AiAgentService } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import { AnalysisService as IntentAnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
+import { IntentService } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
+import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
+import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
+import { SkillService } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { EmailTemplateService } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
+import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { AnalysisService } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { CustomerService } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
@@ -17,9 +27,9 @@ import { settingChangedTopic, type Topic, tagChangedTopic, ticketChangedTopic } 
 
 /**
  * A part of a service's work that a process may do: serve requests, send events, handle events, deliver webhooks, send
- * mails, receive mails, run scheduled tasks.
+ * mails, receive mails, analyse tickets, run scheduled tasks.
  */
-export type Role = 'api' | 'relay' | 'consumer' | 'dispatcher' | 'mailer' | 'mail-receiver' | 'scheduler';
+export type Role = 'api' | 'relay' | 'consumer' | 'dispatcher' | 'mailer' | 'mail-receiver' | 'analyser' | 'scheduler';
 
 /** A service of the system. */
 export interface ServiceEntry {
@@ -56,6 +66,7 @@ export const services: readonly ServiceEntry[] = [
     ports: { http: 8081, grpc: 9081 },
     contracts: [
       SnapshotService,
+      AnalysisService,
       TicketService,
       ConversationService,
       AttachmentService,
@@ -66,13 +77,54 @@ export const services: readonly ServiceEntry[] = [
     ],
     roles: ['api', 'relay', 'consumer', 'mailer', 'mail-receiver', 'scheduler'],
     hasStore: true,
-    calls: ['settings'],
+    calls: ['settings', 'templates', 'intents'],
     publishes: [ticketChangedTopic, tagChangedTopic],
     consumes: [],
     readsSettings: true,
     keepsSecrets: false,
     makesOutboundRequests: true,
     keepsTicketData: true,
+  },
+  {
+    name: 'intents',
+    ports: { http: 8082, grpc: 9082 },
+    contracts: [AiAgentService, SessionService, IntentAnalysisService, IntentService],
+    roles: ['api', 'consumer', 'analyser', 'scheduler'],
+    hasStore: true,
+    calls: ['tickets', 'templates', 'settings'],
+    publishes: [],
+    consumes: [ticketChangedTopic, tagChangedTopic],
+    readsSettings: true,
+    keepsSecrets: true,
+    makesOutboundRequests: true,
+    keepsTicketData: true,
+  },
+  {
+    name: 'templates',
+    ports: { http: 8083, grpc: 9083 },
+    contracts: [TemplateService, EmailTemplateService, RenderingService],
+    roles: ['api', 'consumer', 'scheduler'],
+    hasStore: true,
+    calls: ['tickets', 'intents', 'settings'],
+    publishes: [],
+    consumes: [ticketChangedTopic, tagChangedTopic],
+    readsSettings: true,
+    keepsSecrets: false,
+    makesOutboundRequests: true,
+    keepsTicketData: true,
+  },
+  {
+    name: 'knowledge',
+    ports: { http: 8084, grpc: 9084 },
+    contracts: [KnowledgeService, SkillService],
+    roles: ['api', 'consumer', 'scheduler'],
+    hasStore: true,
+    calls: ['tickets', 'intents'],
+    publishes: [],
+    consumes: [tagChangedTopic],
+    readsSettings: false,
+    keepsSecrets: false,
+    keepsTicketData: false,
   },
   {
     name: 'reporting',
@@ -93,7 +145,7 @@ export const services: readonly ServiceEntry[] = [
     contracts: [ConfigurationService, SettingsService, SubchannelService, WebhookService, EventService],
     roles: ['api', 'relay', 'consumer', 'dispatcher', 'scheduler'],
     hasStore: true,
-    calls: ['tickets'],
+    calls: ['tickets', 'templates'],
     publishes: [settingChangedTopic],
     consumes: [ticketChangedTopic],
     readsSettings: false,
@@ -107,7 +159,7 @@ export const services: readonly ServiceEntry[] = [
     contracts: [],
     roles: ['api'],
     hasStore: false,
-    calls: ['tickets', 'reporting', 'settings'],
+    calls: ['tickets', 'intents', 'templates', 'knowledge', 'reporting', 'settings'],
     publishes: [],
     consumes: [],
     readsSettings: false,

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import mongoose from 'mongoose';
 import { vi } from 'vitest';
+import { isDeep } from './search-effort.ts';
 
 /** The write operations of the driver. */
 const writes = [
@@ -18,11 +20,19 @@ const writes = [
 
 type Write = (this: unknown, ...values: unknown[]) => Promise<unknown>;
 
-/** Runs work as if its process crashed before or after its nth write to a store. Returns whether there was such a write. */
+/** The work whose process crashes. What others of the same process write meanwhile, as schedulers do, is left alone. */
+const crashing = new AsyncLocalStorage<Error>();
+
+/**
+ * Runs work as if its process crashed before or after its nth write to a store; with `isWholeProcess`, of any nth write of
+ * this process meanwhile, for work that services of this process do when they are called. Returns whether there was such a
+ * write.
+ */
 export async function crashAtWrite(
   nth: number,
   when: 'before' | 'after',
   work: () => Promise<unknown>,
+  { isWholeProcess = false } = {},
 ): Promise<boolean> {
   let count = 0;
   let hasCrashed = false;
@@ -31,6 +41,7 @@ export async function crashAtWrite(
     const { prototype } = mongoose.mongo.Collection as unknown as { prototype: Record<string, Write> };
     const original = prototype[name] as Write;
     vi.spyOn(prototype, name).mockImplementation(async function (this: unknown, ...values) {
+      if (!isWholeProcess && crashing.getStore() !== crash) return original.apply(this, values);
       if (hasCrashed) throw crash;
       count += 1;
       const isLast = count === nth;
@@ -42,7 +53,7 @@ export async function crashAtWrite(
     });
   }
   try {
-    await work();
+    await crashing.run(crash, work);
   } catch (error) {
     if (error !== crash) throw error;
   } finally {
@@ -52,13 +63,18 @@ export async function crashAtWrite(
 }
 
 /**
- * Makes an attempt for each write of some work, with a crash before and after that write, until there is no further write.
- * Returns how many writes the work has.
+ * Makes an attempt for each write of some work, with a crash before that write, until there is no further write, and one
+ * with a crash after the last write. Returns how many writes the work has. A crash after any other write leaves the store
+ * as a crash before the next one does: only the deep suite makes these attempts too.
  */
 export async function crashAtEachWrite(
   attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>,
 ): Promise<number> {
-  for (let nth = 1; ; nth++) {
-    for (const when of ['before', 'after'] as const) if (!(await attempt(nth, when))) return nth - 1;
+  let writeCount = 0;
+  while (await attempt(writeCount + 1, 'before')) {
+    writeCount += 1;
+    if (isDeep) await attempt(writeCount, 'after');
   }
+  if (writeCount > 0 && !isDeep) await attempt(writeCount, 'after');
+  return writeCount;
 }

@@ -8,12 +8,18 @@ export interface DatabaseForwarder {
   close(): Promise<void>;
   /** Makes it available again, at the same address. */
   open(): Promise<void>;
+  /** Lets the database hang: it accepts connections and requests, and responds to none of them. */
+  freeze(): void;
+  /** Lets it respond again, also to what was sent meanwhile. */
+  thaw(): void;
 }
 
 /** Opens a forwarder to the database of the tests. The test must close it. */
 export async function openDatabaseForwarder(): Promise<DatabaseForwarder> {
   const target = new URL(inject('mongodbUri').replace('mongodb:', 'http:'));
   const sockets = new Set<Socket>();
+  const pairs = new Set<readonly [from: Socket, to: Socket]>();
+  let isFrozen = false;
   let server: Server;
   let port = 0;
 
@@ -24,7 +30,14 @@ export async function openDatabaseForwarder(): Promise<DatabaseForwarder> {
         sockets.add(end);
         end.on('error', () => undefined);
       }
-      socket.pipe(upstream).pipe(socket);
+      for (const pair of [
+        [socket, upstream],
+        [upstream, socket],
+      ] as const) {
+        pairs.add(pair);
+        pair[0].once('close', () => pairs.delete(pair));
+        if (!isFrozen) pair[0].pipe(pair[1]);
+      }
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
@@ -39,6 +52,14 @@ export async function openDatabaseForwarder(): Promise<DatabaseForwarder> {
       for (const socket of sockets) socket.destroy();
       sockets.clear();
       await closed;
+    },
+    freeze() {
+      isFrozen = true;
+      for (const [from, to] of pairs) from.unpipe(to);
+    },
+    thaw() {
+      isFrozen = false;
+      for (const [from, to] of pairs) from.pipe(to);
     },
   };
 }

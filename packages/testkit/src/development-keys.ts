@@ -1,7 +1,7 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
+import { makeEncryptionKey, makeSigningKey, type PrivateJwk, publicJwk } from './service-keys.ts';
 
 /** The key files of a development system. */
 export interface DevelopmentKeys {
@@ -36,7 +36,7 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
     issuerJwksFile: join(folder, 'issuer.jwks.json'),
     internalJwksFile: join(folder, 'internal.jwks.json'),
     signingKeyFile: (service) => join(folder, `${service}.jwk.json`),
-    encryptionKey: readOrMake(join(folder, 'encryption.key'), () => randomBytes(32).toString('base64')),
+    encryptionKey: readOrMake(join(folder, 'encryption.key'), makeEncryptionKey),
   };
   publish(keys.issuerJwksFile, [makeKey(keys.issuerKeyFile, developmentIssuer.issuer)]);
   publish(
@@ -46,19 +46,10 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   return keys;
 }
 
-/** A private key in its file. */
-interface PrivateJwk {
-  d: string;
-}
-
 /** Creates a private key, unless the file exists, and returns the public key. */
 function makeKey(file: string, kid: string): object {
-  const text = readOrMake(file, () => {
-    const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-    return JSON.stringify({ ...jwk, kid, alg: 'EdDSA', use: 'sig' });
-  });
-  const { d: _, ...publicJwk } = JSON.parse(text) as PrivateJwk;
-  return publicJwk;
+  const text = readOrMake(file, () => JSON.stringify(makeSigningKey(kid)));
+  return publicJwk(JSON.parse(text) as PrivateJwk);
 }
 
 /** The text of a file, which is made if it does not exist. */

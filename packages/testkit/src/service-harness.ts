@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { DescService } from '@bufbuild/protobuf';
+import { type Client, createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
@@ -29,6 +32,8 @@ export interface ServiceHarness {
   fetch: CheckedFetch;
   /** Sends a request as the gateway does for a verified caller, by default an ordinary user. */
   request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
+  /** A gRPC client of the service: for a caller, or by default for the tickets service itself. */
+  clientOf<Contract extends DescService>(contract: Contract, options?: HarnessClient): Promise<Client<Contract>>;
   /** Opens the database as another process would. The test must close it before it stops the harness. */
   openDatabase(): Promise<Database>;
   /** Opens the bus as another process would. The test must close it before it stops the harness. */
@@ -43,6 +48,14 @@ export interface HarnessRequest extends TestRequest {
   caller?: Partial<Caller>;
   /** The URL of another instance than the first. */
   url?: string;
+}
+
+/** Who calls by a client of the harness, and another instance than the first by its port. */
+export interface HarnessClient {
+  /** The service that calls, on its own behalf unless there is a caller. */
+  service?: string;
+  caller?: Partial<Caller>;
+  grpcPort?: number;
 }
 
 /** How a service is started for a test. */
@@ -127,6 +140,20 @@ export async function startServiceHarness<Settings>(
         ...request,
         headers: { authorization: `Bearer ${token}`, ...headers },
       });
+    },
+    async clientOf(contract, { service: calling = 'tickets', caller, grpcPort = running.ports.grpc } = {}) {
+      const who = caller ? testCaller(caller) : serviceCaller(calling);
+      const token = await identity.internalToken(entry.name, who, calling);
+      const transport = createGrpcTransport({
+        baseUrl: `http://127.0.0.1:${grpcPort}`,
+        interceptors: [
+          (next) => (call) => {
+            call.header.set('authorization', `Bearer ${token}`);
+            return next(call);
+          },
+        ],
+      });
+      return createClient(contract, transport);
     },
     async stop() {
       await running.stop();

@@ -33,6 +33,8 @@ export interface Behaviour extends SMTPServerOptions {
   /** Called when the server is responding that it has accepted a mail. */
   onAccepted?(): void | Promise<void>;
   port?: number;
+  /** The address on which it listens; that of this machine alone if undefined. */
+  host?: string;
 }
 
 /** Starts a mail server, which the test must close. */
@@ -40,6 +42,7 @@ export async function startSmtpReceiver({
   accept,
   onAccepted,
   port = 0,
+  host = '127.0.0.1',
   ...options
 }: Behaviour = {}): Promise<SmtpReceiver> {
   const mails: ReceivedMail[] = [];
@@ -75,7 +78,7 @@ export async function startSmtpReceiver({
   // Connections that a test breaks are no failure of the test.
   server.on('error', () => undefined);
   server.server.on('connection', (socket: Socket) => sockets.push(socket));
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,

@@ -3,6 +3,7 @@ import { readServiceConfig } from '@ticketing/service-kit/config/service-config.
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
+import { keepUnusedMs } from './upstream-agent.ts';
 
 const readAll = (environment: Environment) =>
   readServiceConfig(serviceNamed('gateway'), environment, readGatewayConfig);
@@ -18,6 +19,10 @@ const required = {
     ]),
   ),
 };
+
+it('drains by default for longer than it keeps connections to services that it does not use', () => {
+  expect(readAll(required).drainMs).toBeGreaterThan(keepUnusedMs);
+});
 
 it('has a default for every variable that is not required', () => {
   const config = readAll(required);

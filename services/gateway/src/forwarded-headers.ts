@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { type Sampler, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
@@ -17,11 +17,12 @@ const fromClient = [
 ] as const;
 const bodyHeaders = ['content-type', 'content-length'] as const;
 
-/** The headers of the request to a service. */
-export function requestHeaders(request: FastifyRequest): Record<string, string> {
+/** The headers of the request to a service. `sampler` decides which traces are recorded; undefined if none is. */
+export function requestHeaders(request: FastifyRequest, sampler: Sampler | undefined): Record<string, string> {
   const { trace, internalAuthorization } = requestContextOf(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
-  const headers: Record<string, string> = { authorization: internalAuthorization, traceparent: traceparentOf(trace) };
+  const traceparent = traceparentOf(trace, sampler);
+  const headers: Record<string, string> = { authorization: internalAuthorization, traceparent };
   // Without a parsed body (GET, HEAD) none is forwarded, even if the client announced one.
   const names = request.body === undefined ? fromClient : [...fromClient, ...bodyHeaders];
   for (const name of names) {

@@ -4,6 +4,7 @@ import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
 import { routedMethods } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Sampler } from '@ticketing/runtime/trace.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -22,6 +23,8 @@ export interface ProxyOptions extends ProblemContext {
   prefixes: readonly string[];
   agent: UpstreamAgent;
   tokens: InternalTokens;
+  /** Decides which traces are recorded; undefined if none is. */
+  tracer: Sampler | undefined;
   /** Counts the body of a request against the limit of its caller. */
   holdBody(request: FastifyRequest, reply: FastifyReply): void;
   log: Logger;
@@ -69,7 +72,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
       requestContextOf(request).isForwarded = true;
       const forwardOptions = {
         ...replyOptions,
-        rewriteRequestHeaders: () => requestHeaders(request),
+        rewriteRequestHeaders: () => requestHeaders(request, options.tracer),
         onResponse: (_: unknown, __: unknown, response: { stream: Readable }) => {
           call.responseBegan();
           reply.send(

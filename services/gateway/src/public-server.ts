@@ -1,22 +1,25 @@
 import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
+import { type LogRefusal, refusalLog } from '@ticketing/service-kit/observability/refusal-log.ts';
 import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
-import { admissionHook } from './admission-hook.ts';
+import { admissionCheck } from './admission-check.ts';
 import type { ApiDescription } from './api-description.ts';
 import { bodiesOfCallers } from './body-limit.ts';
+import { browserHeaders } from './browser-headers.ts';
 import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
 import { requestContextOf } from './request-context.ts';
-import { measureRequests } from './request-metrics.ts';
+import { measureRequests, routeOf } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
 import { registerSessionRoutes } from './session-routes.ts';
@@ -28,6 +31,7 @@ export interface PublicServerParts {
   config: GatewayConfig & Pick<ServiceConfig, 'rateLimits' | 'failedTokensPerMinute'>;
   log: Logger;
   metrics: Metrics;
+  tracer: Tracer | undefined;
   health: Health;
   tls: ServiceTls;
   agent: UpstreamAgent;
@@ -46,19 +50,22 @@ export interface PublicServerParts {
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
   const server = createHttpServer({ tls: parts.tls.listener });
-  const problems = problemContext(parts.log);
+  const problems = problemContext(parts.log, refusalLog(parts.log, parts.now));
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const holdBody = bodiesOfCallers();
-  const admit = admissionHook({ ...config, verify: parts.verify, now: parts.now });
+  const admit = admissionCheck({ ...config, verify: parts.verify, now: parts.now });
+  const forBrowsers = browserHeaders(config.publicOrigin);
   replyWithProblems(server, problems);
   discardBodies(server);
-  measureRequests(server, parts.metrics);
-  server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-content-type-options', 'nosniff');
-    if (isPublic(request)) return;
+  measureRequests(server, parts.metrics, parts.tracer);
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(forBrowsers);
+    if (isPublic(request)) return done();
     const route = routes.find(request.method, requestPath(request.url));
     if (route) requestContextOf(request).route = route;
-    await admit(request, reply);
+    const admitted = admit(request, reply);
+    if (admitted) admitted.then(() => done(), done);
+    else done();
   });
   registerProbes(server, parts.health);
   registerSessionRoutes(server, config.sessionCookie, parts.now);
@@ -80,13 +87,18 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   return server;
 }
 
-function problemContext(log: Logger): ProblemContext {
+function problemContext(log: Logger, refused: LogRefusal): ProblemContext {
   return {
     traceIdOf: (request) => requestContextOf(request).trace.traceId,
     onServerError: (error, status, request) => {
       // The proxy logs failed calls to services, whose statuses are 502 to 504.
       if (status !== 500) return;
       log.error({ err: error.cause ?? error, traceId: requestContextOf(request).trace.traceId }, 'internal error');
+    },
+    onClientError: (error, request) => {
+      const { trace, admission } = requestContextOf(request);
+      const { traceId } = trace;
+      refused(error, { route: routeOf(request), address: request.ip, caller: admission?.caller, traceId });
     },
   };
 }

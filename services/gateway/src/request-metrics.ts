@@ -1,13 +1,22 @@
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import type { FastifyInstance } from 'fastify';
+import { recordRequest } from '@ticketing/service-kit/observability/record-request.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
-/** Counts and times all responses, by the route of the contract. */
-export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const route =
-      requestContextOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
+/** Counts and times all responses, by the route of the contract, and records the spans of those that have one. */
+export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: Tracer | undefined): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { route: known, trace } = requestContextOf(request);
+    const route = routeOf(request);
     const seconds = reply.elapsedTime / 1000;
     metrics.observeRequest({ api: 'proxy', route, status: String(reply.statusCode), seconds });
+    if (tracer && known) recordRequest(tracer, trace, route, reply);
+    done();
   });
+}
+
+/** The route of the contract that a request has matched, or that of the gateway itself, as metrics and logs name it. */
+export function routeOf(request: FastifyRequest): string {
+  return requestContextOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
 }

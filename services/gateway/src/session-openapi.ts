@@ -5,7 +5,7 @@ import { upstreams } from './upstreams.ts';
 
 const info = { title: 'Ticketing API', version: '1' };
 /** The error statuses with which the gateway itself responds on every path. */
-const errorStatuses = ['401', '403', '429', '500', '503'];
+const errorStatuses = ['401', '403', '415', '429', '500', '503'];
 
 /** The OpenAPI document of the session endpoints, which the gateway serves itself. */
 export function sessionDocument(): OpenApiDocument {
@@ -16,7 +16,7 @@ export function sessionDocument(): OpenApiDocument {
     statuses: readonly string[],
   ): OpenApiOperation => ({
     ...description,
-    tags: ['Session'],
+    tags: ['Session cookie'],
     responses: { 200: success, ...pick(responses, (status) => statuses.includes(status)) },
   });
   const creation = {
@@ -25,7 +25,7 @@ export function sessionDocument(): OpenApiDocument {
     security: [{ bearerAuth: [] }],
     'x-problem-codes': ['token_too_long'],
   };
-  document.tags.push({ name: 'Session', description: 'Stores the token of a browser in a cookie.' });
+  document.tags.push({ name: 'Session cookie', description: 'Stores the token of a browser in a cookie.' });
   document.components = { ...document.components, ...components };
   document.paths[sessionPath] = {
     post: operation(creation, ['400', ...errorStatuses]),

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, RoundRobinPool } from 'undici';
 import { NotConnectedError } from './upstream-error.ts';
 
 type RequestCallback = (error: Error | null, response: Dispatcher.ResponseData) => void;
@@ -23,6 +23,9 @@ export interface UpstreamAgent {
   close(): Promise<void>;
 }
 
+/** How long a connection that is not used is kept. Services that stop drain for longer. */
+export const keepUnusedMs = 4_000;
+
 /**
  * Opens the connection pools. The certificates of services are verified, and the gateway presents its own. Connections
  * are renewed every minute, so that new replicas get requests too. Nothing is retried, because only the client knows
@@ -34,12 +37,15 @@ export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamA
     // Far above the concurrency limit of one caller, because each upload uses a connection until it ends.
     connections: 2048,
     pipelining: 1,
+    // Uses all open connections in turn. A pool that prefers the first free one sends nearly all requests of a quiet time to
+    // the replica at its other end.
+    factory: (origin, options) => new RoundRobinPool(origin, options),
     connect: connector(tls),
     // The proxy aborts a call whose response does not begin in time, also while the call waits for a connection.
     headersTimeout: 0,
     bodyTimeout: bodyTimeoutMs,
     // Below the 72 s after which services close idle connections, so that no request is sent on a closing connection.
-    keepAliveTimeout: 4000,
+    keepAliveTimeout: keepUnusedMs,
     clientTtl: 60_000,
   });
   return {

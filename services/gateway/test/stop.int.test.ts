@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { startHarness } from './harness.ts';
 
 it('completes every accepted request before it stops, under load', async () => {
-  const harness = await startHarness({ DRAIN_MS: '1000', RATE_LIMITS: 'user=1000000' });
+  const harness = await startHarness({ DRAIN_MS: '2000', RATE_LIMITS: 'user=1000000' });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const statuses: number[] = [];
   let isSending = true;
@@ -18,12 +18,12 @@ it('completes every accepted request before it stops, under load', async () => {
   const finish = await slow.promise;
 
   const stopped = harness.gateway.stop();
-  await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503));
+  await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503), { timeout: 2_000 });
   expect((await harness.call('GET', '/ticket/1')).headers.connection).toBe('close');
   // By now a load balancer would have seen that the gateway is not ready, and would send nothing new.
   isSending = false;
   await expect
-    .poll(() => harness.callBare('GET', '/readyz').catch(() => 'refused'), { timeout: 5_000 })
+    .poll(() => harness.callBare('GET', '/readyz').catch(() => 'refused'), { timeout: 20_000 })
     .toBe('refused');
   finish();
   await Promise.all([...load, stopped]);

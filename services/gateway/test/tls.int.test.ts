@@ -5,6 +5,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
+import { serviceNamed } from '@ticketing/system/services.ts';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { startHarness } from './harness.ts';
@@ -30,8 +31,8 @@ const own = { TLS_CERT_FILE: file('cert.pem', gateway.cert), TLS_KEY_FILE: file(
 async function startSecured(variables: Record<string, string>, names = ['127.0.0.1']) {
   const mutual = { ca: authority.cert, requestCert: true, rejectUnauthorized: true };
   const stub = await startStub(0, { ...authority.issue(names), ...mutual });
-  const others = { REPORTING_URL: 'https://127.0.0.1:1', SETTINGS_URL: 'https://127.0.0.1:1' };
-  const harness = await startHarness({ TICKETS_URL: stub.url, ...others, ...variables });
+  const called = serviceNamed('gateway').calls.map((name) => [`${name.toUpperCase()}_URL`, 'https://127.0.0.1:1']);
+  const harness = await startHarness({ ...Object.fromEntries(called), TICKETS_URL: stub.url, ...variables });
   onTestFinished(async () => {
     await harness.stop();
     await stub.close();

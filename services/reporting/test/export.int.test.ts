@@ -96,7 +96,7 @@ describe('the file format of an export', () => {
 });
 
 describe('the rows of an export', () => {
-  test('are the 100 with the highest ids by default; x-total-count is the number of all matching rows', async () => {
+  test('are those with the highest ids by default; x-total-count is the number of all matching rows', async () => {
     const { headers } = await get('format=json');
     expect(headers.get('x-total-count')).toBe('12');
     expect(await idsOf('')).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);

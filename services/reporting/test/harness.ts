@@ -6,7 +6,12 @@ import type { Bus, OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
-import { type HarnessRequest, type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
+import {
+  type HarnessOptions,
+  type HarnessRequest,
+  type ServiceHarness,
+  startServiceHarness,
+} from '@ticketing/testkit/service-harness.ts';
 import { expect, vi } from 'vitest';
 import { service } from '../src/service.ts';
 import { defaultSettings, type ReportingSettings } from '../src/settings.ts';
@@ -56,11 +61,14 @@ function messageOf(id: string, type: string, subject: number, value: Uint8Array)
 }
 
 /** Starts a reporting service for one test file. */
-export async function startHarness(): Promise<ReportingHarness> {
+export async function startHarness(
+  options: Pick<HarnessOptions<ReportingSettings>, 'pageLimits'> = {},
+): Promise<ReportingHarness> {
   const model = new TicketModel();
   const stub = await serveTickets(model);
   const settings = { ...defaultSettings };
   const harness = await startServiceHarness(service, {
+    ...options,
     settings: async () => settings,
     calledPorts: { grpc: stub.port },
     usesBus: true,

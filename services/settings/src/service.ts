@@ -14,6 +14,7 @@ import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
 import { createSubchannel } from './rpc/create-subchannel.ts';
 import { deleteSubchannel } from './rpc/delete-subchannel.ts';
+import { dropEmailTemplate } from './rpc/drop-email-template.ts';
 import { followEvents } from './rpc/follow-events.ts';
 import { getConfiguration } from './rpc/get-configuration.ts';
 import { getSecrets } from './rpc/get-secrets.ts';
@@ -27,6 +28,12 @@ import { updateSubchannel } from './rpc/update-subchannel.ts';
 import { webhookHandlers } from './rpc/webhook-handlers.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
+/**
+ * How many positions a feed of a restored backup leaves out: more than changes can have happened since the backup, and few
+ * enough for a million restores.
+ */
+const restoredFeedGap = 1_000_000_000;
+
 /** The settings service. */
 export const service = composeService({
   name: 'settings',
@@ -35,7 +42,7 @@ export const service = composeService({
     const context = openContext(kit);
     return {
       implementations: [
-        implement(ConfigurationService, context, { getConfiguration, getSecrets }),
+        implement(ConfigurationService, context, { getConfiguration, getSecrets, dropEmailTemplate }),
         implement(SettingsService, context, { getSettingsOfCategory, listSettings, updateSetting, updateSettings }),
         implement(SubchannelService, context, {
           listSubchannels,
@@ -51,6 +58,7 @@ export const service = composeService({
       handlesDeletions: true,
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      afterRestore: () => context.events.beginAnew(restoredFeedGap),
       pending: [{ description: 'deliveries are due and not made yet', count: () => countDueDeliveries(context) }],
       loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit) }],
     };

@@ -6,6 +6,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import fc from 'fast-check';
@@ -15,9 +16,8 @@ import { startDispatcher } from '../src/dispatcher/dispatcher.ts';
 import { endpointCache } from '../src/dispatcher/endpoint-cache.ts';
 import type { WorkerContext } from '../src/dispatcher/endpoint-worker.ts';
 import { deliveryFixture } from '../src/domain/delivery-fixture.ts';
-import { secretBox } from '../src/domain/sealed-text.ts';
 import { healthy } from '../src/domain/webhook-health.ts';
-import { newWebhookSecret, webhookBinding } from '../src/domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../src/domain/webhook-secret.ts';
 import { buildDeliveryIndexes } from '../src/store/delivery-model.ts';
 import { deliveryQueue } from '../src/store/delivery-queue.ts';
 import { deliveryStore } from '../src/store/delivery-store.ts';
@@ -32,12 +32,14 @@ const fast = { ...systemRuntime, now: () => begin + (Date.now() - begin) * 6_000
 let store: Connection;
 /** Dispatchers with leases in different databases each own all endpoints. */
 let leases: Connection[];
+/** Stores and leases for checks that run at once. */
+let lanes: { store: Connection; leases: Connection }[];
 
 beforeAll(async () => {
-  store = await testDatabase();
-  await buildDeliveryIndexes(store);
-  await buildWebhookIndexes(store);
+  store = await openStore();
   leases = [await testDatabase(), await testDatabase()];
+  const openLane = async () => ({ store: await openStore(), leases: await testDatabase() });
+  lanes = await Promise.all(Array.from({ length: 6 }, openLane));
 });
 
 type Around = <Result>(work: () => Promise<Result>, name: string) => Promise<Result>;
@@ -54,8 +56,17 @@ function allAround<Part extends object>(part: Part, around: Around): Part {
   return Object.fromEntries(wrapped) as Part;
 }
 
-/** Endpoints with pending deliveries, and receivers that record what they get. */
+/** A database with the collections of endpoints and deliveries. */
+async function openStore(): Promise<Connection> {
+  const connection = await testDatabase();
+  await buildDeliveryIndexes(connection);
+  await buildWebhookIndexes(connection);
+  return connection;
+}
+
+/** Endpoints with pending deliveries in place of those of a store, and receivers that record what they get. */
 async function setUpEndpoints(
+  store: Connection,
   versions: number,
   webhookIds: readonly number[] = [1, 2, 3],
   respond: Respond = () => 204,
@@ -150,7 +161,7 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
       fc.integer({ min: 1, max: 12 }),
       fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 8, maxLength: 8 }),
       async (versions, delays) => {
-        const { start, expectAllDelivered } = await setUpEndpoints(versions);
+        const { start, expectAllDelivered } = await setUpEndpoints(store, versions);
         let calls = 0;
         // Each step of each dispatcher takes a random time, so that one records what the other is still sending.
         const slow: Around = async (work) => {
@@ -164,79 +175,84 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
     ),
     { numRuns: runs(4, 100) },
   );
-}, 120_000);
+});
+
+/** The store of a check, its leases, and what makes each call. */
+interface Check {
+  store: Connection;
+  leases: Connection;
+  around: Around;
+}
 
 /**
  * Runs a check again and again: each time another call of the store or of a receiver fails, the first or the second one of
- * its name, before or after its effect. All the named ones have to be called.
+ * its name, before or after its effect. All the named ones have to be called. The checks mostly wait for another attempt,
+ * so that several run at once, each in databases of its own.
  */
-async function whicheverCallFails(names: readonly string[], check: (around: Around) => Promise<void>): Promise<void> {
+async function whicheverCallFails(names: readonly string[], check: (given: Check) => Promise<void>): Promise<void> {
   const failed = new Set<string>();
-  for (const failing of names) {
-    for (const nth of [1, 2]) {
-      for (const when of ['before', 'after']) {
-        let calls = 0;
-        await check(async (work, name) => {
-          const fails = name === failing && ++calls === nth;
-          if (fails) failed.add(name);
-          if (fails && when === 'before') throw new DomainError('unavailable', 'test', when);
-          const result = await work();
-          if (fails) throw new DomainError('unavailable', 'test', when);
-          return result;
-        });
-      }
+  const cases = names.flatMap((failing) =>
+    [1, 2].flatMap((nth) => ['before', 'after'].map((when) => ({ failing, nth, when }))),
+  );
+  const runCases = async (databases: Pick<Check, 'store' | 'leases'>) => {
+    for (let next = cases.shift(); next; next = cases.shift()) {
+      const { failing, nth, when } = next;
+      let calls = 0;
+      const around: Around = async (work, name) => {
+        const fails = name === failing && ++calls === nth;
+        if (fails) failed.add(name);
+        if (fails && when === 'before') throw new DomainError('unavailable', 'test', when);
+        const result = await work();
+        if (fails) throw new DomainError('unavailable', 'test', when);
+        return result;
+      };
+      await check({ ...databases, around });
     }
-  }
+  };
+  await Promise.all(lanes.map(runCases));
   expect([...failed].sort()).toEqual(names.toSorted());
 }
 
 const always = ['all', 'withDue', 'due', 'request', 'record', 'saveHealth'];
 
-function firstLeases(): Connection {
-  return leases[0] ?? expect.unreachable('there are no leases');
-}
-
 it('whichever call fails, before or after its effect, nothing is lost or out of order', async () => {
-  await whicheverCallFails([...always, 'release'], async (around) => {
-    const { start, expectAllDelivered } = await setUpEndpoints(2, [1], (attempt, { version }) =>
+  await whicheverCallFails([...always, 'release'], async ({ store, leases, around }) => {
+    const { start, expectAllDelivered } = await setUpEndpoints(store, 2, [1], (attempt, { version }) =>
       version === 1 && attempt === 1 ? 500 : 204,
     );
-    const dispatcher = start(firstLeases(), around);
+    const dispatcher = start(leases, around);
     await expectAllDelivered();
     await dispatcher.stop();
   });
-}, 240_000);
+});
 
 it.each([
   ['all its deliveries', ticketIds],
   ['its only delivery', [1]],
-])(
-  'whichever call fails, an endpoint that is gone is disabled, and %s end',
-  async (_which, kept) => {
-    await whicheverCallFails([...always, 'disable', 'exhaust'], async (around) => {
-      const { start, webhooks, pending } = await setUpEndpoints(kept.length, [1], () => 410);
-      await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
-      const dispatcher = start(firstLeases(), around);
-      await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
-      await expect.poll(pending, { timeout: 15_000 }).toBe(0);
-      await dispatcher.stop();
-    });
-  },
-  240_000,
-);
+])('whichever call fails, an endpoint that is gone is disabled, and %s end', async (_which, kept) => {
+  await whicheverCallFails([...always, 'disable', 'exhaust'], async ({ store, leases, around }) => {
+    const { start, webhooks, pending } = await setUpEndpoints(store, kept.length, [1], () => 410);
+    await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
+    const dispatcher = start(leases, around);
+    await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
+    await expect.poll(pending, { timeout: 15_000 }).toBe(0);
+    await dispatcher.stop();
+  });
+});
 
 it('a dispatcher that is stopped in the middle leaves the rest to the next one', async () => {
-  const { start, received, expectAllDelivered } = await setUpEndpoints(20);
+  const { start, received, expectAllDelivered } = await setUpEndpoints(store, 20);
   const slow: Around = async (work) => {
     await setTimeout(5);
     return work();
   };
-  const first = start(firstLeases(), slow);
+  const [connection = expect.unreachable('there are no leases')] = leases;
+  const first = start(connection, slow);
   await expect.poll(() => received.length).toBeGreaterThan(10);
   await first.stop();
   const before = received.length;
   expect(before).toBeLessThan(20 * 3 * ticketIds.length);
-  const second = start(firstLeases(), slow);
+  const second = start(connection, slow);
   await expectAllDelivered();
   await second.stop();
   // What was sent before the stop was recorded.

@@ -1,5 +1,6 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { erasedIds } from '@ticketing/store/erased-ids.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Context } from '../src/application/context.ts';
@@ -9,7 +10,6 @@ import { deliveryFixture } from '../src/domain/delivery-fixture.ts';
 import { buildDeliveryIndexes, deliveryCollection } from '../src/store/delivery-model.ts';
 import { deliveryQueue } from '../src/store/delivery-queue.ts';
 import { deliveryStore } from '../src/store/delivery-store.ts';
-import { erasedTickets } from '../src/store/erased-tickets.ts';
 
 type Connection = Awaited<ReturnType<typeof testDatabase>>;
 
@@ -36,7 +36,7 @@ const addedAt = (time: number, position: number, fields: Partial<Delivery> = {})
 async function removeOldDeliveries(now: number): Promise<void> {
   const context = {
     deliveries: deliveryStore(connection),
-    erasedTickets: erasedTickets(connection, () => now),
+    erasedTickets: erasedIds(connection, 'erasedTickets', () => now),
     runtime: { ...systemRuntime, now: () => now },
     webhooks: { all: async () => [{ id: 1 }] },
     log: { warn: (fields: object) => warnings.push(fields) },
@@ -83,8 +83,8 @@ it('deliveries that were due for 30 days end, with a line in the log, and stay f
 });
 
 it('ids of deleted tickets stay for 90 days', async () => {
-  await erasedTickets(connection, () => start).add(1);
-  await erasedTickets(connection, () => start + 1).add(2);
+  await erasedIds(connection, 'erasedTickets', () => start).add(1);
+  await erasedIds(connection, 'erasedTickets', () => start + 1).add(2);
   await removeOldDeliveries(start + 90 * day + 1);
-  expect(await erasedTickets(connection, () => start).among([1, 2])).toEqual(new Set([2]));
+  expect(await erasedIds(connection, 'erasedTickets', () => start).among([1, 2])).toEqual(new Set([2]));
 });

@@ -46,7 +46,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
   );
   const kept = await settings.write('PATCH', `/settings/subchannel/${json.id}`, { data: { password: null } }, { url });
   expect(kept.status).toBe(200);
-  const client = await settings.clientOf(ConfigurationService, rotated.ports.grpc);
+  const client = await settings.clientOf(ConfigurationService, { grpcPort: rotated.ports.grpc });
   expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'first-secret' });
   await rotated.stop();
 });

@@ -85,6 +85,7 @@ describe('a value', () => {
   test.each([
     ['lastAgentRouting', true],
     ['spamDetectionTagId', 7],
+    ['genericTemplateId', 3],
     ['aiModel', 'x'.repeat(320)],
     ['aiBaseUrl', 'https://ai.example/v1'],
     ['mailFrom', 'service@example.com'],
@@ -92,9 +93,11 @@ describe('a value', () => {
     ['programmaticHeaderRules', { 'X-Loop': true, Precedence: ['bulk'] }],
   ])('that fits %s is stored: %j', async (name, value) => {
     settings.model.tagIds = new Set([7]);
+    settings.model.emailTemplateIds = new Set([3]);
     expect((await put(name, value)).json.setting.value).toEqual(value);
     expect(await currentValue(name)).toEqual(value);
     settings.model.tagIds.clear();
+    settings.model.emailTemplateIds.clear();
   });
 
   test('must be given', async () => {
@@ -109,11 +112,16 @@ test('an unknown setting is 404, and a reader may not write', async () => {
   expect(refused.status).toBe(403);
 });
 
-test('a tag cannot be checked while the tickets service is unavailable: 503, and nothing changes', async () => {
+test.each([
+  ['a tag', 'spamDetectionTagId'],
+  ['an e-mail template', 'genericTemplateId'],
+])('%s cannot be checked while its service is unavailable: 503, and nothing changes', async (_, name) => {
   settings.model.isUnavailable = true;
-  expect((await put('spamDetectionTagId', 7)).status).toBe(503);
+  const refused = await put(name, 7);
   settings.model.isUnavailable = false;
-  expect(await currentValue('spamDetectionTagId')).toBeNull();
+  expect(refused.json).toMatchObject({ status: 503, code: 'dependency_unavailable' });
+  expect(refused.headers.get('retry-after')).toBeDefined();
+  expect(await currentValue(name)).toBeNull();
 });
 
 test('several values are set all or none', async () => {
@@ -177,5 +185,30 @@ describe('a secret', () => {
     await put('aiApiKey', secret);
     expect(await settings.database.collection('configuration').findOne()).toEqual(before);
     expect((await put('aiApiKey', null)).json.setting.config.isSet).toBe(false);
+  });
+
+  test.each([
+    ['aiBaseUrl', 'aiApiKey'],
+    ['erpBaseUrl', 'erpToken'],
+  ])('is not sent to another server than it was set for: %s', async (url, name) => {
+    const secretNow = async () => {
+      const { secrets } = await (await settings.clientOf(ConfigurationService)).getSecrets({ names: [name] });
+      return secrets[name];
+    };
+    await put(name, secret);
+    await put(url, 'https://ai.example.com/v1');
+    await put(url, 'https://ai.example.com/v2');
+    expect(await secretNow()).toBe(secret);
+    await put(url, 'https://evil.example.com/v2');
+    expect(await secretNow()).toBeUndefined();
+    const both = [
+      { name: url, value: 'https://ai.example.com/v1' },
+      { name, value: secret },
+    ];
+    expect((await settings.write('POST', '/settings', { settings: both })).status).toBe(200);
+    expect(await secretNow()).toBe(secret);
+    await put(url, null);
+    expect(await secretNow()).toBeUndefined();
+    await put(name, null);
   });
 });

@@ -21,7 +21,7 @@ import {
 } from '@ticketing/testkit/service-harness.ts';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { service } from '../src/service.ts';
-import { serveTickets, type TicketsModel } from './stub-tickets.ts';
+import { type StubModel, serveCalled } from './stub-called.ts';
 
 /** The fields of an event that a test chooses. */
 export type EventFields = Omit<MessageInitShape<typeof TicketChangedSchema>, '$typeName'> & { ticketId: number };
@@ -55,8 +55,8 @@ export const webhookManager = { permissions: ['manageWebhooks'] };
 /** Starts a settings service for one test file. */
 export async function startWebhookHarness(options: HarnessOptions<unknown> = {}): Promise<WebhookHarness> {
   const clock = { aheadMs: 0 };
-  const model: TicketsModel = { tagIds: new Set(), confirmed: [], isUnavailable: false };
-  const stub = await serveTickets(model);
+  const model: StubModel = { tagIds: new Set(), emailTemplateIds: new Set(), confirmed: [], isUnavailable: false };
+  const stub = await serveCalled(model);
   const harness = await startServiceHarness(service, {
     calledPorts: { grpc: stub.port },
     publishes: [ticketChangedTopic],

@@ -1,3 +1,4 @@
+import { AnalysisService } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { CustomerService } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
@@ -17,6 +18,8 @@ import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
 import { startReceiver } from './mail/start-receiver.ts';
+import { applyAnalysis } from './rpc/apply-analysis.ts';
+import { checkTicketChange } from './rpc/check-ticket-change.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
 import { createTag } from './rpc/create-tag.ts';
 import { createTicket } from './rpc/create-ticket.ts';
@@ -28,6 +31,7 @@ import { getAttachment } from './rpc/get-attachment.ts';
 import { getConversation } from './rpc/get-conversation.ts';
 import { getLatestTickets } from './rpc/get-latest-tickets.ts';
 import { getTag } from './rpc/get-tag.ts';
+import { getTemplateVariables } from './rpc/get-template-variables.ts';
 import { getTicket } from './rpc/get-ticket.ts';
 import { getTicketHistory } from './rpc/get-ticket-history.ts';
 import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
@@ -37,7 +41,9 @@ import { listConversations } from './rpc/list-conversations.ts';
 import { listTags } from './rpc/list-tags.ts';
 import { listTicketVersions } from './rpc/list-ticket-versions.ts';
 import { receiveMail } from './rpc/receive-mail.ts';
+import { recordExecution } from './rpc/record-execution.ts';
 import { recordHistoryEntry } from './rpc/record-history-entry.ts';
+import { replaceAutoExecution } from './rpc/replace-auto-execution.ts';
 import { replyToTicket } from './rpc/reply-to-ticket.ts';
 import { resendConversation } from './rpc/resend-conversation.ts';
 import { searchCustomers } from './rpc/search-customers.ts';
@@ -84,6 +90,7 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       listTicketVersions,
       confirmErasure,
     }),
+    implement(AnalysisService, context, { applyAnalysis, recordExecution, replaceAutoExecution }),
     implement(TicketService, context, {
       createTicket,
       getTicket,
@@ -91,8 +98,10 @@ function implementations(context: Context): ServiceImplementation<Call>[] {
       getLatestTickets,
       getTicketHistory,
       getTicketVariables,
+      getTemplateVariables,
       updateTicket,
       updateTickets,
+      checkTicketChange,
       deleteTicket,
     }),
     implement(ConversationService, context, {

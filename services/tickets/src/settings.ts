@@ -21,6 +21,8 @@ export interface TicketSettings {
   subchannels: Subchannels;
   /** The sender of mails whose subchannel has no address. */
   mailFrom: string | null;
+  /** The e-mail template around messages of a subchannel that names none. */
+  genericTemplateId: number | null;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
   /** Where customers and contracts are read. */
@@ -57,6 +59,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     headerRules: headerRulesOf(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     mailFrom: settings?.mailFrom ?? null,
+    genericTemplateId: settings?.genericTemplateId ?? null,
     businessTime: businessTimeOf(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,

@@ -1,22 +1,32 @@
 import { formatDateTime } from '@ticketing/rest/date-time.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import type { StubServer } from '@ticketing/testkit/stub-server.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { serveTemplates, TemplatesModel } from './stub-templates.ts';
 
+let templates: StubServer;
 let tickets: TicketsHarness;
 let tagIds: number[];
 
 beforeAll(async () => {
-  // Every subchannel is unknown.
-  tickets = await startHarness({ settings: async () => ({ ...defaultSettings, subchannels: new Map() }) });
+  // Every subchannel and every template is unknown.
+  templates = await serveTemplates(new TemplatesModel());
+  tickets = await startHarness({
+    calledPorts: { grpc: templates.port },
+    settings: async () => ({ ...defaultSettings, subchannels: new Map() }),
+  });
   const created = await Promise.all(
     ['a', 'b', 'c', 'd'].map((name) => tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })),
   );
   tagIds = created.map(({ json }) => json.id);
 });
-afterAll(() => tickets.stop());
+afterAll(async () => {
+  await tickets.stop();
+  await templates.stop();
+});
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 const search = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });

@@ -8,6 +8,7 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Database } from '@ticketing/store/database.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTextWork } from '../src/application/text-work.ts';
@@ -16,7 +17,7 @@ import { createTicket } from '../src/rpc/create-ticket.ts';
 import { getTicket } from '../src/rpc/get-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;

@@ -7,13 +7,14 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;

@@ -9,6 +9,7 @@ import {
 import type { IdempotentRequest } from '@ticketing/service-kit/server/idempotent-request.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { scheduledTasks } from '../src/application/scheduled-tasks.ts';
 import { deleteConversation } from '../src/rpc/delete-conversation.ts';
@@ -16,7 +17,7 @@ import { replyToTicket } from '../src/rpc/reply-to-ticket.ts';
 import { storeConversation } from '../src/rpc/store-conversation.ts';
 import { updateConversation } from '../src/rpc/update-conversation.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 const call = testCall({ kind: 'user', profileId: 7 });
 const content = { message: 'We send someone.', type: ContentType.TEXT };

@@ -1,13 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { UpdateConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { updateConversation } from '../src/rpc/update-conversation.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 const subchannels = new Map<number, KnownSubchannel>([
@@ -130,8 +131,8 @@ test.each([
   ['no text', { content: {} }, ['#/content/message required', '#/content/type required']],
   ['a note with recipients', { private: true, to: ['a@b.de'] }, ['#/to not_allowed']],
   ['a note that is a draft', { private: true, isDraft: true }, ['#/isDraft not_allowed']],
-  ['a template', { templateId: 1 }, ['#/templateId not_supported_yet']],
-  ['intents', { intentIds: [1] }, ['#/intentIds not_supported_yet']],
+  ['data without a template', { templateData: {} }, ['#/templateData not_allowed']],
+  ['an intent that the ticket does not have', { intentIds: [1] }, ['#/intentIds/0 unknown_intent']],
 ])('refuses a reply with %s, and changes nothing', async (_, body, violations) => {
   const { id } = await post();
   expect(violationsOf(await reply(id, body))).toEqual(violations);

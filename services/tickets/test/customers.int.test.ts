@@ -1,4 +1,3 @@
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
@@ -55,17 +54,8 @@ async function createTag(name: string): Promise<number> {
   return (await tickets.request('POST', '/tag', { caller: admin, body: { name } })).json.id;
 }
 
-/** Calls ImportCustomers by the Connect protocol, as the import command does. */
-async function importCustomers(
-  customers: object[],
-  caller: object = admin,
-): Promise<[number, Record<string, unknown>]> {
-  const url = `${tickets.url}/ticketing.tickets.v1.CustomerService/ImportCustomers`;
-  const token = await tickets.identity.internalToken('tickets', testCaller(caller));
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ customers }) });
-  return [response.status, (await response.json()) as Record<string, unknown>];
-}
+const importCustomers = (customers: object[], caller: object = admin) =>
+  tickets.rpc('CustomerService/ImportCustomers', { customers }, caller);
 
 const search = (query: string) => tickets.request('GET', `/erp/customers?${query}`);
 const idsOf = async (query: string) => (await search(query)).json.customers.map(({ id }: { id: string }) => id);

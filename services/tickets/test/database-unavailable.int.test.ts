@@ -1,8 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
+import { create as createMessage } from '@bufbuild/protobuf';
+import { SearchTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { type DatabaseForwarder, openDatabaseForwarder } from '@ticketing/testkit/database-forwarder.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testCall } from '@ticketing/testkit/test-call.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { searchTickets } from '../src/rpc/search-tickets.ts';
 import { service as ticketsService } from '../src/service.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let service: RunningService;
@@ -55,4 +62,54 @@ test('responds with 503 while its database is unreachable, and recovers by itsel
   await forwarder.open();
   await expect.poll(readiness, { timeout: 15_000 }).toBe(200);
   expect((await create()).status).toBe(200);
+});
+
+test('every request responds with 503 within 2 s while its database hangs, searches too', {
+  timeout: 60_000,
+}, async () => {
+  const { id } = (await create()).json;
+  const filters = [{ key: 't.status', comparator: '=', value: 'open' }];
+  const requests = [
+    ['POST', '/ticket', { channel: 'chat' }],
+    ['GET', `/ticket/${id}`, undefined],
+    ['GET', '/tag', undefined],
+    ['POST', '/ticket/search', { limit: 20 }],
+    ['POST', '/ticket/search', { limit: 20, offset: 5, filters }],
+  ] as const;
+  forwarder.freeze();
+  // First while nobody knows yet that the database hangs, then when its heartbeat has failed.
+  for (const state of ['not noticed', 'noticed']) {
+    const refusals = await Promise.all(
+      requests.map(async ([method, path, body]) => {
+        const startedAt = performance.now();
+        const { status, json } = await tickets.request(method, path, { body, url });
+        return { state, path, status, code: json.code, ms: performance.now() - startedAt };
+      }),
+    );
+    for (const refusal of refusals) expect(refusal).toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(Math.max(...refusals.map(({ ms }) => ms)), JSON.stringify(refusals)).toBeLessThan(2_500);
+  }
+  forwarder.thaw();
+  await expect.poll(readiness, { timeout: 15_000 }).toBe(200);
+  expect((await create()).status).toBe(200);
+});
+
+test('a search whose tags cannot be read fails, and the process does not', async () => {
+  const database = await tickets.openDatabase();
+  const context = newProcess(tickets, database);
+  const recentTree = async () => {
+    throw new DomainError('unavailable', 'store_unavailable', 'The database is unavailable.');
+  };
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const search = searchTickets(
+    { ...context, tags: { ...context.tags, recentTree } },
+    testCall(),
+    createMessage(SearchTicketsRequestSchema),
+  );
+  await expect(search).rejects.toMatchObject({ reason: 'store_unavailable' });
+  await setImmediate();
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+  await database.close();
 });

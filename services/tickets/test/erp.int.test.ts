@@ -49,7 +49,7 @@ const ada = {
   contracts: [{ id: 'V-7001', customerId: 'K/1', startDate: '2024-01-31', rawData: { meter: 7 } }],
 };
 /** How long a ticket waits for a slow ERP system. */
-const waitMs = 1_500;
+const waitMs = 700;
 const machine = { kind: 'serviceWorker', profileId: 90 } as const;
 const responses = () => tickets.database.collection<{ _id: string; ticketIds?: number[] }>('erpResponses');
 const post = async (body: object = {}) =>

@@ -6,10 +6,11 @@ import { create } from '@bufbuild/protobuf';
 import { CreateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Database } from '@ticketing/store/database.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createTicket } from '../src/rpc/create-ticket.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -182,8 +183,8 @@ test('too many files fetched at once are refused with 503, and those that were a
   const body = { channel: 'chat', attachments: [fileAt('/')] };
   const sent = [1, 1, 2, 2].map((profileId) => tickets.request('POST', '/ticket', { body, caller: caller(profileId) }));
   await expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(4);
-  for (const profileId of [1, 3]) {
-    const refused = await tickets.request('POST', '/ticket', { body, caller: caller(profileId) });
+  const callers = [1, 3].map((profileId) => tickets.request('POST', '/ticket', { body, caller: caller(profileId) }));
+  for (const refused of await Promise.all(callers)) {
     expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([
       503,
       'too_much_at_once',

@@ -1,4 +1,6 @@
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type HarnessOptions, type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { service } from '../src/service.ts';
 import type { TicketSettings } from '../src/settings.ts';
 
@@ -7,6 +9,9 @@ export interface TicketsHarness extends ServiceHarness {
   /** The stored document of a ticket. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape
   documentOf(id: number): Promise<any>;
+  /** Calls an RPC such as `CustomerService/ImportCustomers` by the Connect protocol. Returns the status and the response. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
+  rpc(method: string, request: object, caller?: Partial<Caller>): Promise<[number, any]>;
 }
 
 /**
@@ -24,5 +29,17 @@ export async function startHarness({
     variables: { ROLES: 'api', ...variables },
   });
   const documentOf = (id: number) => harness.database.collection<{ _id: number }>('tickets').findOne({ _id: id });
-  return { ...harness, documentOf };
+  return {
+    ...harness,
+    documentOf,
+    async rpc(method, request, caller = {}) {
+      const token = await harness.identity.internalToken('tickets', testCaller(caller));
+      const response = await fetch(`${harness.url}/ticketing.tickets.v1.${method}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+      });
+      return [response.status, await response.json()];
+    },
+  };
 }

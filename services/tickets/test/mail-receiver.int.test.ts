@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import { freePort } from '@ticketing/testkit/free-port.ts';
 import { sendMail } from '@ticketing/testkit/send-mail.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
@@ -22,15 +23,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => tickets.stop());
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 let lastId = 0;
 const mailOf = (headers = '') =>

@@ -8,10 +8,10 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { wordsOf } from '@ticketing/words/words.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/domain/ticket-event.ts';
 import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
-import { wordsOf } from '../src/domain/words.ts';
 import { documentOf, searchedTexts } from '../src/store/ticket-document.ts';
 import type { TicketsHarness } from './harness.ts';
 

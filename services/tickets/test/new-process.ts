@@ -1,14 +1,11 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { openLargeJson } from '@ticketing/rest/large-json.ts';
 import { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import type { Context } from '../src/application/context.ts';
 import { openContext } from '../src/application/open-context.ts';
 import { readTicketsConfig } from '../src/config.ts';
@@ -33,6 +30,7 @@ export function newProcess(
     database,
     idempotency: openIdempotencyStore(database.connection),
     pages: openPageBudget(),
+    json: openLargeJson({ maxQueuedBytes: 0, maxQueuedBytesPerCaller: 0 }),
     settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }),
     openClient: () => () => unused(),
     outbound: outboundGuard({ allow: [], requireHttps: true }),
@@ -46,16 +44,4 @@ export function newProcess(
 
 function unused(): never {
   throw new Error('No test of another process calls another system.');
-}
-
-/** A call for handlers that a test calls in such a context. */
-export function testCall(caller: Partial<Caller> = {}): Call {
-  return {
-    caller: testCaller(caller),
-    trace: continueTrace(undefined),
-    signal: new AbortController().signal,
-    header: () => undefined,
-    onEnd: () => undefined,
-    log: createLogger('tickets', 'silent'),
-  } as unknown as Call;
 }

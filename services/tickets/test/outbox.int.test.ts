@@ -61,7 +61,7 @@ test('the event of a creation lists the differences from a ticket without any va
     changes: expect.any(Array),
     actor: { profileId: 7, kind: 'user' },
     cause: 'request',
-    traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+    traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
   });
   const changes = Object.fromEntries(event?.changes.map(({ field, ...values }) => [field, values]) ?? []);
   expect(changes).toEqual({

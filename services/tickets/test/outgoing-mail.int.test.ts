@@ -5,13 +5,14 @@ import {
   ReceiveMailRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { type ReceivedMail, reply, type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { receiveMail } from '../src/rpc/receive-mail.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let server: SmtpReceiver;

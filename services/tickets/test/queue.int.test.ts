@@ -195,4 +195,43 @@ describe('the queue', () => {
     expect((await latest({}, caller)).earliest).toBe(second);
     expect((await tickets.request('GET', `/ticket/${second}`)).json.prevTicketId).toBeNull();
   });
+
+  test('of a ticket that is read has changes by the same instance at once, and those by others within a second', async () => {
+    const other = await tickets.startInstance();
+    try {
+      const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
+      const [first, middle, last] = [await post({ dueBy: 10 }), await post({ dueBy: 20 }), await post({ dueBy: 30 })];
+      const neighbours = async (url: string) => {
+        const { prevTicketId, nextTicketId } = (await tickets.request('GET', `/ticket/${middle}`, { url })).json;
+        return [prevTicketId, nextTicketId];
+      };
+      const change = async (own: string, others: string, id: number, body: object, expected: (number | null)[]) => {
+        await neighbours(others);
+        await tickets.request('PATCH', `/ticket/${id}`, { url: own, body });
+        const changedAt = performance.now();
+        expect(await neighbours(own)).toEqual(expected);
+        for (let isOld = true; isOld; ) {
+          const askedAt = performance.now();
+          isOld = String(await neighbours(others)) !== String(expected);
+          if (isOld) expect(askedAt - changedAt).toBeLessThan(1000);
+        }
+      };
+      for (const [own = '', others = ''] of [urls, urls.toReversed()]) {
+        await change(own, others, first, { dueBy: 40 }, [null, last]);
+        await change(own, others, last, { status: 'closed' }, [null, first]);
+        await change(own, others, last, { status: 'open' }, [null, last]);
+        await change(own, others, middle, { dueBy: 50 }, [first, null]);
+        await change(own, others, middle, { dueBy: 20 }, [null, last]);
+        await change(own, others, first, { dueBy: 10 }, [first, last]);
+        const added = (await tickets.request('POST', '/ticket', { url: own, body: { channel: 'chat', dueBy: 15 } }))
+          .json.id;
+        expect(await neighbours(own)).toEqual([added, last]);
+        await tickets.request('DELETE', `/ticket/${added}`, { url: own, caller: { roleId: 1 } });
+        expect(await neighbours(own)).toEqual([first, last]);
+        await change(own, others, first, { priority: 'high' }, [first, last]);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
 });

@@ -6,6 +6,7 @@ import {
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { maxMessagesBeforeLoop } from '../src/application/require-no-loop.ts';
@@ -16,7 +17,7 @@ import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { receiveMail } from '../src/rpc/receive-mail.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -90,7 +91,12 @@ async function receive(mail: MailOptions | Uint8Array, fields: object = {}) {
 
 const processNow = () => ({ ...newProcess(tickets, database), settings });
 const list = async (id: number) => (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations;
-const read = async (id: number, query = '') => (await tickets.request('GET', `/ticket/${id}${query}`)).json;
+/** Reads a ticket without its neighbours in the queue, which may be a second old. */
+async function read(id: number, query = '') {
+  const { json } = await tickets.request('GET', `/ticket/${id}${query}`);
+  const { prevTicketId: _previous, nextTicketId: _next, ...ticket } = json;
+  return ticket;
+}
 const close = (id: number) => tickets.request('PATCH', `/ticket/${id}`, { body: { status: 'closed' } });
 const ticketCount = () => tickets.database.collection('tickets').countDocuments({ deletedAt: { $exists: false } });
 const fileCount = () => tickets.database.collection('files.files').countDocuments();

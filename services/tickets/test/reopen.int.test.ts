@@ -63,7 +63,12 @@ test.concurrent('a replica without the role scheduler opens no tickets', async (
   try {
     const body = { channel: 'chat', status: 'pending', dueBy: inSeconds(-5) };
     const { json } = await idle.request('POST', '/ticket', { body });
-    await new Promise((resolve) => setTimeout(resolve, 4000));
+    // A ticket that was due later is opened by its own replica, so the scheduler of this one would have run too.
+    const later = await post({ status: 'pending', dueBy: inSeconds(0) });
+    await vi.waitFor(async () => expect((await tickets.documentOf(later)).status).toBe('open'), {
+      timeout: 15_000,
+      interval: 100,
+    });
     expect((await idle.documentOf(json.id)).status).toBe('pending');
   } finally {
     await idle.stop();

@@ -151,16 +151,74 @@ describe('PATCH /tag/{id}', () => {
     }
   });
 
-  test('is immediately visible on tickets, on every instance', async () => {
-    const top = await post({ name: 'Energie' });
+  const readTicket = async (id: number, url: string) => (await tickets.request('GET', `/ticket/${id}`, { url })).json;
+  const readList = async (id: number, url: string) => {
+    const body = { filters: [{ key: 't.id', comparator: '=', value: id }] };
+    return (await tickets.request('POST', '/ticket/search', { url, body })).json.tickets[0];
+  };
+
+  async function expectFresh(kind: string, read: typeof readTicket): Promise<void> {
+    const top = await post({ name: `Energie für ${kind}` });
     const id = await post({ name: 'Strom', parent: top });
     const ticketId = await ticketWith([id]);
-    for (let round = 0; round < 10; round++) {
-      await patch(top, { name: `Energie ${round}` }, urls[round % 2]);
-      for (const url of urls) {
-        const { json } = await tickets.request('GET', `/ticket/${ticketId}`, { url });
-        expect(json.tags.map((tag: { fullName: string }) => tag.fullName)).toEqual([`Energie ${round} / Strom`]);
+    const fullName = async (url: string) => (await read(ticketId, url)).tags[0].fullName;
+    for (let round = 0; round < 4; round++) {
+      const [own = '', other = ''] = [urls[round % 2], urls[(round + 1) % 2]];
+      await fullName(other);
+      await patch(top, { name: `Energie ${round} für ${kind}` }, own);
+      const changedAt = performance.now();
+      expect(await fullName(own)).toBe(`Energie ${round} für ${kind} / Strom`);
+      for (let isOld = true; isOld; ) {
+        const askedAt = performance.now();
+        isOld = (await fullName(other)) !== `Energie ${round} für ${kind} / Strom`;
+        if (isOld) expect(askedAt - changedAt).toBeLessThan(1000);
       }
+    }
+  }
+
+  test('is visible on tickets at once on its instance, and within a second on the others', () =>
+    expectFresh('Tickets', readTicket));
+
+  test('is visible in lists at once on its instance, and within a second on the others', () =>
+    expectFresh('Listen', readList));
+
+  test('that creates a tag is visible at once on every instance, on tickets and customers that have it', async () => {
+    for (let round = 0; round < 4; round++) {
+      const [own = '', other = ''] = [urls[round % 2], urls[(round + 1) % 2]];
+      const customerId = `K-${round}`;
+      await tickets.rpc('CustomerService/ImportCustomers', { customers: [{ id: customerId }] }, { roleId: 1 });
+      const ticketId = await ticketWith([]);
+      await tickets.request('PATCH', '/ticket', { body: [{ id: ticketId, customerId }] });
+      const read = async () => (await tickets.request('GET', `/ticket/${ticketId}`, { url: other })).json;
+      expect(await read()).toMatchObject({ tags: [], customer: { tags: [] } });
+      const create = async (name: string) =>
+        (await tickets.request('POST', '/tag', { caller, body: { name }, url: own })).json.id;
+      const [tag, customerTag] = [await create(`Neu ${round}`), await create(`Kunde ${round}`)];
+      const customers = [{ id: customerId, tagIds: [customerTag] }];
+      await tickets.rpc('CustomerService/ImportCustomers', { customers }, { roleId: 1 });
+      expect(await read()).toMatchObject({ tags: [], customer: { tags: [{ id: customerTag }] } });
+      await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { tagIds: [tag] }, url: own });
+      expect(await read()).toMatchObject({ tags: [{ id: tag }], customer: { tags: [{ id: customerTag }] } });
+    }
+  });
+
+  test('that creates a tag is visible at once on every instance, in lists of tickets that have it', async () => {
+    const ticketId = await ticketWith([]);
+    await tickets.request('PATCH', '/ticket', { body: [{ id: ticketId, customerId: 'K-list' }] });
+    for (let round = 0; round < 4; round++) {
+      const [own = '', other = ''] = [urls[round % 2], urls[(round + 1) % 2]];
+      await readList(ticketId, other);
+      const create = async (name: string) =>
+        (await tickets.request('POST', '/tag', { caller, body: { name }, url: own })).json.id;
+      const customerTag = await create(`Kunde der Liste ${round}`);
+      // As another process has read the customer.
+      await tickets.database
+        .collection<{ _id: number }>('tickets')
+        .updateOne({ _id: ticketId }, { $set: { customerTagIds: [customerTag] } });
+      expect((await readList(ticketId, other)).customer.tags).toMatchObject([{ id: customerTag }]);
+      const tag = await create(`Liste ${round}`);
+      await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { tagIds: [tag] }, url: own });
+      expect((await readList(ticketId, other)).tags).toMatchObject([{ id: tag }]);
     }
   });
 });

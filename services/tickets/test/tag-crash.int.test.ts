@@ -4,12 +4,10 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { continueTrace } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { cleanUpDeletedTags } from '../src/application/remove-deleted-tags.ts';
@@ -33,11 +31,7 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-const call = {
-  caller: testCaller({ roleId: 1 }),
-  trace: continueTrace(undefined),
-  signal: new AbortController().signal,
-} as Call;
+const call = testCall({ roleId: 1 });
 
 const caller = { roleId: 1 };
 const post = async (body: object): Promise<number> => (await tickets.request('POST', '/tag', { caller, body })).json.id;

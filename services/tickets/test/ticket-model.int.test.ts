@@ -199,9 +199,7 @@ const commands = fc.commands(
   { maxCommands: 25 },
 );
 
-test(`after any sequence of requests, tickets are as a simple model predicts (TICKETING_TEST_SEED=${seed})`, {
-  timeout: 60_000,
-}, async () => {
+test(`after any sequence of requests, tickets are as a simple model predicts (TICKETING_TEST_SEED=${seed})`, async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (given) => {
       const model: Model = [];

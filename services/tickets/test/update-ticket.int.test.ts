@@ -235,20 +235,24 @@ describe('workedOnBy', () => {
 });
 
 const patches = runs(300, 1_000);
-test(`${patches} parallel PATCHes of 10 tickets on two instances lose no change`, { timeout: 60_000 }, async () => {
+test(`${patches} parallel PATCHes of 10 tickets on two instances lose no change`, async () => {
   const other = await tickets.startInstance();
   try {
     const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
     const ids = await Promise.all(Array.from({ length: 10 }, () => post()));
-    const responses = await Promise.all(
-      Array.from({ length: patches }, (_, index) =>
-        tickets.request('PATCH', `/ticket/${ids[index % 10]}`, {
-          body: { contractId: `V${index}` },
-          url: urls[(index >> 4) % 2] as string,
-        }),
-      ),
-    );
-    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    const statuses: number[] = [];
+    let sent = 0;
+    const sendOneByOne = async () => {
+      while (sent < patches) {
+        const index = sent++;
+        const [url, body] = [urls[(index >> 4) % 2] as string, { contractId: `V${index}` }];
+        const path = `/ticket/${ids[index % 10]}`;
+        statuses.push((await tickets.request('PATCH', path, { body, url })).status);
+      }
+    };
+    // Not more at once: on a loaded machine, the tokens and connections of those that wait would expire.
+    await Promise.all(Array.from({ length: 100 }, sendOneByOne));
+    expect(statuses).toEqual(Array(patches).fill(200));
     for (const id of ids) {
       const { version, outbox } = await tickets.documentOf(id);
       expect(version).toBe(1 + patches / 10);

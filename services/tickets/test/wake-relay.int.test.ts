@@ -11,6 +11,7 @@ import {
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/database.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTag } from '../src/rpc/create-tag.ts';
 import { createTicket } from '../src/rpc/create-ticket.ts';
@@ -19,7 +20,7 @@ import { deleteTicket } from '../src/rpc/delete-ticket.ts';
 import { updateTicket } from '../src/rpc/update-ticket.ts';
 import { updateTickets } from '../src/rpc/update-tickets.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
-import { newProcess, testCall } from './new-process.ts';
+import { newProcess } from './new-process.ts';
 
 const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;

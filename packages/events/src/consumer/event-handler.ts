@@ -1,5 +1,6 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Trace } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 
@@ -9,6 +10,8 @@ export interface HandlerOptions {
   handle: HandleEvents;
   deadLetters: DeadLetters;
   log: Logger;
+  /** Records a span of each event that was handled. */
+  tracer?: Tracer | undefined;
   /** How long one call of `handle` may take. It must be shorter than a session of the bus, 20 s. */
   handlerTimeoutMs?: number;
 }

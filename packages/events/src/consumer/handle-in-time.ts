@@ -4,6 +4,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { IncomingMessage } from '../bus/bus.ts';
 import { receivedEvent } from '../bus/envelope.ts';
 import type { HandlerOptions } from './event-handler.ts';
+import { runTraced } from './run-traced.ts';
 
 /** A handler did not finish before its deadline. */
 export class HandlerTimeout extends Error {
@@ -16,7 +17,7 @@ export class HandlerTimeout extends Error {
  * Errors: those of the handler; HandlerTimeout at the deadline; an Error for a message that is not an event.
  */
 export async function handleInTime(
-  { group, handle, log, handlerTimeoutMs = 15_000 }: HandlerOptions,
+  { group, handle, log, tracer, handlerTimeoutMs = 15_000 }: HandlerOptions,
   messages: readonly IncomingMessage[],
   stopping: AbortSignal,
 ): Promise<void> {
@@ -27,7 +28,8 @@ export async function handleInTime(
   const timer = setTimeout(() => deadline.abort(), handlerTimeoutMs);
   try {
     const context = { trace, log: log.child({ traceId: trace.traceId, group }), signal };
-    const handled = translateUpstreamErrors(() => handle(events, context));
+    const call = () => translateUpstreamErrors(() => handle(events, context));
+    const handled = tracer ? runTraced(tracer, { group, trace, events }, call) : call();
     await Promise.race([handled, rejectOnAbort(deadline.signal)]);
   } finally {
     clearTimeout(timer);

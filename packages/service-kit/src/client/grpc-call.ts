@@ -111,8 +111,11 @@ function follow(call: EventEmitter & { cancel(): void }, signal: AbortSignal) {
   return { header, trailer, headersArrived, ended };
 }
 
+/** What grpc-js says of a stream that the server has refused before it began, because it has too many. That passes. */
+const refusedStream = 'Bandwidth exhausted or memory limit exceeded';
+
 function callError(outcome: StatusObject, header: Headers, trailer: Headers): ConnectError {
-  const code: number = outcome.code;
+  const code: number = outcome.details === refusedStream ? Code.Unavailable : outcome.code;
   const error = findTrailerError(trailer) ?? new ConnectError(outcome.details, code, trailer);
   for (const [name, value] of header) error.metadata.append(name, value);
   return error;

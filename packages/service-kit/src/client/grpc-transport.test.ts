@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { constants, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient, encodeBinaryHeader, type Interceptor } from '@connectrpc/connect';
 import {
@@ -7,8 +10,17 @@ import {
 import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { describe, expect, test } from 'vitest';
-import { connect, failureOf, pollOptions, serve, serveTags, tagClient, untilAborted } from '../../test/tag-server.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  connect,
+  failureOf,
+  pollOptions,
+  serve,
+  serveTags,
+  socketsOf,
+  tagClient,
+  untilAborted,
+} from '../../test/tag-server.ts';
 import { healthRoutes } from '../server/grpc-health.ts';
 import { reflectionRoutes } from '../server/grpc-reflection.ts';
 
@@ -82,6 +94,25 @@ describe('a unary call', () => {
     const server = await serveTags({});
     await server.kill();
     const tags = createClient(TagService, connect([server]));
+    expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
+  });
+
+  test('fails as unavailable if the server takes no more calls now', async () => {
+    const server = createServer();
+    const sockets = socketsOf(server);
+    server.on('stream', (stream) => {
+      stream.on('error', () => undefined);
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const tags = createClient(
+      TagService,
+      connect([{ address: `127.0.0.1:${(server.address() as AddressInfo).port}` }]),
+    );
     expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
   });
 

@@ -1,14 +1,19 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createRouterTransport } from '@connectrpc/connect';
+import {
+  ConfirmErasureResponseSchema,
+  SnapshotService,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { ListTagsResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
 import type { Caller } from '../identity/caller.ts';
 import { serviceClient } from './service-client.ts';
 
 /** A stub of the tickets service that records its calls. It responds at once, or waits until the call is aborted. */
-function stubTickets(waitsForAbort = false) {
+function stubTickets(waitsForAbort = false, tracer?: Tracer) {
   const seen: Headers[] = [];
   const minted: [string, Caller | undefined][] = [];
   const transport = createRouterTransport(({ service }) => {
@@ -27,7 +32,7 @@ function stubTickets(waitsForAbort = false) {
       return `token of ${caller?.profileId ?? 'the service'}`;
     },
   };
-  return { seen, minted, client: serviceClient(TagService, { audience: 'tickets', transport, tokens }) };
+  return { seen, minted, client: serviceClient(TagService, { audience: 'tickets', transport, tokens, tracer }) };
 }
 
 test('a client for a call acts on behalf of its caller, in its trace', async () => {
@@ -38,9 +43,36 @@ test('a client for a call acts on behalf of its caller, in its trace', async () 
   expect(minted).toEqual([['tickets', call.caller]]);
   const [sent] = seen;
   expect(sent?.get('authorization')).toBe(`Bearer token of ${call.caller.profileId}`);
-  expect(sent?.get('traceparent')).toBe(`00-${call.trace.traceId}-${call.trace.spanId}-01`);
+  expect(sent?.get('traceparent')).toBe(`00-${call.trace.traceId}-${call.trace.spanId}-00`);
   expect(sent?.get('x-kept')).toBe('yes');
 });
+
+test('what only services may call is called by the service itself, also for a call with a caller', async () => {
+  const minted: (Caller | undefined)[] = [];
+  const transport = createRouterTransport(({ service }) => {
+    service(SnapshotService, { confirmErasure: () => create(ConfirmErasureResponseSchema) });
+  });
+  const mint = async (_audience: string, caller?: Caller) => String(minted.push(caller));
+  const client = serviceClient(SnapshotService, { audience: 'tickets', transport, tokens: { mint } });
+  const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: new AbortController().signal };
+  await client(call).confirmErasure({ ticketId: 1 });
+  expect(minted).toEqual([undefined]);
+});
+
+test.each([
+  [undefined, '01'],
+  [true, '01'],
+  [false, '00'],
+])(
+  'the called service learns whether this one records the trace (%s), else what the caller has said',
+  async (isRecorded, flags) => {
+    const tracer = { isSampled: () => isRecorded, record: () => undefined } as unknown as Tracer;
+    const { seen, client } = stubTickets(false, isRecorded === undefined ? undefined : tracer);
+    const trace = { ...continueTrace(undefined), isSampled: true };
+    await client({ trace, signal: new AbortController().signal }).listTags({});
+    expect(seen[0]?.get('traceparent')).toMatch(new RegExp(`^00-${trace.traceId}-[0-9a-f]{16}-${flags}$`));
+  },
+);
 
 test('a client without a call acts on behalf of the service itself, in a trace of its own', async () => {
   const { seen, minted, client } = stubTickets();
@@ -51,7 +83,7 @@ test('a client without a call acts on behalf of the service itself, in a trace o
     ['tickets', undefined],
   ]);
   const [first, second] = seen.map((headers) => headers.get('traceparent'));
-  expect(first).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(first).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   expect(second).not.toBe(first);
 });
 

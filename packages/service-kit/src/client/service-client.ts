@@ -1,7 +1,10 @@
-import type { DescService } from '@bufbuild/protobuf';
-import { type Client, createClient, type Transport } from '@connectrpc/connect';
-import { continueTrace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { type Client, Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
+import { accessOf } from '@ticketing/rest/options.ts';
+import { childOf, continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { InternalTokens } from '../identity/internal-token.ts';
+import { rpcAttributes, rpcName } from '../observability/span-names.ts';
 import type { Call } from '../server/call.ts';
 
 /** How another service is called. */
@@ -12,6 +15,8 @@ export interface ServiceClientOptions {
   transport: Transport;
   /** Mints the tokens of the calling service. */
   tokens: InternalTokens;
+  /** Records a span of each call. */
+  tracer?: Tracer | undefined;
 }
 
 /** The call on whose behalf another service is called. Without a caller, the service calls on its own behalf. */
@@ -19,7 +24,7 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
 
 /**
  * Makes clients of another service. A client for a call acts on behalf of its caller, belongs to its trace, and is aborted
- * with it. A client without a call acts on behalf of the calling service, with a trace of its own.
+ * with it. A client without a call, and a method that only services may call, act on behalf of the calling service.
  *
  * Errors: those of the called service, as ConnectError. If a handler does not catch one, its own response is an error for
  * a dependency that is unavailable, was too slow, or has failed.
@@ -27,23 +32,65 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
  */
 export function serviceClient<Service extends DescService>(
   service: Service,
-  { audience, transport, tokens }: ServiceClientOptions,
+  { audience, transport, tokens, tracer }: ServiceClientOptions,
 ): (call?: OnBehalfOf) => Client<Service> {
   return (call) => {
-    const trace = call?.trace ?? continueTrace(undefined);
-    const headersOf = async (init: HeadersInit | undefined) => {
+    const callerTrace = call?.trace ?? tracer?.current() ?? continueTrace(undefined);
+    const headersOf = async (method: DescMethod, init: HeadersInit | undefined, trace: Trace) => {
       const headers = new Headers(init);
-      headers.set('authorization', `Bearer ${await tokens.mint(audience, call?.caller)}`);
-      headers.set('traceparent', traceparentOf(trace));
+      // What only services may call is never called for somebody else.
+      const caller = accessOf(method)?.case === 'service' ? undefined : call?.caller;
+      headers.set('authorization', `Bearer ${await tokens.mint(audience, caller)}`);
+      headers.set('traceparent', traceparentOf(trace, tracer));
       return headers;
     };
     const signalOf = (signal: AbortSignal | undefined) =>
       signal && call ? AbortSignal.any([signal, call.signal]) : (signal ?? call?.signal);
     return createClient(service, {
       unary: async (method, signal, timeoutMs, header, message, values) =>
-        transport.unary(method, signalOf(signal), timeoutMs, await headersOf(header), message, values),
+        traced(tracer, callerTrace, method, async (trace) =>
+          transport.unary(method, signalOf(signal), timeoutMs, await headersOf(method, header, trace), message, values),
+        ),
       stream: async (method, signal, timeoutMs, header, messages, values) =>
-        transport.stream(method, signalOf(signal), timeoutMs, await headersOf(header), messages, values),
+        traced(tracer, callerTrace, method, async (trace) =>
+          transport.stream(
+            method,
+            signalOf(signal),
+            timeoutMs,
+            await headersOf(method, header, trace),
+            messages,
+            values,
+          ),
+        ),
     });
   };
+}
+
+/** Makes a call, of which a span is recorded if there is a tracer. Of a stream it ends when the response begins. */
+async function traced<Result>(
+  tracer: Tracer | undefined,
+  callerTrace: Trace,
+  method: DescMethod,
+  makeCall: (trace: Trace) => Promise<Result>,
+): Promise<Result> {
+  if (!tracer) return makeCall(callerTrace);
+  const trace = childOf(callerTrace);
+  const startedAt = performance.now();
+  let error: string | undefined;
+  try {
+    return await makeCall(trace);
+  } catch (thrown) {
+    error = thrown instanceof ConnectError ? Code[thrown.code] : 'unknown';
+    throw thrown;
+  } finally {
+    const durationMs = performance.now() - startedAt;
+    tracer.record({
+      trace,
+      name: rpcName(method),
+      kind: 'client',
+      durationMs,
+      error,
+      attributes: rpcAttributes(method),
+    });
+  }
 }

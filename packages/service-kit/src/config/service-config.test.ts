@@ -11,7 +11,7 @@ const required = {
   INTERNAL_JWKS_FILE: '/keys/all.json',
   MONGODB_URI: 'mongodb://store',
   KAFKA_BROKERS: 'broker:9092',
-  SETTINGS_TARGET: 'settings:9086',
+  ...Object.fromEntries(entry.calls.map((name) => [`${name.toUpperCase()}_TARGET`, `${name}:9000`])),
 };
 
 const named = (variables: Record<string, string>): Environment =>

@@ -3,8 +3,11 @@ import { type ConfigReader, type Environment, readConfig } from '@ticketing/runt
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
+import { isAudited } from '../server/audit-changes.ts';
+import type { ConnectionLimits } from '../server/limit-connections.ts';
 import { type OutboundConfig, readOutboundConfig } from './outbound-config.ts';
 import { readTlsConfig, type TlsConfig } from './tls-config.ts';
+import { readTracesConfig, type TracesConfig } from './traces-config.ts';
 
 /** The configuration of a service process. The service's entry in packages/system decides which parts it needs. */
 export interface ServiceConfig {
@@ -15,7 +18,10 @@ export interface ServiceConfig {
   grpcPort: number;
   internalPort: number;
   logLevel: string;
-  /** How long responses carry `Connection: close` before the servers close, in ms. */
+  /**
+   * How long responses carry `Connection: close` before the servers close, in ms; by default longer than the gateway keeps
+   * connections that it does not use.
+   */
   drainMs: number;
   tls: TlsConfig;
   issuer: IssuerConfig;
@@ -27,17 +33,23 @@ export interface ServiceConfig {
   rateLimits: RateLimits;
   /** Invalid tokens per address and minute; 0 for no limit. */
   failedTokensPerMinute: number;
+  /** How many connections each of its ports has at once. */
+  connections: ConnectionLimits;
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;
   roles: readonly Role[];
   /** The keys with which it encrypts secrets, the current one first; empty for a service that stores none. */
   encryptionKeys: readonly Buffer[];
+  /** How long entries of the audit log are kept; 0 for ever. */
+  auditDays: number;
   /** Undefined for a service without a database. */
   store: StoreConfig | undefined;
   /** Undefined for a service that neither publishes nor consumes. */
   bus: BusConfig | undefined;
   /** Undefined for a service that makes no requests to addresses that clients configure or send. */
   outbound: OutboundConfig | undefined;
+  /** Where traces are sent; undefined if they are not recorded. */
+  traces: TracesConfig | undefined;
   /** The gRPC addresses of the services that it calls by RPC, as grpc-js names them. */
   targets: ReadonlyMap<string, string>;
 }
@@ -81,19 +93,25 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     grpcPort: ports.grpc === undefined ? 0 : from.port('GRPC_PORT', ports.grpc),
     internalPort: from.port('INTERNAL_PORT', ports.http + 2000),
     logLevel: from.choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
-    drainMs: from.integer('DRAIN_MS', { default: 1000, min: 0, max: 60_000 }),
+    drainMs: from.integer('DRAIN_MS', { default: 5000, min: 0, max: 60_000 }),
     tls: readTlsConfig(from, called.length > 0),
     issuer: readIssuerConfig(from),
     signingKeyFile: from.text('SIGNING_KEY_FILE'),
     internalJwksFile: ports.grpc === undefined ? undefined : from.text('INTERNAL_JWKS_FILE'),
     rateLimits: readRateLimits(from),
     failedTokensPerMinute: from.integer('FAILED_TOKENS_PER_MINUTE', { default: 0, min: 0, max: 1_000_000 }),
+    connections: {
+      total: from.integer('MAX_CONNECTIONS', { default: 10_000, min: 10, max: 1_000_000 }),
+      ofAddress: from.integer('MAX_CONNECTIONS_OF_ADDRESS', { default: 0, min: 0, max: 1_000_000 }),
+    },
     maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 160, min: 160, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],
+    auditDays: isAudited(entry) ? from.integer('AUDIT_DAYS', { default: 400, min: 0, max: 36_500 }) : 0,
     store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
     bus: publishes.length + consumedTopics(entry).length > 0 ? readBusConfig(from) : undefined,
     outbound: entry.makesOutboundRequests ? readOutboundConfig(from) : undefined,
+    traces: readTracesConfig(from),
     targets: new Map(called.map(({ name }) => [name, from.text(`${name.toUpperCase()}_TARGET`, target)])),
   };
 }

@@ -37,8 +37,8 @@ export interface CallerSkills {
 }
 
 /** Whether the caller is a person. Assignment and worklog treat people and machines differently. */
-export function isHuman(caller: Caller): boolean {
-  return caller.kind === 'user' || caller.kind === 'vendor' || caller.kind === 'vendorPartner';
+export function isHuman({ kind }: Pick<Caller, 'kind'>): boolean {
+  return kind === 'user' || kind === 'vendor' || kind === 'vendorPartner';
 }
 
 /** Whether the caller has a right. Admins have every right; a service that calls on its own behalf has none. */

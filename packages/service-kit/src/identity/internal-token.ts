@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { secondsNow, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { cachedVerifier, callerOfClaims, invalidToken, type VerifyToken } from './access-token.ts';
@@ -9,6 +10,10 @@ import type { KeySource } from './key-source.ts';
 export const internalTokenType = 'internal+jwt';
 
 const lifetimeSeconds = 60;
+/** How far the clock of the service that mints may be ahead of that of the one that verifies. */
+const aheadSeconds = 15;
+/** How long a token is accepted beyond its lifetime or its expiry. */
+const lateSeconds = 5;
 /** An internal token repeats the claims of an access token, which may have 8 KB, in a longer form. */
 const maxTokenBytes = 12 * 1024;
 /** How long a minted token is used again. It is then valid for another 35 seconds: longer than any request lasts. */
@@ -36,7 +41,8 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 
   return {
     async mint(audience, onBehalfOf = self) {
-      const tokens = minted.get(onBehalfOf) ?? new LRUCache<string, string>({ max: 16, ttl: reuseMs });
+      const tokens =
+        minted.get(onBehalfOf) ?? new LRUCache<string, string>({ max: 16, ttl: reuseMs, ttlResolution: 0 });
       minted.set(onBehalfOf, tokens);
       const cached = tokens.get(audience);
       if (cached) return cached;
@@ -55,7 +61,8 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 
 /**
  * Verifies the internal tokens that other services minted for this one. A token is accepted only if it is signed with
- * the key of the service that it names as its issuer, and was issued at most 60 seconds ago, whatever its expiry.
+ * the key of the service that it names as its issuer, and was issued at most 60 seconds ago, whatever its expiry. The
+ * clocks of two hosts may differ by 10 s.
  *
  * Errors: invalid_token.
  */
@@ -66,13 +73,17 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
       audience,
       typ: internalTokenType,
       requiredClaims: ['exp', 'iss'],
-      // A service whose key has leaked, or that sets a later expiry, is trusted no longer either.
+      // This also limits how long a service is trusted whose key has leaked, or that sets a later expiry.
       maxTokenAge: lifetimeSeconds,
-      clockTolerance: 5,
+      clockTolerance: aheadSeconds,
     });
+    // The tolerance above is for the time of issue; it would also accept tokens that are too old.
+    const { exp = 0, iat = 0 } = payload;
+    if (secondsNow(systemRuntime) - Math.min(exp, iat + lifetimeSeconds) > lateSeconds)
+      throw invalidToken('has expired');
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
-    const expiresAt = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + lifetimeSeconds);
+    const expiresAt = Math.min(exp, iat + lifetimeSeconds);
     const caller =
       payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller, expiresAt);
     return { caller, expiresAt };

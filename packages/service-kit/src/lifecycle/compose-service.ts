@@ -12,7 +12,8 @@ import { openServers } from '../server/open-servers.ts';
 import { defaultServerLimits } from '../server/server-limits.ts';
 import { type Composition, checkComposition } from './composition.ts';
 import { type Kit, type KitOverrides, openKit } from './kit.ts';
-import { type OperationRequest, operate } from './operate.ts';
+import { operate } from './operate.ts';
+import type { OperationRequest } from './operation-request.ts';
 import { setUpService } from './set-up-service.ts';
 import { startBackground } from './start-background.ts';
 
@@ -83,6 +84,7 @@ export function composeService<Own = unknown, Settings = unknown>(
           log,
           runtime,
           limits,
+          pageLimits: overrides.pageLimits,
           readSettings,
           settings,
           wakeRelay,
@@ -117,11 +119,18 @@ export function composeService<Own = unknown, Settings = unknown>(
     }
   };
 
+  const setUp: Service<Settings>['setUp'] = (environment = process.env) =>
+    setUpService(entry, configOf(environment), definition.setUpStore);
+
   return {
     name: entry.name,
     start,
-    setUp: (environment = process.env) => setUpService(entry, configOf(environment), definition.setUpStore),
-    operate: (request, print, environment = process.env) =>
-      operate({ entry, config: configOf(environment), readSettings, compose: definition.compose }, request, print),
+    setUp,
+    async operate(request, print, environment = process.env) {
+      // A restored database has no indexes yet, or those of an older version.
+      if (request.name === 'apply-ledger') await setUp(environment);
+      const service = { entry, config: configOf(environment), readSettings, compose: definition.compose };
+      return operate(service, request, print);
+    },
   };
 }

@@ -11,6 +11,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Call } from '../server/call.ts';
 import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
 import type { Kit } from './kit.ts';
+import type { OperationRequest } from './operation-request.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */
@@ -36,6 +37,13 @@ export interface Composition {
   tasks?: readonly ScheduledTask[];
   /** Other background work, each with the role that does it. If one cannot start, neither does the process. */
   loops?: readonly { role: Role; start(): WakefulLoop | Promise<WakefulLoop> }[];
+  /**
+   * Replace those handlers of `implementations` that delete and need another service: after a restore deletions are made again
+   * while no service runs, and each service makes its share of them again by itself.
+   */
+  deletionsAlone?: readonly ServiceImplementation<Call>[];
+  /** What else has to be done when a backup was restored, before the service starts. */
+  afterRestore?(): Promise<void>;
   /** Operations of `npm run events` that only this service has, by name. */
   operations?: Readonly<Record<string, Operation>>;
   /** Work that the operation `drain` waits for, in addition to events. */
@@ -43,7 +51,7 @@ export interface Composition {
 }
 
 /** An operation; returns how many items are left to do, or were found to be wrong. */
-export type Operation = (print: Print) => Promise<number>;
+export type Operation = (print: Print, request: OperationRequest) => Promise<number>;
 
 /** Work that handling events leads to, and how much of it is left. */
 export interface PendingWork {

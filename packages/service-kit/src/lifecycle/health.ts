@@ -73,7 +73,8 @@ export function watchHealth(checks: Record<string, Check>): Health {
   };
 }
 
-async function stateOf(check: Check): Promise<'up' | 'down'> {
+/** The state of a dependency; one whose check takes too long is down. */
+export async function stateOf(check: Check): Promise<'up' | 'down'> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the check took too long')), checkTimeoutMs);

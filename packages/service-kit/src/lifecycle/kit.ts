@@ -6,18 +6,24 @@ import {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { type OutboundGuard, outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { type LargeJson, openLargeJson } from '@ticketing/rest/large-json.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
+import { type AuditLog, openAuditLog } from '@ticketing/store/audit/audit-log.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import { openPageBudget, type PageBudget } from '@ticketing/store/page-budget.ts';
+import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
+import type { TracesConfig } from '../config/traces-config.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { measureStore } from '../observability/store-metrics.ts';
+import { callerShare } from '../server/bodies-in-flight.ts';
 import type { ServerLimits } from '../server/server-limits.ts';
 import { type ConfigurationCopy, defaultConfiguration, openConfigurationCopy } from '../settings/configuration-copy.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
@@ -29,6 +35,8 @@ export interface Kit<Own, Settings> {
   log: Logger;
   metrics: Metrics;
   runtime: Runtime;
+  /** Records spans; undefined unless the configuration says where they are sent. */
+  tracer: Tracer | undefined;
   /** The database of the service. Errors: reading it throws if the service's entry says that it has none. */
   database: Database;
   /**
@@ -36,6 +44,8 @@ export interface Kit<Own, Settings> {
    * that they describe. Errors: as of `database`.
    */
   idempotency: IdempotencyStore;
+  /** The record of who changed and deleted what, for the methods whose contract says so. Errors: as of `database`. */
+  audit: AuditLog;
   /**
    * Makes requests to addresses that clients configure or send. Errors: reading it throws if the service's entry does not
    * say that it makes such requests.
@@ -43,6 +53,8 @@ export interface Kit<Own, Settings> {
   outbound: OutboundGuard;
   /** The bytes of the pages of results that this process holds. Every list whose pages can be large takes from it. */
   pages: PageBudget;
+  /** Reads and writes JSON that may be large, in the one thread of the process for it. */
+  json: LargeJson;
   issuer: Issuer;
   tokens: InternalTokens;
   tls: ServiceTls;
@@ -87,6 +99,7 @@ export interface ClientOptions {
 export interface KitOverrides<Settings> {
   runtime?: Runtime;
   limits?: Partial<ServerLimits>;
+  pageLimits?: Partial<PageLimits>;
   settings?: (fresh?: boolean) => Promise<Settings>;
 }
 
@@ -97,6 +110,7 @@ export interface KitOptions<Own, Settings> {
   log: Logger;
   runtime: Runtime;
   limits: ServerLimits;
+  pageLimits: Partial<PageLimits> | undefined;
   /** Picks the settings of the service from the configuration of the installation. */
   readSettings(configuration: Configuration): Settings;
   /** Replaces the settings in a test. */
@@ -114,21 +128,32 @@ export async function openKit<Own, Settings>(
   opened: AsyncDisposableStack,
 ): Promise<Kit<Own, Settings>> {
   const { entry, config, log } = options;
-  const tls = openServiceTls(config.tls, log);
+  const tracer = config.traces && (await openTracer(entry.name, config.traces, log));
+  if (tracer) opened.defer(() => tracer.close());
+  const tls = openServiceTls(config.tls, log, options.limits);
   opened.defer(() => tls.close());
   const tokens = await internalTokens(entry.name, config.signingKeyFile);
   const issuer = openIssuer(config.issuer, log);
   opened.defer(() => issuer.keys.close());
-  const database = config.store && openDatabase(config.store.mongodbUri, config.store.database, warnUnreachable(log));
+  const database =
+    config.store && openDatabase(config.store.mongodbUri, config.store.database, warnUnreachable(log), { tracer });
   if (database) opened.defer(() => database.close());
   const outbound = config.outbound && outboundGuard(config.outbound);
   if (outbound) opened.defer(() => outbound.close());
   const idempotency = database && openIdempotencyStore(database.connection);
-  const health = watchHealth({
+  const audit = database && openAuditLog(database.connection, entry.name);
+  const maxQueuedBytes = config.maxBodyBytesInFlight;
+  const json = openLargeJson({ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes * callerShare });
+  opened.defer(() => json.close());
+  const checks = {
     ...(database ? { mongodb: () => database.check() } : {}),
     issuer: () => issuer.keys.check(),
-  });
+  };
+  const health = watchHealth(checks);
   opened.defer(() => health.close());
+  const metrics = createMetrics(entry.name);
+  for (const [name, check] of Object.entries(checks)) metrics.measureDependency(name, check);
+  if (database) measureStore(database, metrics.registry, options.runtime);
   const openClient: Kit<Own, Settings>['openClient'] = (service, contract, { timeoutMs, maxResponseBytes }) => {
     const target = config.targets.get(service);
     if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
@@ -140,7 +165,7 @@ export async function openKit<Own, Settings>(
       ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
     });
     opened.defer(() => transport.close());
-    return serviceClient(contract, { audience: service, transport, tokens });
+    return serviceClient(contract, { audience: service, transport, tokens, tracer });
   };
   const snapshots =
     entry.keepsTicketData && entry.calls.includes('tickets')
@@ -157,8 +182,10 @@ export async function openKit<Own, Settings>(
     settings:
       options.settings ??
       (async (fresh) => readSettings(configuration ? await configuration.read(fresh) : defaultConfiguration)),
-    metrics: createMetrics(entry.name),
-    pages: openPageBudget(),
+    metrics,
+    tracer,
+    pages: openPageBudget(options.pageLimits),
+    json,
     issuer,
     tokens,
     tls,
@@ -171,6 +198,10 @@ export async function openKit<Own, Settings>(
       if (!idempotency) throw noDatabase(entry);
       return idempotency;
     },
+    get audit() {
+      if (!audit) throw noDatabase(entry);
+      return audit;
+    },
     get outbound() {
       if (!outbound) throw new Error(`The ${entry.name} service makes no outbound requests.`);
       return outbound;
@@ -182,6 +213,12 @@ export async function openKit<Own, Settings>(
     },
     onClose: (close) => opened.defer(close),
   };
+}
+
+/** Loads the tracer only where it is used, because it takes some MB of memory. */
+async function openTracer(service: string, config: TracesConfig, log: Logger): Promise<Tracer> {
+  const { openOtlpTracer } = await import('../observability/otlp-tracer.ts');
+  return openOtlpTracer(service, config, log);
 }
 
 function noDatabase({ name }: ServiceEntry): Error {

@@ -14,19 +14,12 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
+import { applyLedger, extendLedger, printDeletions } from '../deletions/ledger-operations.ts';
 import { defaultServerLimits } from '../server/server-limits.ts';
+import { exportAudit, verifyAudit } from './audit-operations.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
-
-/**
- * The operation that an operator requests. Every service has `dead-letters` (lists the events that could not be sent or
- * handled), `replay` (sends and handles them again) and `drain` (waits until all events are sent and handled).
- */
-export interface OperationRequest {
-  name: string;
-  /** For `replay`: the only key whose events are replayed; all keys if undefined. */
-  key?: string | undefined;
-}
+import type { OperationRequest } from './operation-request.ts';
 
 const openTimeoutMs = 30_000;
 
@@ -61,6 +54,7 @@ export async function operate<Own, Settings>(
         log,
         runtime: systemRuntime,
         limits: defaultServerLimits,
+        pageLimits: undefined,
         readSettings,
         settings: undefined,
         wakeRelay,
@@ -85,9 +79,10 @@ async function carryOut(
   entry: ServiceEntry,
   kit: Kit<unknown, unknown>,
   composition: Composition,
-  { name, key }: OperationRequest,
+  request: OperationRequest,
   print: Print,
 ): Promise<number> {
+  const { name, key } = request;
   const { outboxes = [], operations = {} } = composition;
   const handle = eventHandlerOf(kit, composition);
   switch (name) {
@@ -104,12 +99,27 @@ async function carryOut(
     case 'drain':
       await drain(entry, kit, composition, print);
       return 0;
+    case 'audit-export':
+      return exportAudit(entry, kit, key, print);
+    case 'audit-verify':
+      return verifyAudit(entry, kit, key, print);
+    case 'deletions':
+      return printDeletions({ entry, kit, composition }, request.since ?? new Date(0), print);
+    case 'ledger':
+      return extendLedger({ entry, kit, composition }, requireFile(request), print);
+    case 'apply-ledger':
+      return applyLedger({ entry, kit, composition }, { file: request.file, idMargin: request.idMargin ?? 0 }, print);
     default: {
       const operation = operations[name];
       if (!operation) throw new Error(`The ${entry.name} service has no operation ${name}.`);
-      return operation(print);
+      return operation(print, request);
     }
   }
+}
+
+function requireFile({ name, file }: OperationRequest): string {
+  if (file === undefined) throw new Error(`Name the file for ${name}.`);
+  return file;
 }
 
 async function drain(

@@ -11,7 +11,8 @@ afterEach(() => {
 const program = (start: string, setUp: string) => `
   import { runService } from ${JSON.stringify(join(import.meta.dirname, 'run-service.ts'))};
   const log = { info: ({ reason }) => console.log(reason), error: (_, text) => console.log(text) };
-  await runService({ setUp: async () => { ${setUp} }, start: async () => { ${start} } });
+  const operate = async ({ name, key, file }, print) => { print(name + ' ' + (key ?? file)); return key ? 1 : 0; };
+  await runService({ setUp: async () => { ${setUp} }, start: async () => { ${start} }, operate });
 `;
 
 function run(start: string, { setUp = '', args = [] }: { setUp?: string; args?: string[] } = {}) {
@@ -64,6 +65,41 @@ test('a set-up ends when it is done', async () => {
   const { child, printed } = run('', { setUp: `console.log('set up');`, args: ['set-up'] });
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(printed.out).toBe('set up\n');
+});
+
+test('a check of the audit log ends with the result, and so does its export', async () => {
+  const verify = run('', { args: ['audit-verify', '12:ab'] });
+  expect(await once(verify.child, 'exit')).toEqual([1, null]);
+  expect(verify.printed.out).toBe('audit-verify 12:ab\n');
+  const exported = run('', { args: ['audit-export'] });
+  expect(await once(exported.child, 'exit')).toEqual([0, null]);
+});
+
+test('a ledger is applied from a file or the standard input, or it is said that there is none', async () => {
+  for (const [file, read] of [
+    ['-', '-'],
+    ['ledger.jsonl', 'ledger.jsonl'],
+    ['without-ledger', 'undefined'],
+  ] as const) {
+    const { child, printed } = run('', { args: ['apply-ledger', file, '7'] });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(printed.out).toBe(`apply-ledger ${read}\n`);
+  }
+});
+
+test('an operation with arguments that are wrong is not carried out', async () => {
+  for (const args of [
+    ['setup'],
+    ['deletions', 'yesterday'],
+    ['ledger'],
+    ['apply-ledger'],
+    ['apply-ledger', 'file', '-1'],
+    ['apply-ledger', 'file', '1000000000'],
+  ]) {
+    const { child, printed } = run('', { args });
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(printed).toEqual({ out: '', err: expect.stringMatching(/ is no |^Name the file/) });
+  }
 });
 
 test('a set-up that waits, for example for its database, ends when its parent process has ended', async () => {

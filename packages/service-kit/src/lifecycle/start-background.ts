@@ -1,5 +1,6 @@
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { tracedBus } from '@ticketing/events/bus/traced-bus.ts';
 import { startConsumer } from '@ticketing/events/consumer/consumer.ts';
 import { measureConsumers } from '@ticketing/events/consumer/consumer-metrics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
@@ -7,8 +8,11 @@ import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts'
 import { removeOldFromInbox } from '@ticketing/events/inbox/inbox.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
 import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
+import { isAudited } from '../server/audit-changes.ts';
 import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import type { Kit } from './kit.ts';
@@ -21,14 +25,19 @@ export async function startBackground(
   composition: Composition,
   opened: AsyncDisposableStack,
 ): Promise<Relay | undefined> {
-  const { log, health, config } = kit;
+  const { log, health, config, tracer } = kit;
   const hasRole = (role: Role) => config.roles.includes(role);
   const { outboxes = [], tasks = [], loops = [] } = composition;
   const handle = hasRole('consumer') ? eventHandlerOf(kit, composition) : undefined;
-  measureOutboxes(outboxes, kit.metrics.registry);
+  if (outboxes.length > 0) measureOutboxes(outboxes, kit.metrics.registry);
   const isRelay = hasRole('relay') && outboxes.length > 0;
-  const bus = config.bus && (isRelay || handle) ? await openBus(config.bus, entry.name, log) : undefined;
-  if (bus) opened.defer(() => bus.close());
+  const opensBus = isRelay || handle !== undefined;
+  const ownBus = config.bus && opensBus ? await openBus(config.bus, entry.name, log) : undefined;
+  const bus = ownBus && tracer ? tracedBus(ownBus, tracer) : ownBus;
+  if (bus) {
+    opened.defer(() => bus.close());
+    kit.metrics.measureDependency('bus', () => bus.check());
+  }
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
     const loop = await start();
@@ -58,7 +67,34 @@ function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTas
     ...(consumedTopics(entry).length > 0
       ? [{ name: 'remove old events', everyMs: 3_600_000, run: removeOldEvents }]
       : []),
+    ...(isAudited(entry) ? auditTasks(kit) : []),
   ];
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+/** Tasks that keep the audit log of a service. */
+function auditTasks({ audit, config: { auditDays }, log, runtime }: Kit<unknown, unknown>): ScheduledTask[] {
+  const removeOld = () => audit.removeOlderThan(runtime.now() - auditDays * dayMs);
+  return [
+    { name: 'append to the audit log', everyMs: 15_000, run: appendToAuditLog(audit, log) },
+    ...(auditDays > 0 ? [{ name: 'remove old entries of the audit log', everyMs: 3_600_000, run: removeOld }] : []),
+  ];
+}
+
+/**
+ * Makes the task that appends to the audit log. It logs the last entry whenever there is a new one, also one that another
+ * process or an operator's command has appended: who keeps the log elsewhere can prove with this line that no entry up to
+ * this one was rewritten later.
+ */
+export function appendToAuditLog(audit: Pick<AuditLog, 'seal'>, log: Pick<Logger, 'info'>): () => Promise<void> {
+  let logged = 0;
+  return async () => {
+    const end = await audit.seal();
+    if (!end || end.number === logged) return;
+    log.info({ number: end.number, hash: end.hash }, 'the audit log has new entries');
+    logged = end.number;
+  };
 }
 
 const refreshMs = 60 * 60_000;
@@ -85,13 +121,13 @@ function startRefreshing(
 
 function startConsuming(
   entry: ServiceEntry,
-  { database, log, metrics }: Kit<unknown, unknown>,
+  { database, log, metrics, tracer }: Kit<unknown, unknown>,
   { bus, handle }: { bus: Bus; handle: HandleEvents },
   opened: AsyncDisposableStack,
 ): void {
   const deadLetters = openDeadLetters(database.connection);
   const topics = consumedTopics(entry).map(({ name }) => name);
-  const consumer = startConsumer({ bus, deadLetters, group: entry.name, topics, handle, log });
+  const consumer = startConsumer({ bus, deadLetters, group: entry.name, topics, handle, log, tracer });
   opened.defer(() => consumer.stop());
   measureConsumers([consumer], deadLetters, metrics.registry);
 }

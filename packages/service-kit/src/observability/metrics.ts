@@ -1,8 +1,12 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { systemVersion } from '@ticketing/system/version.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type MeasureDependency, measureDependencies } from './dependency-metrics.ts';
 
 /** The metrics of one service. */
 export interface Metrics {
   registry: Registry;
+  /** Measures the state of a dependency whenever the metrics are read. */
+  measureDependency: MeasureDependency;
   /** Records a request that has ended. `api` is the API that received it; `proxy` is the gateway. */
   observeRequest(request: { api: 'rest' | 'rpc' | 'proxy'; route: string; status: string; seconds: number }): void;
 }
@@ -12,6 +16,12 @@ export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'ticketing_build_info',
+    help: 'Always 1; the label says which version of the system the process runs.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version: systemVersion }, 1);
   const duration = new Histogram({
     name: 'ticketing_request_duration_seconds',
     help: 'Time from a request to the end of its response, by API and route pattern.',
@@ -27,6 +37,7 @@ export function createMetrics(service: string): Metrics {
   });
   return {
     registry,
+    measureDependency: measureDependencies(registry),
     observeRequest({ api, route, status, seconds }) {
       duration.observe({ api, route }, seconds);
       requests.inc({ api, route, status });

@@ -21,7 +21,7 @@ export interface HeldBody {
 
 /** Bytes up to which a body is not counted: as many small bodies as may be in flight take little memory. */
 const freeBytes = 64 * 1024;
-/** Of the bytes that a process may hold, those of one caller. */
+/** The share of these bytes that one caller may hold. */
 export const callerShare = 0.5;
 
 /** What a body has beyond this is counted a second time, for its copies: as it is parsed, and as what it contains is stored. */
@@ -31,7 +31,7 @@ const uncopiedBytes = 8 * 1024 * 1024;
  * of several large bodies would be received nearly whole, and then be refused.
  */
 const arrivedBytes = 1024 * 1024;
-/** Of the bytes that a process may hold, those that are counted a second time, of all bodies and of one. */
+/** The shares of these bytes that copies may take: those of all bodies together, and those of one body. */
 const copiedShare = 0.25;
 const copiedShareOfBody = 0.2;
 

@@ -38,5 +38,9 @@ export const callDeadlineMs = 30_000;
 export const deadlineExceeded = () =>
   new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
 
+/** The reason of a call's signal when the process ends before it. */
+export const serviceStopping = () =>
+  new DomainError('unavailable', 'service_stopping', 'The service is stopping.', { retryAfterSeconds: 1 });
+
 /** The reason of a call's signal when its client has gone. */
 export const clientGone = () => new DomainError('canceled', 'canceled', 'The client has closed the connection.');

@@ -10,7 +10,7 @@ export function continueWhenRead(server: FastifyInstance['server']): void {
   // One handler for both protocols: HTTP/1.1 and HTTP/2 have the same event and the same methods.
   server.on('checkContinue', (request: IncomingMessage & Http2ServerRequest, response: Response) => {
     const isHttp1 = request.httpVersionMajor === 1;
-    // Refused, the client does not send its body, so that its next request would be taken for it.
+    // A client that is refused does not send its body: the server would take its next request for that body.
     if (isHttp1) response.setHeader('connection', 'close');
     const read = request._read;
     request._read = (size) => {

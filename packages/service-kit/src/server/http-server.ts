@@ -4,6 +4,7 @@ import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
+import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
 
@@ -27,6 +28,9 @@ export interface ListeningServers {
 
 const maxHeaderBytes = 16 * 1024;
 
+/** How often Node looks for connections whose headers or request are late; its default is 30 s. */
+const lateRequestsCheckMs = 1_000;
+
 /** Fastify passes them on to Node, whose default for streams is more than four billion. */
 const http2Options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
@@ -39,10 +43,12 @@ const http2Options = {
 export interface HttpServerOptions {
   http2?: boolean;
   tls?: ListenerTls | undefined;
+  /** How long the headers of a request over HTTP/1.1 may take, in ms. */
+  headersMs?: number;
 }
 
 /** Creates a Fastify server with the limits that all servers of the system share. It does not listen yet. */
-export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {}): FastifyInstance {
+export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: HttpServerOptions = {}): FastifyInstance {
   const shared = {
     logger: false as const,
     requestTimeout: 30_000,
@@ -54,7 +60,12 @@ export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {})
     frameworkErrors: rejectBadUrl,
     clientErrorHandler: rejectClientError,
   };
-  const limits = { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, requireHostHeader: false };
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: lateRequestsCheckMs,
+    requireHostHeader: false,
+  };
   const app = (
     http2
       ? fastify({
@@ -67,8 +78,9 @@ export function createHttpServer({ http2 = false, tls }: HttpServerOptions = {})
   if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
   continueWhenRead(app.server);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
+    done();
   });
   app.addHook('preClose', async () => sweepIdleConnections(app));
   return app;
@@ -84,12 +96,13 @@ function sweepIdleConnections(app: FastifyInstance): void {
 }
 
 /**
- * Makes servers listen on a host, the internal one on its own. If one of them cannot, all are closed.
+ * Makes servers listen on a host, the internal one on its own, each with limits of its connections. If one of them cannot, all
+ * are closed.
  *
  * Errors: a port that is taken.
  */
 export async function listenOn(
-  { host, internalHost = host }: { host: string; internalHost?: string },
+  { host, internalHost = host, connections }: { host: string; internalHost?: string; connections?: ConnectionLimits },
   servers: Partial<Record<keyof Ports, FastifyInstance>>,
   ports: Ports,
 ): Promise<ListeningServers> {
@@ -99,6 +112,7 @@ export async function listenOn(
     for (const name of ['http', 'grpc', 'internal'] as const) {
       const app = servers[name];
       if (!app) continue;
+      if (connections) limitConnections(app.server, connections);
       await app.listen({ host: name === 'internal' ? internalHost : host, port: ports[name] });
       openedPorts[name] = (app.server.address() as AddressInfo).port;
     }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
@@ -35,4 +35,36 @@ test('a server that closes lets calls in flight finish for a while, then ends th
   await once(endless, 'close');
   expect(performance.now() - closedAt).toBeGreaterThan(goAwayMs - 50);
   await closed;
+});
+
+test('a connection without the settings of a client ends; one with them stays, also without a call', async () => {
+  const app = createHttpServer({ http2: true });
+  limitSessions(app, { ...defaultServerLimits, settingsMs: 300 });
+  app.get('/', async () => 'here');
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const used = connect(`http://127.0.0.1:${port}`);
+  const call = async () => {
+    const stream = used.request({ ':path': '/' }).resume();
+    const [headers] = await once(stream, 'response');
+    return headers[':status'];
+  };
+  expect(await call()).toBe(200);
+  const openedAt = performance.now();
+  const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+  const settings = '\0\0\0\x04\0\0\0\0\0';
+  const open = (bytes: string) => {
+    const socket = connectSocket({ port, host: '127.0.0.1' });
+    socket.resume().write(bytes, 'latin1');
+    return socket;
+  };
+  const unused = open(preface + settings);
+  await Promise.all(['', preface].map((bytes) => once(open(bytes), 'close')));
+  expect(performance.now() - openedAt).toBeLessThan(defaultServerLimits.settingsMs / 2);
+  expect(used.closed).toBe(false);
+  expect(unused.closed).toBe(false);
+  unused.destroy();
+  expect(await call()).toBe(200);
+  used.destroy();
+  await app.close();
 });

@@ -1,5 +1,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressKey } from '../admission/address-key.ts';
+import { makeRoomWhenFull } from './limit-connections.ts';
 import type { ServerLimits } from './server-limits.ts';
 
 const maxConnectionAgeMs = 300_000;
@@ -8,9 +10,12 @@ const maxConnectionAgeMs = 300_000;
  * Ends HTTP/2 connections of a server after 5 minutes, give or take 10 %, and when the server closes. Clients then resolve
  * its addresses again, so that a new replica gets its share of the calls. The calls in flight on a connection that is to
  * end have `goAwayMs` to finish.
+ *
+ * Connecting needs no credential: a connection that does not begin with settings, as every client does, ends after
+ * `settingsMs`, and those without a call in flight make room when the listener is full.
  */
-export function limitSessions(app: FastifyInstance, { goAwayMs }: ServerLimits): void {
-  const sessions = new Set<ServerHttp2Session>();
+export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: ServerLimits): void {
+  const sessions = new Map<ServerHttp2Session, { address: string; calls: number }>();
   let isClosing = false;
   const end = (session: ServerHttp2Session) => {
     session.close();
@@ -18,16 +23,35 @@ export function limitSessions(app: FastifyInstance, { goAwayMs }: ServerLimits):
   };
   app.server.on('session', (session: ServerHttp2Session) => {
     if (isClosing) return end(session);
-    sessions.add(session);
+    const state = { address: addressKey(session.socket.remoteAddress), calls: 0 };
+    sessions.set(session, state);
     const timer = setTimeout(() => end(session), maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
+    const silent = setTimeout(() => end(session), settingsMs).unref();
+    session.once('remoteSettings', () => clearTimeout(silent));
+    session.on('stream', (stream) => {
+      state.calls += 1;
+      stream.once('close', () => {
+        state.calls -= 1;
+      });
+    });
     session.once('close', () => {
       clearTimeout(timer);
+      clearTimeout(silent);
       sessions.delete(session);
     });
   });
+  const idleSessions = () =>
+    [...sessions]
+      .filter(([, { calls }]) => calls === 0)
+      .map(([session, { address }]) => ({ address, end: () => end(session) }));
+  const countsOfAddresses = () => {
+    const byAddress = Map.groupBy(sessions.values(), ({ address }) => address);
+    return new Map([...byAddress].map(([address, own]) => [address, own.length]));
+  };
+  makeRoomWhenFull(app.server, idleSessions, countsOfAddresses);
   app.addHook('preClose', async () => {
     isClosing = true;
-    sessions.forEach(end);
+    for (const session of sessions.keys()) end(session);
   });
 }
 

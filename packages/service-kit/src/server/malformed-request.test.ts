@@ -74,6 +74,12 @@ it.each([
     401,
     'invalid_token',
   ],
+  [
+    'a transfer coding besides chunked',
+    'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
   ['another expectation', 'GET / HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n', 417, 'expectation_failed'],
   ['a URL that is not UTF-8', 'GET /%ff HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400, 'malformed_request'],
 ])('responds to %s with a problem document', async (_, bytes, status, code) => {

@@ -16,9 +16,10 @@ export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: Fast
  * in front of it could use different ones. Without it, Node uses the first and responds to other faults without a body.
  */
 export function rejectBadHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const fault = faultOf(request.raw);
-    return fault === undefined ? undefined : reject(fault, request, reply);
+    if (fault === undefined) done();
+    else reject(fault, request, reply);
   });
   app.server.on('checkExpectation', (request, response) => {
     const error = new DomainError('invalid_argument', 'expectation_failed', 'Only Expect: 100-continue is supported.');
@@ -29,12 +30,25 @@ export function rejectBadHeaders(app: FastifyInstance): void {
 
 function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): DomainError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined) return malformedRequest('The header Host is missing.');
-  const occursTwice = (name: RegExp) =>
-    rawHeaders.filter((text, index) => index % 2 === 0 && name.test(text)).length > 1;
-  if (occursTwice(/^host$/i)) return malformedRequest('The header Host occurs several times.');
-  return occursTwice(/^authorization$/i)
+  if (occursTwice('host', rawHeaders)) return malformedRequest('The header Host occurs several times.');
+  // Node removes no other coding, and would take the coded bytes for the body.
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return malformedRequest('Of transfer codings only chunked is supported.');
+  }
+  return occursTwice('authorization', rawHeaders)
     ? new DomainError('unauthenticated', 'invalid_token', 'Of several credentials none is used.')
     : undefined;
+}
+
+/** Whether a header occurs several times: in `rawHeaders`, each name is followed by its value. */
+function occursTwice(header: string, rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === header.length && name.toLowerCase() === header) count += 1;
+  }
+  return count > 1;
 }
 
 function malformedRequest(detail: string): DomainError {

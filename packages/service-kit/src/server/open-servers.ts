@@ -4,11 +4,13 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { Health as HealthService } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
 import { ServerReflection as AlphaServerReflection } from '@ticketing/contracts/grpc/reflection/v1alpha/reflection_pb.ts';
-import { type LargeJson, openLargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
+import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
 import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CallerLimits, callerLimits } from '../admission/caller-limits.ts';
@@ -20,10 +22,13 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { recordRequest } from '../observability/record-request.ts';
+import { type LogRefusal, refusalLog } from '../observability/refusal-log.ts';
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
-import { type BodiesInFlight, bodiesInFlight, callerShare, countedBody, isSmall } from './bodies-in-flight.ts';
-import type { Call } from './call.ts';
+import { auditChanges } from './audit-changes.ts';
+import { type BodiesInFlight, bodiesInFlight, countedBody, isSmall } from './bodies-in-flight.ts';
+import { type Call, serviceStopping } from './call.ts';
 import { healthRoutes } from './grpc-health.ts';
 import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
@@ -40,11 +45,14 @@ import { guardRpcs } from './rpc-guard.ts';
 import { rpcInterceptor } from './rpc-interceptor.ts';
 import { rpcRoutes } from './rpc-routes.ts';
 import type { ServerLimits } from './server-limits.ts';
+import { traceHandlers } from './trace-handlers.ts';
 
 /** What the servers of a service are made from. */
 interface ServerParts {
   log: Logger;
+  refused: LogRefusal;
   metrics: Metrics;
+  tracer: Tracer | undefined;
   authenticator: Authenticator;
   callerLimits: CallerLimits;
   bodies: BodiesInFlight;
@@ -68,15 +76,16 @@ export async function openServers(
   kit: Kit<unknown, unknown>,
   composition: Composition,
 ): Promise<ListeningServers> {
-  const { config, log, metrics, health, issuer, runtime, limits } = kit;
+  const { config, log, metrics, tracer, health, issuer, runtime, limits } = kit;
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
   const internal = internalServer(health, metrics, log);
   if (composition.web) return listenOn(config, { http: composition.web, internal }, ports);
   const { implementations = [], onCaller } = composition;
   const idempotent = entry.hasStore
-    ? honourIdempotencyKeys(implementations, kit.idempotency, kit.pages)
+    ? honourIdempotencyKeys(auditChanges(implementations, kit.audit), kit.idempotency, kit.pages)
     : implementations;
-  const served = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
+  const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
+  const served = tracer ? traceHandlers(limited, tracer) : limited;
   requireAccessRules(entry.contracts);
   const authenticator = openAuthenticator(entry.name, {
     issuer,
@@ -84,15 +93,15 @@ export async function openServers(
     failed: failedTokens(config.failedTokensPerMinute, runtime.now),
   });
   const maxBytes = config.maxBodyBytesInFlight;
-  const json = openLargeJson({ maxQueuedBytes: maxBytes, maxQueuedBytesPerCaller: maxBytes * callerShare });
-  kit.onClose(() => json.close());
   const parts: ServerParts = {
     log,
+    refused: refusalLog(log, runtime.now),
     metrics,
+    tracer,
     authenticator,
     callerLimits: callerLimits(config.rateLimits, runtime.now),
     bodies: bodiesInFlight(maxBytes),
-    json,
+    json: kit.json,
     limits,
     health,
     tls: kit.tls.listener,
@@ -106,6 +115,9 @@ export async function openServers(
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
   const web = createHttpServer({ tls: parts.tls });
   leaveBodiesUnread(web);
+  const problems = problemContext(parts, () => undefined);
+  // The REST API has a handler of its own; this one is for the other routes.
+  web.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, problems));
   registerProbes(web, parts.health);
   await web.register(async (scope) => {
     const title = `Ticketing: ${entry.name}`;
@@ -166,6 +178,7 @@ async function registerRpcs(
     // A client of a newer version may send fields that this version ignores.
     binaryOptions: { readUnknownFields: false },
     shutdownTimeoutMs: 500,
+    shutdownError: serviceStopping(),
   });
 }
 
@@ -175,19 +188,35 @@ function leaveBodiesUnread(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
+function problemContext(
+  { log, refused }: ServerParts,
+  callerOf: (request: FastifyRequest) => Caller | undefined,
+): ProblemContext {
+  return {
+    traceIdOf: (request) => traceOf(request).traceId,
+    onServerError: (error, status, request) =>
+      reportServerError(error, status, log.child({ traceId: traceOf(request).traceId })),
+    onClientError: (error, request) =>
+      refused(error, {
+        route: routeOf(request),
+        address: request.ip,
+        caller: callerOf(request),
+        traceId: traceOf(request).traceId,
+      }),
+  };
+}
+
 async function registerRest(scope: FastifyInstance, options: ServerParts): Promise<void> {
   const callers = new WeakMap<FastifyRequest, Caller>();
   await registerRestApi<RestCall>(scope, {
     services: options.implementations,
     onEncoded: (call) => call.encoded(),
-    traceIdOf: (request) => traceOf(request).traceId,
-    onServerError: (error, status, request) =>
-      reportServerError(error, status, options.log.child({ traceId: traceOf(request).traceId })),
+    ...problemContext(options, (request) => callers.get(request)),
     async begin(method, request, reply) {
       const caller = await options.authenticator.rest(request);
+      callers.set(request, caller);
       checkAccess(method, caller);
       options.onCaller?.(caller);
-      callers.set(request, caller);
       return restCall(request, reply, options.log, caller);
     },
     json: options.json,
@@ -201,11 +230,18 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     return countedBody(payload, held, reply);
   });
   scope.addHook('onResponse', async (request, reply) => {
+    const route = routeOf(request);
     options.metrics.observeRequest({
       api: 'rest',
-      route: `${request.method} ${request.routeOptions.url ?? 'unmatched'}`,
+      route,
       status: String(reply.statusCode),
       seconds: reply.elapsedTime / 1000,
     });
+    if (options.tracer) recordRequest(options.tracer, traceOf(request), route, reply);
   });
+}
+
+/** The route that a request has matched, as metrics and logs name it. */
+function routeOf({ method, routeOptions }: FastifyRequest): string {
+  return `${method} ${routeOptions.url ?? 'unmatched'}`;
 }

@@ -16,8 +16,10 @@ import { checkAccess } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { LogRefusal } from '../observability/refusal-log.ts';
 import { endStream } from './http2-sessions.ts';
 import { onClosed } from './on-closed.ts';
+import { traceOf } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
 import type { ServerLimits } from './server-limits.ts';
 
@@ -29,6 +31,7 @@ export interface RpcGuardOptions {
   callerLimits: CallerLimits;
   limits: ServerLimits;
   metrics: Metrics;
+  refused: LogRefusal;
 }
 
 /** A call that the guard has admitted. */
@@ -69,9 +72,10 @@ export function isStandardService({ typeName }: DescService): boolean {
  * Shape: a refusal is written as the protocol of the request demands, and ends the request without reading the rest.
  */
 export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (request: FastifyRequest) => ContextValues {
-  const { authenticator, callerLimits, limits, metrics } = options;
+  const { authenticator, callerLimits, limits, metrics, refused } = options;
   const methods = methodsByPath(options.contracts);
   const calls = new WeakMap<FastifyRequest, Admitted>();
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const anonymousCalls = concurrencyLimiter();
   const turns = eventLoopTurns(admissionsPerTurn);
 
@@ -87,6 +91,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
   async function admit(method: DescMethod, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (isStandardService(method.parent)) return admitAnonymous(method, request, reply);
     const { caller, isInternal } = await authenticator.rpc(request);
+    callers.set(request, caller);
     if (!isInternal) {
       onClosed(
         reply,
@@ -114,6 +119,12 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
       const error = toDomainError(thrown);
       const seconds = reply.elapsedTime / 1000;
       metrics.observeRequest({ api: 'rpc', route: method.toString(), status: error.code, seconds });
+      refused(error, {
+        route: method.toString(),
+        address: request.ip,
+        caller: callers.get(request),
+        traceId: traceOf(request).traceId,
+      });
       return sendRpcError(error, request, reply);
     }
   });

@@ -1,10 +1,13 @@
 import { Code, ConnectError, type ContextValues, createContextKey, type Interceptor } from '@connectrpc/connect';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { rpcAttributes, rpcName } from '../observability/span-names.ts';
 import { type Call, callDeadlineMs, clientGone, deadlineExceeded } from './call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
@@ -14,6 +17,7 @@ import { admitted, isStandardService } from './rpc-guard.ts';
 export interface RpcOptions {
   log: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   /** Called with every verified caller. */
   onCaller?: ((caller: Caller) => void) | undefined;
 }
@@ -37,7 +41,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const whenEncoded: (() => void)[] = [];
     const aborting = new AbortController();
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
-    whenAborted(request.signal, (reason) => aborting.abort(isDeadline(reason) ? deadlineExceeded() : clientGone()));
+    whenAborted(request.signal, (reason) => aborting.abort(reasonOfAbort(reason)));
     try {
       const { caller, onEnd, endResponse } = admitted(request.contextValues);
       options.onCaller?.(caller);
@@ -68,8 +72,21 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
       throw toConnectError(error);
     } finally {
       clearTimeout(timer);
-      const seconds = (performance.now() - startedAt) / 1000;
-      options.metrics.observeRequest({ api: 'rpc', route: request.method.toString(), status, seconds });
+      const durationMs = performance.now() - startedAt;
+      options.metrics.observeRequest({
+        api: 'rpc',
+        route: request.method.toString(),
+        status,
+        seconds: durationMs / 1000,
+      });
+      options.tracer?.record({
+        trace,
+        name: rpcName(request.method),
+        kind: 'server',
+        durationMs,
+        error: status === 'ok' ? undefined : status,
+        attributes: rpcAttributes(request.method),
+      });
     }
   };
 }
@@ -86,7 +103,8 @@ function whenAborted(signal: AbortSignal, act: (reason: unknown) => void): void 
   else signal.addEventListener('abort', () => act(signal.reason), { once: true });
 }
 
-/** Whether Connect has aborted a call because the deadline has passed that its client asked for. */
-function isDeadline(reason: unknown): boolean {
-  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
+/** Why Connect has aborted a call: the deadline of its client has passed, the server is closed, or the client has gone. */
+function reasonOfAbort(reason: unknown): DomainError {
+  if (reason instanceof DomainError) return reason;
+  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded ? deadlineExceeded() : clientGone();
 }

@@ -1,7 +1,11 @@
 /** The limits by which a server protects its process. Tests replace some of them. */
 export interface ServerLimits {
+  /** How long the TLS handshake of a connection may take, in ms. */
+  handshakeMs: number;
   /** How long the body of a request may take to arrive, from its headers on, in ms. */
   bodyMs: number;
+  /** How long a connection of HTTP/2 may be open before the settings with which a client begins, in ms. */
+  settingsMs: number;
   /** How long a connection that is to end may stay open for the calls in flight, in ms. */
   goAwayMs: number;
   /** Calls in flight from one address, of each method that needs no credential (gRPC health and reflection). */
@@ -18,7 +22,9 @@ export interface ServerLimits {
 export const maxStreams = 100;
 
 export const defaultServerLimits: ServerLimits = {
+  handshakeMs: 10_000,
   bodyMs: 30_000,
+  settingsMs: 30_000,
   goAwayMs: 10_000,
   anonymousCalls: 20,
   handlersOfPerson: 32,

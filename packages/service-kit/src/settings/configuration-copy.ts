@@ -13,8 +13,9 @@ import { settingsOf } from './known-settings.ts';
 /** The settings and subchannels of the installation, as a service keeps them in its own database. */
 export interface ConfigurationCopy {
   /**
-   * The copy, at most half a second old; `defaultConfiguration` itself before the first copy was made. Errors:
-   * store_unavailable, if it was never read. A `fresh` read is as new as what any replica has read before it.
+   * The copy, at most half a second old, or older while the store does not respond at once; `defaultConfiguration` itself
+   * before the first copy was made. Errors: store_unavailable, if it was never read. A `fresh` read is as new as what any
+   * replica has read before it.
    */
   read(fresh?: boolean): Promise<Configuration>;
   /** Reads the configuration from the settings service and stores it, unless the copy is newer. */
@@ -22,6 +23,8 @@ export interface ConfigurationCopy {
 }
 
 const maxAgeMs = 500;
+/** A read of the store that takes longer is not waited for: a request that reads more of it then fails in time. */
+const patienceMs = 250;
 
 /** The configuration of an installation where nothing was set yet. */
 export const defaultConfiguration: Configuration = create(ConfigurationSchema, { settings: settingsOf({}) });
@@ -50,7 +53,7 @@ export function openConfigurationCopy(
       if (fresh) return readAgain();
       const known = newest ?? defaultConfiguration;
       if (performance.now() - readAt < maxAgeMs) return known;
-      return hasRead ? readAgain().catch(() => known) : readAgain();
+      return hasRead ? withPatience(readAgain(), known) : readAgain();
     },
     async refresh() {
       const { configuration } = await settingsService().getConfiguration({});
@@ -59,4 +62,15 @@ export function openConfigurationCopy(
       readAt = Number.NEGATIVE_INFINITY;
     },
   };
+}
+
+/** Resolves with what is known if reading fails or takes long. */
+function withPatience<Read>(reading: Promise<Read>, known: Read): Promise<Read> {
+  const { promise, resolve } = Promise.withResolvers<Read>();
+  const timer = setTimeout(resolve, patienceMs, known);
+  void reading
+    .catch(() => known)
+    .then(resolve)
+    .finally(() => clearTimeout(timer));
+  return promise;
 }

@@ -3,6 +3,7 @@ import { type TlsOptions, Server as TlsServer } from 'node:tls';
 import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { TlsConfig } from '../config/tls-config.ts';
+import { defaultServerLimits, type ServerLimits } from '../server/server-limits.ts';
 import { listenerContext, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** The TLS of a service. Its files are read again while it runs, so that certificates are renewed without a restart. */
@@ -33,7 +34,11 @@ export interface ListenerTls {
  *
  * Errors: a ConfigError that lists every problem of the files.
  */
-export function openServiceTls(config: TlsConfig, log: Logger): ServiceTls {
+export function openServiceTls(
+  config: TlsConfig,
+  log: Logger,
+  { handshakeMs }: Pick<ServerLimits, 'handshakeMs'> = defaultServerLimits,
+): ServiceTls {
   let { files, problems } = readTlsFiles(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const listeners = new Set<() => void>();
@@ -64,7 +69,7 @@ export function openServiceTls(config: TlsConfig, log: Logger): ServiceTls {
   const isUsed = [files.cert, files.ca].some((file) => file !== undefined);
   const timer = isUsed ? setInterval(reload, config.reloadMs).unref() : undefined;
   return {
-    listener: files.cert && listenerTls(() => files, onChange),
+    listener: files.cert && listenerTls(() => files, onChange, handshakeMs),
     files: () => files,
     onChange,
     close: () => clearInterval(timer),
@@ -76,13 +81,11 @@ function areEqual(some: TlsFiles, others: TlsFiles): boolean {
   return contents(some) === contents(others);
 }
 
-const handshakeTimeoutMs = 10_000;
-
-function listenerTls(files: () => TlsFiles, onChange: ServiceTls['onChange']): ListenerTls {
+function listenerTls(files: () => TlsFiles, onChange: ServiceTls['onChange'], handshakeMs: number): ListenerTls {
   return {
     options: () => ({
       ...listenerContext(files()),
-      handshakeTimeout: handshakeTimeoutMs,
+      handshakeTimeout: handshakeMs,
       ...(files().clientCa && { requestCert: true, rejectUnauthorized: true }),
     }),
     attach(server) {

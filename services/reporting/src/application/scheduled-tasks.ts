@@ -5,7 +5,7 @@ import { exportRetentionMs } from './export-message.ts';
 import { type Drift, eventGraceMs, reconcile } from './reconciliation.ts';
 
 /** Records the result of a reconciliation as a metric. */
-export type DriftMeter = (drift: Drift) => void;
+export type DriftMeter = (drift: Pick<Drift, 'missing' | 'stale' | 'surplus'>) => void;
 
 /** The reconciliation of a day does not begin before this hour, UTC. */
 const firstHour = 2;
@@ -14,15 +14,17 @@ const firstHour = 2;
 export function driftMeter(registry: Registry): DriftMeter {
   const gauge = new Gauge({
     name: 'reconciliation_drift',
-    help: 'Rows that differed from their tickets at the last reconciliation, before they were repaired.',
+    help: 'Rows that differed from their tickets at the last reconciliation of this process, before they were repaired; 0 before its first.',
     labelNames: ['kind'],
     registers: [registry],
   });
-  return ({ missing, stale, surplus }) => {
+  const record: DriftMeter = ({ missing, stale, surplus }) => {
     gauge.set({ kind: 'missing' }, missing);
     gauge.set({ kind: 'stale' }, stale);
     gauge.set({ kind: 'surplus' }, surplus);
   };
+  record({ missing: 0, stale: 0, surplus: 0 });
+  return record;
 }
 
 /** The tasks of the scheduler role. Every replica runs them; those that must run once are claimed in the store. */

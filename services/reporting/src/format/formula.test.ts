@@ -1,3 +1,4 @@
+import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { looksLikeFormula, withoutFormulas } from './formula.ts';
@@ -84,9 +85,9 @@ test('the first visible character that splits no cells decides, and so does a ta
 });
 
 test('needs linear time for hostile texts', () => {
-  const started = performance.now();
+  const started = cpuTimeMs();
   for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ']) looksLikeFormula(`${blank.repeat(1_000_000)}x`);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(cpuTimeMs() - started).toBeLessThan(1000);
 });
 
 test.each([
@@ -150,8 +151,8 @@ test('no cell starts with a formula, wherever a program splits the text', () => 
 });
 
 test('makes hostile texts harmless in linear time', () => {
-  const started = performance.now();
+  const started = cpuTimeMs();
   for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ', '=', ';=', ' =', '"'])
     withoutFormulas(`x${blank.repeat(1_000_000)}=`);
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(cpuTimeMs() - started).toBeLessThan(2000);
 });

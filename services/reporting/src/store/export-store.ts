@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openLeases } from '@ticketing/store/lease.ts';
-import { isDuplicateKey, isWriteConflict, storeCall } from '@ticketing/store/store-error.ts';
+import { retryConflicts } from '@ticketing/store/retry-conflicts.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './export-files.ts';
 import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './export-model.ts';
@@ -43,8 +43,6 @@ export type RequestedExport = Pick<ExportJob, 'requestedBy' | 'request' | 'forma
 export type ExportProgress = Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>;
 
 const durationMs = 30_000;
-/** After a write conflict the next attempt waits for a random time. */
-const maxPauseMs = 100;
 const unfinished = [ExportStatus.WAITING, ExportStatus.RUNNING];
 
 /** Opens the exports on a connection. */
@@ -75,15 +73,12 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
   }
 
   async function insertIfFree(document: ExportDocument): Promise<boolean> {
-    for (;;) {
-      try {
-        await jobs.insertOne(document);
-        return true;
-      } catch (error) {
-        if (isDuplicateKey(error)) return false;
-        if (!isWriteConflict(error)) throw error;
-        await setTimeout(random() * maxPauseMs);
-      }
+    try {
+      await retryConflicts(() => jobs.insertOne(document), { random });
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
     }
   }
 

@@ -13,24 +13,31 @@ import type { Context } from './context.ts';
 const spellings = spellingsOf(TicketChangeTypeSchema);
 
 /**
- * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing.
+ * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing. `traces` has
+ * the `traceparent` of events by their ids, if traces are recorded.
  *
  * Source: docs/reference/api.md, Delivery.
  */
 export async function addDeliveries(
   context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
   events: readonly StoredEvent[],
+  traces?: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
   const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
   if (webhooks.length === 0) return;
   const deliveries = events.flatMap((stored) =>
     webhooks
       .filter((webhook) => stored.position > webhook.afterPosition && takesEvent(webhook, stored.event))
-      .map(({ id }) => newDelivery(context, id, stored)),
+      .map(({ id }) => withTrace(newDelivery(context, id, stored), traces)),
   );
   if (deliveries.length === 0) return;
   await context.deliveries.add(deliveries);
   context.dispatcher?.wake();
+}
+
+function withTrace(delivery: Delivery, traces: ReadonlyMap<string, string | undefined> | undefined): Delivery {
+  const traceparent = traces?.get(delivery.eventId);
+  return traceparent === undefined ? delivery : { ...delivery, traceparent };
 }
 
 /** A delivery that is due at once. */

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import { businessHoursProblems, type ValueProblem } from '../domain/business-hours.ts';
 import { type ConfigurationChange, type ConfigurationState, settingBinding } from '../domain/configuration.ts';
+import { requireNotDeleted, templateSetting } from '../domain/email-template-reference.ts';
 import { headerRuleProblems } from '../domain/header-rules.ts';
-import type { SecretBox } from '../domain/sealed-text.ts';
 
 /** The new value of a setting; null restores the default. */
 export interface NewValue {
@@ -54,7 +55,15 @@ function violationsOf({ name, value, pointer }: NewValue): Violation[] {
     .map(({ at, detail }) => ({ pointer: pointer + at, code: 'invalid_value', detail }));
 }
 
-/** Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. */
+/** The secrets that are sent to the server which another setting names. */
+const secretOfUrl: Readonly<Record<string, string>> = { aiBaseUrl: 'aiApiKey', erpBaseUrl: 'erpToken' };
+
+/**
+ * Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. A secret for a server is
+ * dropped with its URL, unless it is given again: whoever may change settings could otherwise read it at a server of their own.
+ *
+ * Errors: unknown_template.
+ */
 export function decideSettings(
   state: ConfigurationState,
   changes: readonly NewValue[],
@@ -62,7 +71,8 @@ export function decideSettings(
 ): ConfigurationChange | undefined {
   const values = { ...state.values };
   const secrets = { ...state.secrets };
-  const names = changes.flatMap(({ name, value }) => {
+  const names = changes.flatMap(({ name, value, pointer }) => {
+    if (name === templateSetting && value !== null) requireNotDeleted(state, Number(value), pointer);
     const isSecret = knownSettings.get(name)?.form.type === SettingType.SECRET;
     const sealed = secrets[name];
     const before = isSecret ? sealed && secretBox.open(sealed, settingBinding(name)) : values[name];
@@ -73,7 +83,16 @@ export function decideSettings(
     else if (value !== null) values[name] = value;
     return [name];
   });
-  return names.length > 0
-    ? { state: { values, secrets, subchannels: state.subchannels }, names, subchannelIds: [] }
-    : undefined;
+  for (const [urlName, secretName] of Object.entries(secretOfUrl)) {
+    const isKept =
+      changes.some(({ name }) => name === secretName) || !leavesServer(state.values[urlName], values[urlName]);
+    if (isKept || !secrets[secretName]) continue;
+    delete secrets[secretName];
+    names.push(secretName);
+  }
+  return names.length > 0 ? { state: { ...state, values, secrets }, names, subchannelIds: [] } : undefined;
+}
+
+function leavesServer(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
+  return typeof before === 'string' && URL.parse(before)?.origin !== URL.parse(String(after))?.origin;
 }

@@ -1,5 +1,5 @@
 import { encryptAgain } from '../domain/encrypt-again.ts';
-import { webhookBinding } from '../domain/webhook-signature.ts';
+import { webhookBinding } from '../domain/webhook-secret.ts';
 import type { Context } from './context.ts';
 
 /** Encrypts all stored secrets with the current key, after it was replaced. Source: docs/services/settings.md, Secrets. */

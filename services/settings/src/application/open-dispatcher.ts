@@ -10,13 +10,13 @@ export function openDispatcher(
   context: Context,
   { database, metrics }: Pick<Kit<unknown, unknown>, 'database' | 'metrics'>,
 ): Dispatcher {
-  const { webhooks, outbound, secretBox, runtime, log } = context;
+  const { webhooks, outbound, secretBox, runtime, log, tracer } = context;
   const { count } = measureWebhooks(context, metrics.registry);
   const endpoints = endpointCache(webhooks);
   const queue = deliveryQueue(database.connection);
   const dispatcher = startDispatcher({
     database,
-    context: { endpoints, queue, webhooks, outbound, secretBox, runtime, log, count },
+    context: { endpoints, queue, webhooks, outbound, secretBox, runtime, log, tracer, count },
   });
   context.dispatcher = dispatcher;
   return dispatcher;

@@ -4,7 +4,10 @@ import { encryptSecretsAgain } from './encrypt-secrets-again.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const retentionMs = 30 * day;
-/** Longer than an event stays, of which a delivery can be made. The deliveries themselves are marked as erased. */
+/**
+ * Longer than the feed keeps an event, after which no delivery of it can be added. The deliveries themselves are marked
+ * as erased.
+ */
 const erasedMs = 3 * retentionMs;
 
 /** The scheduled tasks of this service. */

@@ -5,13 +5,14 @@ import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { OutboundRequest, OutboundResponse } from '@ticketing/outbound/outbound-request.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { EndedSpan, Tracer } from '@ticketing/runtime/tracer.ts';
+import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { deliveryFixture } from '../domain/delivery-fixture.ts';
-import { secretBox } from '../domain/sealed-text.ts';
 import type { WebhookState } from '../domain/webhook.ts';
 import { healthy } from '../domain/webhook-health.ts';
-import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-secret.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 
 const box = secretBox([systemRuntime.randomBytes(32)], systemRuntime);
@@ -24,9 +25,11 @@ const webhook: WebhookState = {
 const event = create(TicketChangedSchema, { eventId: 'evt_5', ticketId: 1, actor: { kind: 'Jürgen 🎫' } });
 const delivery = deliveryFixture({ position: 5, event: toBinary(TicketChangedSchema, event) });
 const signal = new AbortController().signal;
+const traceId = 'a'.repeat(32);
+const traceparent = `00-${traceId}-${'b'.repeat(16)}-01`;
 
 /** Makes an attempt at a receiver of which only the guard's side is played. */
-async function attemptAt(respond: OutboundGuard['request'], given = signal) {
+async function attemptAt(respond: OutboundGuard['request'], given = signal, tracer?: Tracer) {
   const requests: OutboundRequest[] = [];
   const outbound: Pick<OutboundGuard, 'request'> = {
     request(request) {
@@ -34,8 +37,8 @@ async function attemptAt(respond: OutboundGuard['request'], given = signal) {
       return respond(request);
     },
   };
-  const context = { outbound, secretBox: box, runtime: systemRuntime };
-  const outcome = await attemptDelivery(context, webhook, delivery, given);
+  const context = { outbound, secretBox: box, runtime: systemRuntime, tracer };
+  const outcome = await attemptDelivery(context, webhook, { ...delivery, traceparent }, given);
   return { outcome, request: requests[0] ?? expect.unreachable('there was no request') };
 }
 
@@ -59,6 +62,28 @@ it('sends the bytes that it has signed, within the limits of an attempt', async 
   expect(new Webhook(secret).verify(sent, { ...headers })).toMatchObject({ data: { actor: { kind: 'Jürgen 🎫' } } });
   expect(headers['webhook-id']).toBe(delivery.eventId);
 });
+
+it.each([
+  [204, undefined, true, '01'],
+  [204, undefined, false, '00'],
+  [500, '500', true, '01'],
+])(
+  'where traces are recorded, an attempt with the status %s is a span, and the receiver gets it (error: %s, recorded: %s)',
+  async (status, error, isSampled, flags) => {
+    const spans: EndedSpan[] = [];
+    const record = (span: EndedSpan) => void spans.push(span);
+    const tracer = { isSampled: () => isSampled, record } as unknown as Tracer;
+    const { request } = await attemptAt(responseOf({ status }), signal, tracer);
+    const [span] = spans;
+    expect(spans).toHaveLength(1);
+    expect(span).toMatchObject({ kind: 'client', durationMs: 7, error, attributes: { 'ticketing.webhook.id': 1 } });
+    expect(span?.trace).toMatchObject({ traceId, parentSpanId: 'b'.repeat(16) });
+    expect(request.headers?.traceparent).toBe(`00-${traceId}-${span?.trace.spanId}-${flags}`);
+    // Elsewhere the receiver learns nothing of traces, also of deliveries that were stored while they were recorded.
+    const { request: untraced } = await attemptAt(responseOf({ status }));
+    expect(untraced.headers).not.toHaveProperty('traceparent');
+  },
+);
 
 it.each([
   [299, true],

@@ -2,19 +2,24 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { parseRetryAfter } from '@ticketing/outbound/retry-after.ts';
+import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
+import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Attempt, PendingDelivery } from '../domain/delivery.ts';
-import { parseRetryAfter } from '../domain/retry-schedule.ts';
-import type { SecretBox } from '../domain/sealed-text.ts';
 import { liveSecrets, type WebhookState } from '../domain/webhook.ts';
 import { eventBody, testBody } from '../domain/webhook-body.ts';
-import { signatureHeaders, webhookBinding } from '../domain/webhook-signature.ts';
+import { webhookBinding } from '../domain/webhook-secret.ts';
 
 /** What an attempt needs. */
 export interface AttemptContext {
   outbound: Pick<OutboundGuard, 'request'>;
   secretBox: Pick<SecretBox, 'open'>;
   runtime: Runtime;
+  /** Records a span of each attempt, and passes the trace on to the receiver. */
+  tracer?: Tracer | undefined;
 }
 
 /** An attempt, and what the receiver asks for. */
@@ -36,10 +41,43 @@ const keptBytes = 4 * 1024;
  * Source: docs/reference/api.md, Delivery.
  */
 export async function attemptDelivery(
+  context: AttemptContext,
+  webhook: WebhookState,
+  delivery: PendingDelivery,
+  signal: AbortSignal,
+): Promise<AttemptOutcome | undefined> {
+  const { tracer } = context;
+  if (!tracer || delivery.traceparent === undefined) return sendDelivery(context, webhook, delivery, signal);
+  const trace = continueTrace(delivery.traceparent);
+  const outcome = await sendDelivery(context, webhook, delivery, signal, { traceparent: traceparentOf(trace, tracer) });
+  if (outcome) recordAttempt(tracer, trace, delivery, outcome);
+  return outcome;
+}
+
+function recordAttempt(tracer: Tracer, trace: Trace, delivery: PendingDelivery, outcome: AttemptOutcome): void {
+  const { durationMs, status, errorKind } = outcome.attempt;
+  tracer.record({
+    trace,
+    name: 'POST webhook',
+    kind: 'client',
+    durationMs,
+    error: outcome.isDelivered ? undefined : (errorKind ?? String(status)),
+    attributes: {
+      'http.request.method': 'POST',
+      ...(status === null ? {} : { 'http.response.status_code': status }),
+      'messaging.message.id': delivery.eventId,
+      'ticketing.webhook.id': delivery.webhookId,
+      'ticketing.webhook.attempt': delivery.attemptsMade + 1,
+    },
+  });
+}
+
+async function sendDelivery(
   { outbound, secretBox, runtime }: AttemptContext,
   webhook: WebhookState,
   delivery: PendingDelivery,
   signal: AbortSignal,
+  traceHeaders: Readonly<Record<string, string>> = {},
 ): Promise<AttemptOutcome | undefined> {
   const at = runtime.now();
   const secrets = liveSecrets(webhook.secrets, at).map(({ sealed }) =>
@@ -50,6 +88,7 @@ export async function attemptDelivery(
     'content-type': 'application/json',
     'user-agent': 'ticketing-webhooks',
     ...signatureHeaders(secrets, { id: delivery.eventId, at, body }),
+    ...traceHeaders,
   };
   try {
     const response = await outbound.request({

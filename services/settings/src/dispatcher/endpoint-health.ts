@@ -5,7 +5,7 @@ import { afterFailure, attemptsAtOnce, healthy, type WebhookHealth } from '../do
 export interface EndpointHealth {
   /** How many attempts may be made at once now. Units: Unix ms. */
   attemptsAtOnce(webhook: WebhookState, now: number): number;
-  /** Takes in the result of an attempt. Units: Unix ms. */
+  /** Notes the result of an attempt. Units: Unix ms. */
   afterAttempt(webhook: WebhookState, isDelivered: boolean, now: number): ObservedHealth;
   /** Makes no attempts for a while, because this process cannot make one. */
   pauseFor(ms: number): void;

@@ -18,7 +18,7 @@ export function wakeTimer(now: () => number, wake: () => void): WakeTimer {
 
   return {
     wakeAt(time) {
-      // Whoever waits longer is found by a later poll.
+      // What is due later is found by a poll.
       if (time - now() > maxDelayMs || (next && next.time <= time)) return;
       stop();
       const delayMs = Math.max(0, time - now());

@@ -16,6 +16,8 @@ export function measureWebhooks(
     labelNames: ['outcome'],
     registers: [registry],
   });
+  // A counter that appears with its first increment seems not to have increased.
+  for (const outcome of ['delivered', 'refused']) attempts.inc({ outcome }, 0);
   new Gauge({
     name: 'webhook_endpoints_disabled',
     help: 'Webhook endpoints that are disabled.',

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { SealedText } from './sealed-text.ts';
+import type { SealedText } from '@ticketing/secrets/sealed-text.ts';
 
 /** The settings and subchannels of the installation, as they are stored: in one document, so that a change is atomic. */
 export interface ConfigurationState {
@@ -11,6 +11,8 @@ export interface ConfigurationState {
   /** The secret settings that are set, by name. */
   secrets: Readonly<Record<string, SealedText>>;
   subchannels: readonly SubchannelState[];
+  /** The e-mail templates that were deleted last, oldest first: a request may name one that it has found before. */
+  deletedTemplateIds: readonly number[];
 }
 
 /** A stored subchannel. */
@@ -37,7 +39,13 @@ export interface ConfigurationChange {
 }
 
 /** The configuration of a new installation. */
-export const emptyConfiguration: ConfigurationState = { version: 0, values: {}, secrets: {}, subchannels: [] };
+export const emptyConfiguration: ConfigurationState = {
+  version: 0,
+  values: {},
+  secrets: {},
+  subchannels: [],
+  deletedTemplateIds: [],
+};
 
 /** What the secret of a setting is bound to. */
 export const settingBinding = (name: string): string => `setting ${name}`;

@@ -9,7 +9,7 @@ export interface Delivery {
   eventType: string;
   /** Null for a test message. */
   ticketId: number | null;
-  /** The place of the event in the feed; 0 for a test message. Deliveries of a ticket are made in this order. */
+  /** The position of the event in the feed; 0 for a test message. Deliveries of a ticket are made in this order. */
   position: number;
   status: WebhookDeliveryStatus;
   createdAt: number;
@@ -23,6 +23,8 @@ export interface Delivery {
   attemptsMade: number;
   /** The last ones, the oldest first. */
   attempts: readonly Attempt[];
+  /** The trace of the request that caused the event (W3C); absent unless traces are recorded. */
+  traceparent?: string | undefined;
   /** The event in protobuf; null for a test message. */
   event: Uint8Array | null;
 }

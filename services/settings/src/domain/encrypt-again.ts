@@ -1,10 +1,10 @@
+import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import {
   type ConfigurationChange,
   type ConfigurationState,
   settingBinding,
   subchannelBinding,
 } from './configuration.ts';
-import type { SealedText, SecretBox } from './sealed-text.ts';
 
 /** Encrypts all secrets with the current key; undefined if they are already. */
 export function encryptAgain(state: ConfigurationState, secretBox: SecretBox): ConfigurationChange | undefined {

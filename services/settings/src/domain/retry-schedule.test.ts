@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
+import { nextAttemptAt } from './retry-schedule.ts';
 
 const hour = 3_600_000;
 const now = 1_700_000_000_000;
@@ -55,31 +55,5 @@ describe('the schedule of a delivery', () => {
   it('ends after the tenth attempt, whatever the receiver asks', () => {
     expect(nextAttemptAt({ attemptsMade: 9, now, random: 0.5, retryAfter: undefined })).toBe(now + 4 * hour);
     expect(nextAttemptAt({ attemptsMade: 10, now, random: 0.5, retryAfter: now + 1000 })).toBeUndefined();
-  });
-});
-
-describe('Retry-After', () => {
-  it.each([
-    ['0', now],
-    ['120', now + 120_000],
-    ['Fri, 31 Dec 1999 23:59:59 GMT', 946_684_799_000],
-    ['Tue, 14 Nov 2023 22:13:25 GMT', now + 5000],
-  ])('can be %s', (header, expected) => {
-    expect(parseRetryAfter(header, now)).toBe(expected);
-  });
-
-  it.each([
-    undefined,
-    '',
-    '-1',
-    '1.5',
-    ' 5',
-    '99999999999',
-    'soon',
-    '2030-01-01',
-    'Xyz, 99 Foo 2023 22:13:25 GMT',
-    ['5'],
-  ])('is ignored if it is %j', (header) => {
-    expect(parseRetryAfter(header, now)).toBeUndefined();
   });
 });

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { pointerSegment } from '@ticketing/rest/scan-json.ts';
+import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import {
   type ConfigurationChange,
   type ConfigurationState,
   type SubchannelState,
   subchannelBinding,
 } from './configuration.ts';
-import type { SealedText, SecretBox } from './sealed-text.ts';
+import { requireNotDeleted } from './email-template-reference.ts';
 
 /** The fields of a subchannel that a request can set. */
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
@@ -20,7 +21,7 @@ const hasLineBreak = /[\p{Cc}\u2028\u2029]/u;
 /** Encrypting makes a short value much longer, and all subchannels are in one document. */
 const maxSecrets = 50;
 
-/** Adds a subchannel. Errors: too_many_subchannels, duplicate_subchannel. */
+/** Adds a subchannel. Errors: too_many_subchannels, duplicate_subchannel, unknown_template. */
 export function addSubchannel(
   state: ConfigurationState,
   { id, channel, ...input }: Pick<SubchannelState, 'id' | 'channel'> & SubchannelInput,
@@ -32,10 +33,11 @@ export function addSubchannel(
     throw new DomainError('failed_precondition', 'too_many_subchannels', `There are ${maxSubchannels} subchannels.`);
   }
   const { data, secrets } = sealData(id, input.data, {}, secretBox);
+  requireTemplate(state, input);
   return withSubchannel(state, { id, channel, ...input, data, secrets });
 }
 
-/** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel. */
+/** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel, unknown_template. */
 export function changeSubchannel(
   state: ConfigurationState,
   id: number,
@@ -43,6 +45,7 @@ export function changeSubchannel(
   secretBox: SecretBox,
 ): ConfigurationChange | undefined {
   const before = requireSubchannel(state, id);
+  requireTemplate(state, input);
   const sealed = input.data ? sealData(id, input.data, before.secrets, secretBox) : {};
   const after = { ...before, ...input, ...sealed };
   return isDeepStrictEqual(before, after) ? undefined : withSubchannel(state, after);
@@ -60,6 +63,10 @@ export function requireSubchannel({ subchannels }: ConfigurationState, id: numbe
   const found = subchannels.find((one) => one.id === id);
   if (!found) throw notFound('Subchannel');
   return found;
+}
+
+function requireTemplate(state: ConfigurationState, { emailTemplateId = null }: Partial<SubchannelInput>): void {
+  if (emailTemplateId !== null) requireNotDeleted(state, emailTemplateId, '#/emailTemplateId');
 }
 
 /** Adds or replaces a subchannel. If it is the default of its channel, no other one stays the default. */

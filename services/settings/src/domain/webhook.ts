@@ -7,7 +7,7 @@ import type {
   WebhookDisabledReason,
   WebhookStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { SealedText } from './sealed-text.ts';
+import type { SealedText } from '@ticketing/secrets/sealed-text.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /** A stored webhook endpoint. */
@@ -25,7 +25,9 @@ export interface WebhookState {
   createdAt: number;
   /** The newest first. Those that have ended are removed at the next rotation. */
   secrets: readonly WebhookSecret[];
-  /** The place in the feed after which it takes events: events that are handled again are not sent to a new endpoint. */
+  /**
+   * The position in the feed after which it takes events: events that are handled again are not sent to a new endpoint.
+   */
   afterPosition: number;
   health: WebhookHealth;
   /** Increases when a request changes the health, so that a dispatcher does not overwrite it with what it knew before. */

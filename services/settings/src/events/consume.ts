@@ -8,6 +8,7 @@ import type { Context } from '../application/context.ts';
 export function eventHandler(context: Context): HandleEvents {
   return async (events) => {
     const stored = await context.events.append(events.map(({ value }) => fromBinary(TicketChangedSchema, value)));
-    await addDeliveries(context, stored);
+    const traces = context.tracer && new Map(events.map(({ id, traceparent }) => [id, traceparent]));
+    await addDeliveries(context, stored, traces);
   };
 }

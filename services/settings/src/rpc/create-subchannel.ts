@@ -6,7 +6,7 @@ import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
-import { unknownTemplate } from '../application/save-settings.ts';
+import { requireTemplate } from '../application/require-references.ts';
 import { subchannelMessage } from '../application/subchannel-message.ts';
 import { addSubchannel, requireSubchannel } from '../domain/subchannel.ts';
 
@@ -16,7 +16,8 @@ export async function createSubchannel(
   call: Call,
   request: CreateSubchannelRequest,
 ): Promise<CreateSubchannelResponse> {
-  if (request.emailTemplateId !== undefined) throw unknownTemplate('#/emailTemplateId');
+  const { emailTemplateId } = request;
+  if (emailTemplateId !== undefined) await requireTemplate(context, call, emailTemplateId, '#/emailTemplateId');
   const next = () => context.subchannelIds.next();
   const id = call.idempotency ? await call.idempotency.reserve('subchannel', next) : await next();
   const input = {
@@ -26,7 +27,7 @@ export async function createSubchannel(
     isDefault: request.isDefault ?? false,
     interface: request.interface ?? 'internal',
     enabled: request.enabled ?? true,
-    emailTemplateId: null,
+    emailTemplateId: emailTemplateId ?? null,
     data: request.data ?? {},
   };
   const state = await context.configuration.change(

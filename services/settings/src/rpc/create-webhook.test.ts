@@ -1,10 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { CreateWebhookRequestSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { expect, it } from 'vitest';
 import type { Context } from '../application/context.ts';
-import { secretBox } from '../domain/sealed-text.ts';
 import { createWebhook } from './create-webhook.ts';
 
 /** Requests an endpoint when there are too many. Returns the ids that are free for others afterwards. */

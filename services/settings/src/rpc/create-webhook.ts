@@ -11,7 +11,7 @@ import { requireValidWebhook } from '../application/valid-webhook.ts';
 import { webhookMessage } from '../application/webhook-message.ts';
 import { maxWebhooks } from '../domain/webhook.ts';
 import { healthy } from '../domain/webhook-health.ts';
-import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-secret.ts';
 
 /**
  * Creates a webhook endpoint. It gets the events that are received from now on.

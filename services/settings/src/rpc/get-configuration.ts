@@ -1,7 +1,11 @@
-import type { GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type {
+  ConfiguredSubchannel,
+  GetConfigurationResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { Context } from '../application/context.ts';
+import type { SubchannelState } from '../domain/configuration.ts';
 
 /** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
 export async function getConfiguration(context: Context, call: Call): Promise<GetConfigurationResponse> {
@@ -12,17 +16,23 @@ export async function getConfiguration(context: Context, call: Call): Promise<Ge
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
       settings: settingsOf(usable(values, call)),
-      subchannels: subchannels.map(({ id, enabled, interface: inlet, channel, name, isDefault, data }) => ({
-        $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
-        id,
-        enabled,
-        interface: inlet,
-        channel,
-        name,
-        isDefault,
-        ...(typeof data.address === 'string' ? { address: data.address } : {}),
-      })),
+      subchannels: subchannels.map(subchannelOf),
     },
+  };
+}
+
+function subchannelOf(subchannel: SubchannelState): ConfiguredSubchannel {
+  const { id, enabled, interface: inlet, channel, name, isDefault, data, emailTemplateId } = subchannel;
+  return {
+    $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
+    id,
+    enabled,
+    interface: inlet,
+    channel,
+    name,
+    isDefault,
+    ...(typeof data.address === 'string' ? { address: data.address } : {}),
+    ...(emailTemplateId === null ? {} : { emailTemplateId }),
   };
 }
 

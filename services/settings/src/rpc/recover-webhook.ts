@@ -45,7 +45,7 @@ export async function recoverWebhook(
   return { $typeName: 'ticketing.settings.v1.RecoverWebhookResponse', success: true, count };
 }
 
-/** The places of the events of an interval: times never go backwards along the feed. Units: Unix ms. */
+/** The positions of the events of an interval: times never go backwards along the feed. Units: Unix ms. */
 async function positionsOf(events: EventStore, from: number, before: number): Promise<{ first: number; last: number }> {
   const [first, afterLast, bounds] = [
     await events.firstSince(new Date(from)),

@@ -7,7 +7,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { findWebhook } from '../application/find-webhook.ts';
 import { maxLiveSecrets, rotated, type WebhookSecret } from '../domain/webhook.ts';
-import { newWebhookSecret, webhookBinding } from '../domain/webhook-signature.ts';
+import { newWebhookSecret, webhookBinding } from '../domain/webhook-secret.ts';
 
 /**
  * Gives a webhook endpoint a new secret. The secrets before it sign for 24 hours more.

@@ -5,7 +5,7 @@ import type {
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
-import { unknownTemplate } from '../application/save-settings.ts';
+import { requireTemplate } from '../application/require-references.ts';
 import { subchannelMessage } from '../application/subchannel-message.ts';
 import { changeSubchannel, requireSubchannel, type SubchannelInput } from '../domain/subchannel.ts';
 
@@ -15,7 +15,8 @@ export async function updateSubchannel(
   call: Call,
   request: UpdateSubchannelRequest,
 ): Promise<UpdateSubchannelResponse> {
-  if (request.emailTemplateId !== undefined) throw unknownTemplate('#/emailTemplateId');
+  const { emailTemplateId } = request;
+  if (emailTemplateId !== undefined) await requireTemplate(context, call, emailTemplateId, '#/emailTemplateId');
   const input = inputOf(request);
   const state = await context.configuration.change(
     (current) => changeSubchannel(current, request.id, input, context.secretBox),
@@ -32,7 +33,7 @@ function inputOf(request: UpdateSubchannelRequest): Partial<SubchannelInput> {
     is_default: { isDefault: request.isDefault },
     interface: { interface: request.interface },
     enabled: { enabled: request.enabled },
-    email_template_id: { emailTemplateId: null },
+    email_template_id: { emailTemplateId: request.emailTemplateId ?? null },
     data: { data: request.data },
   };
   return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));

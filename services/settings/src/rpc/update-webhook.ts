@@ -52,7 +52,9 @@ function changeOf(request: UpdateWebhookRequest): WebhookChange {
   return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
 }
 
-/** What changes too where an endpoint is continued, or gets another URL; undefined for other changes. */
+/**
+ * The fields that change as well when an endpoint is enabled again or gets another URL; undefined for other changes.
+ */
 async function restartOf(
   { events }: Context,
   before: WebhookState,

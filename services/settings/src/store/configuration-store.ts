@@ -40,7 +40,9 @@ export interface ConfigurationStore {
 export type EventHeader = Pick<ConfigurationEvent, 'eventId' | 'occurredAt' | 'traceparent'>;
 
 /** What a client may give any shape is stored as JSON text: documents cannot have every key. */
-interface StoredConfiguration extends Pick<ConfigurationState, 'version' | 'secrets'> {
+interface StoredConfiguration
+  extends Pick<ConfigurationState, 'version' | 'secrets'>,
+    Partial<Pick<ConfigurationState, 'deletedTemplateIds'>> {
   values: string;
   subchannels: readonly StoredSubchannel[];
 }
@@ -100,8 +102,7 @@ export function configurationStore(connection: Connection, onEvent: () => void):
       const current = await storeCall(read);
       const decided = await decide(current);
       if (!decided) return current;
-      const { values, secrets, subchannels } = decided.state;
-      const state = { version: current.version + 1, values, secrets, subchannels };
+      const state = { ...decided.state, version: current.version + 1 };
       const { names, subchannelIds } = decided;
       const isWritten = await storeCall(() =>
         write(state, { ...header, version: state.version, names, subchannelIds }),
@@ -120,11 +121,13 @@ export function configurationStore(connection: Connection, onEvent: () => void):
   };
 }
 
-function stored({ version, values, secrets, subchannels }: ConfigurationState): StoredConfiguration {
+function stored(state: ConfigurationState): StoredConfiguration {
+  const { version, values, secrets, subchannels, deletedTemplateIds } = state;
   return {
     version,
     values: JSON.stringify(values),
     secrets,
+    deletedTemplateIds,
     subchannels: subchannels.map((one) => ({
       ...one,
       data: JSON.stringify(one.data),
@@ -133,11 +136,13 @@ function stored({ version, values, secrets, subchannels }: ConfigurationState): 
   };
 }
 
-function loaded({ version, values, secrets, subchannels }: StoredConfiguration): ConfigurationState {
+function loaded(document: StoredConfiguration): ConfigurationState {
+  const { version, values, secrets, subchannels, deletedTemplateIds = [] } = document;
   return {
     version,
     values: JSON.parse(values),
     secrets,
+    deletedTemplateIds,
     subchannels: subchannels.map((one) => ({
       ...one,
       data: JSON.parse(one.data),

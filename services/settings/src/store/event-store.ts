@@ -49,6 +49,12 @@ export interface EventStore {
   firstSince(time: Date): Promise<number | undefined>;
   /** Removes events that were received before a time. The last event stays, because the next position follows from it. */
   removeOlderThan(time: Date): Promise<void>;
+  /**
+   * Begins the feed anew, `gap` positions later: the last event gets a new position there, and all others are removed. So a
+   * reader whose position may name other events now learns that it has expired. Only while nothing is appended, and on a copy
+   * of the feed that can be thrown away if this is interrupted.
+   */
+  beginAnew(gap: number): Promise<void>;
 }
 
 interface EventDocument {
@@ -80,7 +86,7 @@ export async function buildEventIndexes(connection: Connection): Promise<void> {
   const events = collectionOf(connection);
   await events.createIndex({ eventId: 1 }, { unique: true });
   await events.createIndex({ ticketId: 1, _id: 1 });
-  // With the place, so that the first event since a time is found without reading those after it.
+  // With the position, so that the first event since a time is found without reading those after it.
   await events.createIndex({ receivedAt: 1, _id: 1 });
 }
 
@@ -152,7 +158,18 @@ export function eventStore(
     await events.deleteMany({ _id: { $lt: first } });
   }
 
+  async function beginAnew(gap: number): Promise<void> {
+    const [last] = await events.find().sort({ _id: -1 }).limit(1).toArray();
+    if (!last) return;
+    const position = last._id + gap;
+    await readable.extendTo(position, { isFlushed: true });
+    await readable.beginAt(position);
+    await events.deleteMany({});
+    await events.insertOne({ ...last, _id: position });
+  }
+
   return {
+    beginAnew: (gap) => storeCall(() => beginAnew(gap)),
     append: (given) => queue.run('append', () => storeCall(() => append(given))),
     between: (after, upTo, filter, limit) =>
       storeCall(async () => {

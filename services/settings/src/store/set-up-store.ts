@@ -1,9 +1,12 @@
+import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { buildConfigurationIndexes } from './configuration-store.ts';
 import { buildDeliveryIndexes } from './delivery-model.ts';
-import { buildErasedTicketIndexes } from './erased-tickets.ts';
 import { buildEventIndexes } from './event-store.ts';
 import { buildWebhookIndexes } from './webhook-store.ts';
+
+/** The collection with the ids of deleted tickets, of whose deliveries nothing may be stored any more. */
+export const erasedTicketCollection = 'erasedTickets';
 
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
@@ -11,5 +14,5 @@ export async function setUpStore(connection: Connection): Promise<void> {
   await buildEventIndexes(connection);
   await buildWebhookIndexes(connection);
   await buildDeliveryIndexes(connection);
-  await buildErasedTicketIndexes(connection);
+  await buildErasedIdIndexes(connection, erasedTicketCollection);
 }

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import type { WebhookDisabledReason } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { isDuplicateKey, isWriteConflict, storeCall } from '@ticketing/store/store-error.ts';
+import { removePresent } from '@ticketing/store/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
 import type { Connection, mongo } from 'mongoose';
 import { maxWebhooks, type WebhookState } from '../domain/webhook.ts';
 import type { WebhookHealth } from '../domain/webhook-health.ts';
@@ -18,7 +18,10 @@ export interface WebhookStore {
   find(id: number): Promise<WebhookState | undefined>;
   /** All endpoints by id: there are few. */
   all(): Promise<WebhookState[]>;
-  /** Changes an endpoint; undefined if it does not exist. `restarts` tells dispatchers that its health is another one. */
+  /**
+   * Changes an endpoint; undefined if it does not exist. With `restarts`, dispatchers forget the health that they have
+   * observed.
+   */
   change(id: number, change: WebhookChange, restarts?: boolean): Promise<WebhookState | undefined>;
   /** Replaces the secrets, if they are still those of `before`. Returns whether they were. */
   replaceSecrets(before: WebhookState, secrets: WebhookState['secrets']): Promise<boolean>;
@@ -39,9 +42,6 @@ interface WebhookDocument extends Omit<WebhookState, 'id'> {
   slot: number;
 }
 
-/** After a write conflict the next attempt waits for a random time. */
-const maxPauseMs = 100;
-
 const collectionOf = (connection: Connection) =>
   connection.collection('webhooks') as unknown as mongo.Collection<WebhookDocument>;
 
@@ -51,9 +51,9 @@ export async function buildWebhookIndexes(connection: Connection): Promise<void>
 }
 
 /** Opens the webhook endpoints on a connection. */
-export function webhookStore(connection: Connection, { random }: Pick<Runtime, 'random'>): WebhookStore {
+export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'random'>): WebhookStore {
   const webhooks = collectionOf(connection);
-  const additions = keyedQueue<string>();
+  const write = uniqueWrites(runtime);
 
   async function add({ id, ...state }: WebhookState): Promise<boolean> {
     for (;;) {
@@ -62,21 +62,19 @@ export function webhookStore(connection: Connection, { random }: Pick<Runtime, '
       const taken = new Set(others.map(({ slot }) => slot));
       const free = Array.from({ length: maxWebhooks }, (_, index) => index).filter((index) => !taken.has(index));
       // Any of them, so that requests at the same time seldom want the same one.
-      const slot = free[Math.floor(random() * free.length)];
+      const slot = free[Math.floor(runtime.random() * free.length)];
       if (slot === undefined) return false;
       try {
         await webhooks.insertOne({ _id: id, ...state, slot });
         return true;
       } catch (error) {
-        if (isWriteConflict(error)) await setTimeout(random() * maxPauseMs);
-        else if (!isDuplicateKey(error)) throw error;
+        if (!isDuplicateKey(error)) throw error;
       }
     }
   }
 
   return {
-    // One after the other in this process, because inserts of many at the same time delay each other.
-    add: (webhook) => additions.run('add', () => storeCall(() => add(webhook))),
+    add: (webhook) => storeCall(() => write(() => add(webhook))),
     find: (id) => storeCall(async () => stateOf(await webhooks.findOne({ _id: id }))),
     all: () =>
       storeCall(async () => (await webhooks.find().sort({ _id: 1 }).toArray()).flatMap((one) => stateOf(one) ?? [])),
@@ -106,7 +104,13 @@ export function webhookStore(connection: Connection, { random }: Pick<Runtime, '
         const update = { $set: { status: WebhookStatus.DISABLED, disabledReason } };
         return (await webhooks.updateOne(filter, update)).matchedCount === 1;
       }),
-    remove: (id) => storeCall(async () => (await webhooks.deleteOne({ _id: id })).deletedCount === 1),
+    remove: (id) =>
+      storeCall(() =>
+        removePresent(
+          async () => (await webhooks.deleteOne({ _id: id })).deletedCount === 1,
+          async () => (await webhooks.countDocuments({ _id: id }, { limit: 1 })) > 0,
+        ),
+      ),
     countDisabled: () => storeCall(() => webhooks.countDocuments({ status: WebhookStatus.DISABLED })),
   };
 }

@@ -1,12 +1,12 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { AttachmentState } from '../domain/attachment.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
 import { type AddedMessage, addMessage, type NewMessage } from './add-message.ts';
 import type { Context } from './context.ts';
 import type { IncomingMail, MailCall } from './incoming-mail.ts';
 import { attachMailFiles } from './mail-files.ts';
-import { writeWithFiles } from './write-with-files.ts';
 
 /**
  * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has

@@ -1,6 +1,7 @@
 import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
+import { claimFiles } from '@ticketing/files/attach-files.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import {
   type ConversationInput,
@@ -16,10 +17,10 @@ import type { TicketInput, TicketState } from '../domain/ticket-fields.ts';
 import type { MailDocument } from '../store/conversation-model.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
-import { claimFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
+import type { ShownConversation } from './conversation-message.ts';
 import { eventHeaderOf } from './event-header.ts';
-import { findKnownMessage, isPartOfTicket } from './find-known-message.ts';
+import { isPartOfTicket } from './find-known-message.ts';
 import { hasSameCustomer, identifyByMessage } from './legitimate.ts';
 import { writeTicket } from './write-ticket.ts';
 
@@ -36,17 +37,22 @@ export type NewMessage = Partial<
 export interface AddedMessage extends MessageReference {
   /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
   isInserted: boolean;
+  /** The message, if it was stored by this call. */
+  shown?: ShownConversation | undefined;
 }
 
 /** Options of a new message. */
-export type MessageOptions = Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'>;
+export interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'> {
+  /** The ticket, as the caller has just read it. */
+  read?: StoredTicket | undefined;
+}
 
 /**
  * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
  * of the ticket by the one write of the ticket that has the event too.
  *
  * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
- * belongs to another ticket.
+ * belongs to another ticket. A caller that may get known ones asks `findKnownMessage` first, which costs less.
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
@@ -55,15 +61,13 @@ export async function addMessage(
   call: MessageCall,
   ticketId: number,
   message: NewMessage,
-  options: MessageOptions = {},
+  { read, ...options }: MessageOptions = {},
 ): Promise<AddedMessage> {
-  const known = await findKnownMessage(context, message.externalConversationId);
-  if (known) return { ...known, isInserted: false };
   const id = await newConversationId(context, call);
   const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
   if ('known' in claimed) return { ...claimed.known, isInserted: false };
   const { conversation, isInserted } = claimed;
-  const identified = await identifyBy(context, conversation, options);
+  const identified = await identifyBy(context, conversation, { ...options, read });
   const decide = (stored: StoredTicket) => {
     // A repeated request, or one that took over the message of another process.
     if (stored.conversationIds.includes(conversation.id)) return {};
@@ -73,13 +77,14 @@ export async function addMessage(
     return decideAddedMessage(stored.ticket, conversation, { ...options, input, now: context.now(), header });
   };
   try {
-    await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id });
+    await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id, read });
   } catch (error) {
     if (isInserted && !mayFollowChange(error)) await discard(context, conversation.id);
     throw error;
   }
   if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
-  return { ticketId, conversationId: conversation.id, isInserted };
+  const shown = isInserted ? { conversation, isDraft: false } : undefined;
+  return { ticketId, conversationId: conversation.id, isInserted, shown };
 }
 
 /**
@@ -105,7 +110,24 @@ export async function addDraft(
       throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
     }
   }
-  return { ticketId, conversationId: id, isInserted };
+  const shown = isInserted ? { conversation, isDraft: true } : undefined;
+  return { ticketId, conversationId: id, isInserted, shown };
+}
+
+/**
+ * Finds the message that the same request, if it has an idempotency key, has added in a process that died before it
+ * responded.
+ */
+export async function findRepeated(
+  context: Context,
+  call: MessageCall,
+  ticketId: number,
+): Promise<AddedMessage | undefined> {
+  if (!call.idempotency) return undefined;
+  const conversationId = await newConversationId(context, call);
+  const messages = await context.tickets.findMessages(ticketId);
+  const isPart = messages?.conversationIds.includes(conversationId) || messages?.draftIds.includes(conversationId);
+  return isPart ? { ticketId, conversationId, isInserted: false } : undefined;
 }
 
 /** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */
@@ -201,9 +223,10 @@ async function insertOnce(
 async function identifyBy(
   context: Context,
   { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
-  { onlyParticipants = false }: MessageOptions,
+  { onlyParticipants = false, read }: MessageOptions,
 ): Promise<(ticket: TicketState) => TicketInput> {
-  const before = direction === Direction.IN ? (await context.tickets.find(ticketId))?.ticket : undefined;
+  if (direction !== Direction.IN) return () => ({});
+  const before = (read ?? (await context.tickets.find(ticketId)))?.ticket;
   if (!before) return () => ({});
   const hasCustomer = before.customerId !== null || before.contractId !== null;
   if (onlyParticipants && !hasCustomer && !isParticipant(before, from)) return () => ({});

@@ -1,6 +1,6 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
+import { wordsOf } from '@ticketing/words/words.ts';
 import { bodyTexts } from '../domain/body-texts.ts';
-import { wordsOf } from '../domain/words.ts';
 
 const functions = { bodyTexts, wordsOf };
 

@@ -3,20 +3,21 @@ import type {
   CustomerSummary,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/profile-store.ts';
 import { activeWithinSeconds } from '../domain/active-customer.ts';
-import { shownAttachments } from '../domain/attachment.ts';
 import { legitimationMessage } from '../domain/legitimation.ts';
 import { replyRecipients } from '../domain/reply-recipients.ts';
+import { shownAttachments } from '../domain/shown-attachments.ts';
 import { hasRequiredSkills } from '../domain/skills.ts';
 import { interfaceOf, type Subchannels, shownSubchannelId } from '../domain/subchannels.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
 import { ticketFields } from '../domain/ticket-fields.ts';
 import { workingIds } from '../domain/worked-on.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
-import { attachmentMessages } from './attachment-message.ts';
 import { tagMessages } from './tag-message.ts';
 
 /** What the message of a ticket depends on, apart from the ticket. Units: `now` in Unix seconds. */
@@ -30,6 +31,8 @@ export interface RenderContext {
   isOurs(address: string): boolean;
   /** The customer of a ticket, in the form of the message. */
   customerOf(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
+  /** The intents of a ticket, in the form of the message. */
+  intentsOf(ticket: StoredTicket['ticket']): TicketIntent[] | TicketIntentSummary[];
   now: number;
 }
 
@@ -52,12 +55,12 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
     interface: interfaceOf(ticket, context.subchannels),
     customer: context.customerOf(ticket),
-    attachments: attachmentMessages(ticket.id, shownAttachments(ticket.attachments)),
+    attachments: attachmentMessages(`/ticket/${ticket.id}`, shownAttachments(ticket.attachments)),
     template: undefined,
     tags: tagMessages(ticket.tagIds, tree),
     // A deleted tag stays on the ticket until the cleanup has removed it.
     tagIds: ticket.tagIds.filter(tree.get),
-    intents: [],
+    intents: context.intentsOf(ticket),
     rawData: context.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
     customerLegitimationMessage: legitimationMessage(ticket.customerLegitimation),
     lastResponseAuthor:

@@ -1,10 +1,12 @@
+import type { Client } from '@connectrpc/connect';
+import type { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import type { ByteBudget } from '@ticketing/runtime/byte-budget.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
-import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
@@ -19,17 +21,20 @@ import type { TicketSettings } from '../settings.ts';
 import type { AnalysisRequestStore } from '../store/analysis-request-store.ts';
 import type { BulkStore } from '../store/bulk-store.ts';
 import type { ErpResponseStore } from '../store/erp-response-store.ts';
-import type { FileStore } from '../store/file-store.ts';
 import type { TagStore } from '../store/tag-store.ts';
 import type { TicketStores } from '../store/ticket-stores.ts';
+import type { Analyses } from './analyses.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
+import type { Sessions } from './sessions.ts';
+import type { Templates } from './templates.ts';
 import type { TextWork } from './text-work.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
-export interface Context extends TicketStores {
+export interface Context extends TicketStores, FileContext {
   tags: TagStore;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
+  analyses: Analyses;
   customers: CustomerDirectory;
   embeddedErp: EmbeddedErp;
   erpResponses: ErpResponseStore;
@@ -38,25 +43,23 @@ export interface Context extends TicketStores {
   idempotency: IdempotencyStore;
   pages: PageBudget;
   bulks: Bulks;
-  files: FileStore;
-  /** Bounds the files that are fetched for callers and are in memory. */
-  fileBytes: ByteBudget;
-  outbound: OutboundGuard;
+  /** Makes clients of the service that has the files of templates. */
+  templateFiles(call: OnBehalfOf): Client<typeof TemplateService>;
   ticketIds: IdSequence;
   conversationIds: IdSequence;
   tagIds: IdSequence;
   historyEntryIds: IdSequence;
+  sessions: Sessions;
   textWork: TextWork;
+  json: Pick<LargeJson, 'write'>;
   mailReader: MailReader;
   settings(fresh?: boolean): Promise<TicketSettings>;
-  runtime: Runtime;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
-  /** Bounds the pieces of files that are read at once for each caller, so that many downloads do not delay others. */
-  fileReads: KeyedSlots;
   cursors: CursorCodec;
   /** The mailer of this process; undefined until it is started, and in processes without its role. */
   mailer: Pick<WakefulLoop, 'wake'> | undefined;
+  templates: Templates;
   /** The signed tokens in the subjects of mails. */
   ticketTokens: TicketTokens;
   /** Serialises the changes of a ticket in this process. Between processes, the version of the ticket detects conflicts. */

@@ -6,6 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
@@ -14,7 +15,6 @@ import { type ConversationState, initialConversation, messageBytes } from '../do
 import { shownSubchannelId } from '../domain/subchannels.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
-import { attachmentMessages } from './attachment-message.ts';
 import type { Context } from './context.ts';
 import { findConversation } from './find-conversation.ts';
 import { messageWithCurrentTexts, shownBody, withCurrentTexts } from './shown-body.ts';
@@ -80,22 +80,24 @@ export async function conversationMessages(
   return messages;
 }
 
+/** Which message a response shows; the message itself, if it is at hand. */
+export interface ShownReference extends MessageReference {
+  shown?: ShownConversation | undefined;
+}
+
 /**
- * Makes the message for the only one of a response, which is read anew. A large one counts as a page until the response
- * has been sent.
+ * Makes the message for the only one of a response, which is read unless it is at hand. A large one counts as a page until
+ * the response has been sent.
  *
  * Errors: as of `findConversation` and `conversationMessages`; too_much_at_once, unless `isAfterWrite`.
  */
 export async function singleConversation(
   context: Context,
   call: Call,
-  reference: MessageReference,
+  reference: ShownReference,
   isAfterWrite = false,
 ): Promise<Conversation> {
-  const { stored, isDraft } = await findConversation(context, reference);
-  const shown = stored
-    ? { conversation: stored.conversation, isDraft }
-    : await readOpeningMessage(context, call.caller, reference.ticketId);
+  const shown = reference.shown ?? (await readConversation(context, call.caller, reference));
   const taken = context.pages.take(callerKey(call.caller), messageBytes(shown.conversation), call);
   await (isAfterWrite
     ? taken.catch((error: unknown) => call.log.warn({ err: error }, 'a large response to a write is not counted'))
@@ -103,6 +105,16 @@ export async function singleConversation(
   const [message] = await conversationMessages(context, [shown], { caller: call.caller, isAfterWrite });
   if (!message) throw new Error('there is no message for the conversation');
   return message;
+}
+
+async function readConversation(
+  context: Context,
+  caller: Caller,
+  reference: MessageReference,
+): Promise<ShownConversation> {
+  const { stored, isDraft } = await findConversation(context, reference);
+  if (stored) return { conversation: stored.conversation, isDraft };
+  return readOpeningMessage(context, caller, reference.ticketId);
 }
 
 function messageOf(
@@ -135,7 +147,7 @@ function messageOf(
     }),
     sender: senderOf(conversation, profiles),
     intentIds: [...conversation.intentIds],
-    attachments: attachmentMessages(conversation.ticketId, conversation.attachments),
+    attachments: attachmentMessages(`/ticket/${conversation.ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
     ...(createdAt === null ? {} : { createdAt: timestampOf(createdAt) }),

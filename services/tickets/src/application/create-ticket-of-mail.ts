@@ -1,14 +1,14 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { AttachmentState } from '../domain/attachment.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
 import type { Context } from './context.ts';
 import { isPartOfTicket } from './find-known-message.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
-import { insertWithId } from './insert-ticket.ts';
+import { prepareTicket, storeTicket } from './insert-ticket.ts';
 import { attachMailFiles } from './mail-files.ts';
-import { writeWithFiles } from './write-with-files.ts';
 
 const maxAttempts = 20;
 
@@ -50,13 +50,9 @@ async function insertOnce(
       continue;
     }
     const { ticketId, conversationId } = claimed;
-    const inserted = await insertWithId(
-      context,
-      { caller: call.caller, trace: call.trace },
-      input,
-      ticketId,
-      conversationId,
-    );
+    const ids = { id: ticketId, openingMessageId: conversationId };
+    const ticket = await prepareTicket(context, call, input, ids);
+    const inserted = await storeTicket(context, { caller: call.caller, trace: call.trace }, ticket);
     if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
     if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
     // The ticket was deleted, or the mail was to become a message of it, by a process that has died.

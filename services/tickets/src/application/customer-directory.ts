@@ -11,8 +11,8 @@ import type { ErpResponseStore } from '../store/erp-response-store.ts';
 export interface ErpReadOptions {
   /** `cached`: one that is kept, if there is one. `fresh`: always a new one. `cacheOnly`: the ERP system is not called. */
   mode: 'cached' | 'fresh' | 'cacheOnly';
-  /** The ticket that needs it: with its deletion, responses that no other ticket has used are erased. */
-  ticketId: number;
+  /** The ticket that needs it, if one does: with its deletion, responses that no other ticket has used are erased. */
+  ticketId?: number;
   /** Until when the caller waits for the ERP system, as `deadline()` returns it. */
   deadline: number;
 }
@@ -37,7 +37,7 @@ export interface CustomerDirectory {
   /** Those that have one of the ids or the address, always by a new response; undefined as above. */
   match(traces: { ids: readonly string[]; email: string | null }, deadline: number): Promise<Customer[] | undefined>;
   /** Keeps a customer that was found by `match`, for the reads of the ticket. */
-  keep(customer: Customer, ticketId: number): Promise<void>;
+  keep(customer: Customer, ticketId: number | undefined): Promise<void>;
   /** Waits until the ERP system has responded. Errors: erp_unavailable. */
   search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;
 }

@@ -1,6 +1,6 @@
-import type { AttachmentState } from '../domain/attachment.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import type { Context } from './context.ts';
-import { attachmentNotFound } from './file-errors.ts';
 
 /** The files that a ticket lists itself, and those of its messages, drafts included. */
 export interface ListedFiles {
@@ -39,6 +39,6 @@ export async function findAttachment(
 ): Promise<{ attachment: AttachmentState; isOfTicket: boolean }> {
   const { ofTicket, ofMessages } = await listedFiles(context, ticketId, attachmentId);
   const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
-  if (!attachment) throw attachmentNotFound();
+  if (!attachment) throw attachmentNotFound('Ticket');
   return { attachment, isOfTicket: ofTicket.includes(attachment) };
 }

@@ -1,5 +1,5 @@
+import { eraseFiles } from '@ticketing/files/sweep-files.ts';
 import { type Context, ticketSubject } from './context.ts';
-import { eraseFiles } from './sweep-files.ts';
 
 /** Erases what this service stores of a deleted ticket outside of the ticket's document. It may run several times. */
 export async function finishErasure(context: Context, ticketId: number): Promise<void> {

@@ -1,6 +1,6 @@
-import { type AttachmentState, maxMessageFiles } from '../domain/attachment.ts';
+import { attachBytes, removeFiles } from '@ticketing/files/attach-files.ts';
+import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
 import type { MailFile } from '../mail/parsed-mail.ts';
-import { attachBytes, removeFiles } from './attach-files.ts';
 import type { Context } from './context.ts';
 
 /**

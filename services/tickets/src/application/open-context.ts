@@ -1,4 +1,9 @@
+import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
+import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { fileContext } from '@ticketing/files/file-context.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
@@ -18,21 +23,22 @@ import { analysisRequestStore } from '../store/analysis-request-store.ts';
 import { bulkStore } from '../store/bulk-store.ts';
 import { customerStore } from '../store/customer-store.ts';
 import { erpResponseStore } from '../store/erp-response-store.ts';
-import { fileStore } from '../store/file-store.ts';
 import { tagStore } from '../store/tag-store.ts';
 import type { TicketStore } from '../store/ticket-store.ts';
 import { openTicketStores } from '../store/ticket-stores.ts';
+import { analysisTimeoutMs, openAnalyses } from './analyses.ts';
 import { openBulks } from './bulk.ts';
 import type { Context } from './context.ts';
 import { openCustomerDirectory } from './customer-directory.ts';
-import { fetchedBytesBudget } from './fetch-file.ts';
+import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './sessions.ts';
+import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './templates.ts';
 import { openTextWork } from './text-work.ts';
 
 /** The parts of the kit from which the context is made. */
 export interface ContextParts
   extends Pick<
     Kit<TicketsConfig, TicketSettings>,
-    'idempotency' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
+    'idempotency' | 'json' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
   > {
   config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp'>;
   database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection'>;
@@ -40,12 +46,13 @@ export interface ContextParts
 }
 
 const searchesPerCaller = 8;
-const fileReadsPerCaller = 2;
 const secretsTimeoutMs = 2_000;
+/** The files of a template have at most 25 MiB. */
+const templateFilesTimeoutMs = 20_000;
 
 /** Opens the stores on the database of a kit, and makes the context from them. */
 export function openContext(parts: ContextParts): Context {
-  const { config, database, idempotency, log, outbound, pages, settings, wakeRelay, runtime } = parts;
+  const { config, database, idempotency, json, log, outbound, pages, settings, wakeRelay, runtime } = parts;
   const { connection } = database;
   const textWork = openTextWork(log);
   parts.onClose(() => textWork.close());
@@ -59,11 +66,11 @@ export function openContext(parts: ContextParts): Context {
     analysisRequests: analysisRequestStore(connection),
     ...openCustomers(parts, stores.tickets),
     bulkStore: bulkStore(connection),
-    files: fileStore(connection),
-    fileBytes: fetchedBytesBudget(),
-    outbound,
+    ...fileContext(connection, { outbound, runtime }),
+    templateFiles: parts.openClient('templates', TemplateService, { timeoutMs: templateFilesTimeoutMs }),
     idempotency,
     pages,
+    json,
     textWork,
     mailReader,
     ticketIds: idSequence(connection, 'ticket', runtime.now),
@@ -71,17 +78,29 @@ export function openContext(parts: ContextParts): Context {
     tagIds: idSequence(connection, 'tag', runtime.now),
     historyEntryIds: idSequence(connection, 'historyEntry', runtime.now),
     settings,
-    runtime,
     cursors: cursorCodecOf(config.signingKeyFile),
     mailer: undefined,
+    ...openCalledServices(parts),
     ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
     searches: keyedSlots(searchesPerCaller),
-    fileReads: keyedSlots(fileReadsPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
   };
   return { ...context, bulks: openBulks(context) };
+}
+
+/** The parts of a context that call services for what a ticket shows, and for its analysis. */
+function openCalledServices({
+  openClient,
+}: Pick<ContextParts, 'openClient'>): Pick<Context, 'analyses' | 'sessions' | 'templates'> {
+  const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
+  const renderOptions = { timeoutMs: renderTimeoutMs, maxResponseBytes: maxRenderedBytes };
+  return {
+    analyses: openAnalyses(openClient('intents', AnalysisService, { timeoutMs: analysisTimeoutMs })),
+    sessions: openSessions(openClient('intents', SessionService, sessionOptions)),
+    templates: openTemplates(openClient('templates', RenderingService, renderOptions)),
+  };
 }
 
 /** The parts of a context that concern customers. */

@@ -15,7 +15,7 @@ import { writeTicket } from './write-ticket.ts';
  */
 export async function refreshCustomer(
   context: Context,
-  call: Call,
+  call: Pick<Call, 'caller' | 'trace'>,
   stored: StoredTicket,
   deadline: number,
 ): Promise<StoredTicket> {

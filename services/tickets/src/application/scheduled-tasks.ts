@@ -1,9 +1,10 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import type { Context } from './context.ts';
 import { finishErasure } from './finish-erasure.ts';
+import { forwardAnalysisRequests } from './forward-analysis-requests.ts';
 import { cleanUpDeletedTags } from './remove-deleted-tags.ts';
 import { reopenDueTickets } from './reopen-due-tickets.ts';
-import { sweepFiles } from './sweep-files.ts';
+import { sweepTicketFiles } from './sweep-ticket-files.ts';
 import { sweepUnseenMessageIds, sweepUnseenMessages } from './sweep-unseen-messages.ts';
 
 const batchSize = 100;
@@ -17,14 +18,26 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(context) },
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
+    { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(context) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(context) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
-    { name: 'sweep files', everyMs: 60_000, run: () => sweepFiles(context) },
+    { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(context) },
     { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => trimErpResponses(context) },
     { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(context) },
+    { name: 'close ids', everyMs: 60_000, run: closingOfIds(context) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
   ];
+}
+
+/** The first run of a process checks the closed ids, because a backup may have been restored while the service was stopped. */
+function closingOfIds({ closedIds, runtime }: Context): () => Promise<void> {
+  let isChecked = false;
+  return async () => {
+    if (!isChecked) await closedIds.openIfIncomplete();
+    isChecked = true;
+    await closedIds.close(new Date(runtime.now()));
+  };
 }
 
 /** Stores what was read of customers with those of their tickets that the request has left. */

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { escapeTags } from '@ticketing/html/sanitise-html.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { bodyRules, unconvertedTexts } from '../domain/body-texts.ts';
 import type { ConversationState } from '../domain/conversation.ts';
-import { escapeTags } from '../domain/sanitise-html.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 

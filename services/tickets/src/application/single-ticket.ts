@@ -7,6 +7,9 @@ import type { ErpReadOptions } from './customer-directory.ts';
 import { readCustomer } from './read-customer.ts';
 import { fullTicket, type RenderOptions } from './ticket-message.ts';
 
+/** For whom a ticket is read, and for how long its bytes are held. */
+export type ReadCall = Pick<Call, 'caller' | 'signal' | 'onEncoded' | 'onEnd' | 'endResponse'>;
+
 type Options = Pick<RenderOptions, 'withRawData' | 'tree'>;
 
 /**
@@ -16,7 +19,7 @@ type Options = Pick<RenderOptions, 'withRawData' | 'tree'>;
  */
 export async function ticketThatWasRead(
   context: Context,
-  call: Call,
+  call: ReadCall,
   stored: StoredTicket,
   options: Options & { erp?: Pick<ErpReadOptions, 'mode' | 'deadline'> },
 ): Promise<Ticket> {
@@ -47,7 +50,12 @@ export async function ticketThatWasWritten(
   return fullTicket(context, stored, { ...options, caller: call.caller, customer, isAfterWrite: true });
 }
 
-function takeBytes(context: Context, call: Call, { ticket }: StoredTicket, { withRawData }: Options): Promise<void> {
+function takeBytes(
+  context: Context,
+  call: ReadCall,
+  { ticket }: StoredTicket,
+  { withRawData }: Options,
+): Promise<void> {
   const texts = [
     ticket.bodyHtml ?? ticket.body,
     ticket.bodyPlain,

@@ -2,9 +2,9 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Sandbox } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError, type SandboxReason } from '@ticketing/sandbox/sandbox-error.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
 import { describe, expect, test } from 'vitest';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
-import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
 import { openTextWork } from './text-work.ts';
 

@@ -1,10 +1,10 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from '../domain/body-texts.ts';
 import { actorKey, type EventActor } from '../domain/ticket-event.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
-import { maxWordsTextLength, wordsOf } from '../domain/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
 
 /**

@@ -20,6 +20,7 @@ import { computedFields, profileIds, type RenderContext } from './computed-field
 import type { Context } from './context.ts';
 import type { ErpResponse } from './customer-directory.ts';
 import { customerMessage, customerSummary } from './customer-message.ts';
+import { intentMessages, intentSummaries } from './intent-message.ts';
 import { shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** The options for rendering tickets as messages. */
@@ -27,9 +28,9 @@ export interface RenderOptions {
   caller: Caller;
   withRawData: boolean;
   /**
-   * The tags, read after the request began, but before the tickets or together with them: waiting for the tags
-   * afterwards would keep the tickets of many requests in memory. They are read again if a ticket has a tag that they
-   * lack.
+   * The tags, read before the tickets or together with them: waiting for the tags afterwards would keep the tickets of
+   * many requests in memory. They may be a second old, and are read again if a ticket or the customer of one has a tag that
+   * they lack.
    */
   tree: TagTree;
   /** Whether each message is made only when it is read, and again each time, so that no two are in memory at once. */
@@ -54,7 +55,10 @@ export async function fullTicket(
   const shown =
     customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...customerCopyOf(customer) } };
   const customerOf: CustomerOf = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);
-  const [ticket] = await render(context, [shown], options, customerOf, (one, renderContext) =>
+  const intentsOf: IntentsOf = ({ id, intents }) => intentMessages(id, intents);
+  const tree = await treeWith(context, options.tree, customer?.tagIds ?? []);
+  const parts = { customerOf, intentsOf };
+  const [ticket] = await render(context, [shown], { ...options, tree }, parts, (one, renderContext) =>
     renderFull(one, renderContext, body),
   );
   if (!ticket) throw new Error('there is no message for the ticket');
@@ -62,27 +66,38 @@ export async function fullTicket(
 }
 
 /** Makes the messages of tickets in compact form. */
-export function compactTickets(
+export async function compactTickets(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
 ): Promise<TicketSummary[]> {
-  return render(context, stored, options, customerSummary, (one, renderContext) => renderCompact(one, renderContext));
+  const customerTagIds = stored.flatMap(({ ticket }) => ticket.customerTagIds);
+  const tree = await treeWith(context, options.tree, customerTagIds);
+  const parts = {
+    customerOf: customerSummary,
+    intentsOf: ({ intents }: StoredTicket['ticket']) => intentSummaries(intents),
+  };
+  return render(context, stored, { ...options, tree }, parts, (one, renderContext) =>
+    renderCompact(one, renderContext),
+  );
 }
 
 /** Makes the message of a ticket's customer. */
 type CustomerOf = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
 
+/** Makes the messages of a ticket's intents. */
+type IntentsOf = RenderContext['intentsOf'];
+
 async function render<Message>(
   context: Context,
   stored: readonly StoredTicket[],
   options: RenderOptions,
-  customerOf: CustomerOf,
+  { customerOf, intentsOf }: { customerOf: CustomerOf; intentsOf: IntentsOf },
   renderOne: (stored: StoredTicket, context: RenderContext) => Message,
 ): Promise<Message[]> {
   const now = context.now();
-  const isKnown = (id: number) => options.tree.get(id) !== undefined;
-  const tree = stored.every(({ ticket }) => ticket.tagIds.every(isKnown)) ? options.tree : await context.tags.tree();
+  const tagIds = stored.flatMap(({ ticket }) => ticket.tagIds);
+  const tree = await treeWith(context, options.tree, tagIds);
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
   const settings = await context.settings();
   const renderContext: RenderContext = {
@@ -92,10 +107,16 @@ async function render<Message>(
     subchannels: settings.subchannels,
     isOurs: ownAddresses(settings),
     customerOf: (ticket) => customerOf(ticket, tree),
+    intentsOf,
     now,
   };
   const make = (one: StoredTicket) => renderOne(one, renderContext);
   return options.isLarge ? madeWhenRead(stored, make) : stored.map(make);
+}
+
+/** A tree that was read, or the one as of now, if that lacks one of some tags. */
+async function treeWith({ tags }: Context, tree: TagTree, ids: readonly number[]): Promise<TagTree> {
+  return ids.every(tree.get) ? tree : tags.tree();
 }
 
 /** A list whose items are made from those of another list each time they are read. */
@@ -116,6 +137,7 @@ const computedExample = computedFields(newStoredTicket({ ...initialTicket, id: 0
   subchannels: undefined,
   isOurs: () => false,
   customerOf: () => undefined,
+  intentsOf: () => [],
   now: 0,
 });
 const renderFull = compileRenderer<Ticket>(TicketSchema);

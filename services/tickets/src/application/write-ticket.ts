@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import { withAutoExecution } from '../domain/auto-execution.ts';
 import { shownSubchannelId } from '../domain/subchannels.ts';
-import type { TicketDecision } from '../domain/ticket-decision.ts';
+import type { RecordedChange, TicketDecision } from '../domain/ticket-decision.ts';
 import type { TicketFieldName } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
@@ -15,6 +17,8 @@ export interface WriteOptions {
   requestId?: string | undefined;
   /** The bulk that the write is part of. */
   bulkId?: string | undefined;
+  /** The ticket, as the caller has just read it. If another write came since, it is read again. */
+  read?: StoredTicket | undefined;
 }
 
 const maxAttempts = 1000;
@@ -35,7 +39,8 @@ export async function writeTicket(
   options: WriteOptions = {},
 ): Promise<StoredTicket> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const outcome = await context.changeQueue.run(id, () => attemptWrite(context, id, decide, options));
+    const read = attempt === 0 ? options.read : undefined;
+    const outcome = await context.changeQueue.run(id, () => attemptWrite(context, id, decide, { ...options, read }));
     if ('stored' in outcome) return outcome.stored;
     if (outcome.reservedBy !== null) await context.bulks.resolveReservation(outcome.reservedBy, id);
     if (attempt > attemptsWithoutPause) await setTimeout(context.runtime.random() * maxPauseMs);
@@ -61,6 +66,18 @@ async function withoutDeletedSubchannel(context: Context, stored: StoredTicket):
   return { ...stored, ticket: { ...ticket, subchannelId: null } };
 }
 
+/** A change, with what it means for the execution of intents by the system. */
+async function endedAutoExecution(
+  context: Context,
+  { ticket }: StoredTicket,
+  change: RecordedChange,
+): Promise<RecordedChange> {
+  const isByPerson = isHuman({ kind: change.event.actor.kind as ProfileKind | 'service' });
+  const mayEnd = change.after.autoExecuteAt !== null;
+  const spamTagId = mayEnd ? (await context.settings()).spamDetectionTagId : null;
+  return withAutoExecution(ticket, change, { isByPerson, spamTagId });
+}
+
 /**
  * The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first.
  */
@@ -70,15 +87,17 @@ async function attemptWrite(
   context: Context,
   id: number,
   decide: DecideTicket,
-  { requestId, bulkId }: WriteOptions,
+  { requestId, bulkId, read }: WriteOptions,
 ): Promise<Outcome> {
-  const before = await context.tickets.find(id);
+  const before = read ?? (await context.tickets.find(id));
   if (!before) throw notFound('Ticket');
   if (requestId !== undefined && before.appliedRequests.some((request) => request.id === requestId))
     return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
   const current = await withoutDeletedSubchannel(context, before);
-  const { change: decided, workedOn, conversation } = decide(current);
+  const decision = decide(current);
+  const { workedOn, conversation } = decision;
+  const decided = decision.change && (await endedAutoExecution(context, current, decision.change));
   // A deleted subchannel is dropped with the next change; that is no change of its own.
   const change = decided && current !== before ? { ...decided, changed: [...decided.changed, droppedField] } : decided;
   const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };

@@ -32,8 +32,7 @@ export async function writeWithCustomer(
   { ticketId, input, isHuman, decide }: RequestedChange,
   options: WriteOptions,
 ): Promise<StoredTicket> {
-  const setsCustomer = input.contractId !== undefined || input.customerId !== undefined;
-  if (!setsCustomer) return writeTicket(context, ticketId, (stored) => decide(stored, input), options);
+  if (!setsCustomer(input)) return writeTicket(context, ticketId, (stored) => decide(stored, input), options);
   const deadline = context.customers.deadline();
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const before = (await context.tickets.find(ticketId))?.ticket;
@@ -53,6 +52,19 @@ export async function writeWithCustomer(
   }
   throw new DomainError('aborted', 'concurrent_change', 'The customer of the ticket is being changed too often.');
 }
+
+/** The ticket as a change would leave it. Nothing is written. Errors: those of `decide`; store_unavailable. */
+export async function plannedTicket(
+  context: Pick<Context, 'customers'>,
+  stored: StoredTicket,
+  { input, isHuman, decide }: RequestedChange,
+): Promise<TicketState> {
+  const options = { isHuman, deadline: context.customers.deadline() };
+  const following = setsCustomer(input) ? await fieldsThatFollow(context, stored.ticket, input, options) : {};
+  return decide(stored, { ...following, ...input }).change?.after ?? stored.ticket;
+}
+
+const setsCustomer = ({ contractId, customerId }: TicketInput) => contractId !== undefined || customerId !== undefined;
 
 /** The fields that follow if a request sets the customer or the contract of a ticket. */
 async function fieldsThatFollow(

@@ -1,7 +1,7 @@
+import { isHtml } from '@ticketing/html/is-html.ts';
+import { LITERAL_LESS_THAN } from '@ticketing/html/markup-writer.ts';
+import { normaliseMarkup } from '@ticketing/html/normalise-markup.ts';
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { isHtml } from './is-html.ts';
-import { LITERAL_LESS_THAN } from './markup-writer.ts';
-import { normaliseMarkup } from './normalise-markup.ts';
 
 /**
  * How many characters of HTML are converted to text, after removal of most attributes and inline images. The rest is

@@ -1,7 +1,7 @@
+import { escapeTags, sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyTexts, unconvertedTexts } from './body-texts.ts';
-import { escapeTags, sanitiseHtml } from './sanitise-html.ts';
 
 describe('bodyTexts', () => {
   it('has the sanitised HTML, the plain and the clean text', () => {

@@ -1,5 +1,5 @@
+import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 import { cleanBody, MAX_CLEAN_CHARS, plainBody, textMarkup } from './body-text.ts';
-import { sanitiseHtml } from './sanitise-html.ts';
 
 /** What is made of a body once, when it is written, and stored beside it. */
 export interface BodyTexts {

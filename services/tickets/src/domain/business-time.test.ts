@@ -1,3 +1,5 @@
+import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { businessTime } from './business-time.ts';
@@ -89,9 +91,9 @@ describe('the longest deadlines', () => {
   test('take the process a few milliseconds at most', () => {
     const time = businessTime(berlin);
     time.after(start, 315_360_000);
-    const startedAt = performance.now();
+    const startedAt = cpuTimeMs();
     for (let nth = 0; nth < 100; nth++) time.after(start + nth, 315_360_000);
-    expect((performance.now() - startedAt) / 100).toBeLessThan(10);
+    expect((cpuTimeMs() - startedAt) / 100).toBeLessThan(10);
   });
 });
 
@@ -216,7 +218,7 @@ test('is what a clock on the wall shows, minute by minute', () => {
       if (expected === undefined) expect(found).toBeGreaterThan(midnight + dayCount * 86_400);
       else expect(text(found)).toBe(text(expected));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(100, 2000) },
   );
 });
 

@@ -5,7 +5,7 @@ import {
   DeliveryStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction, DirectionSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { AttachmentState } from './attachment.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { enumText, type Field, flag, id, ids, integer, mixed, text, textId, texts, time } from './field.ts';
 
 /** Every stored field of a message, under its name in the contract if that has it. */

@@ -1,3 +1,4 @@
+import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
 import { describe, expect, it } from 'vitest';
 import { idKey, maxCandidates, maxMentionsLength, mentionsIn } from './mentions.ts';
 
@@ -68,8 +69,8 @@ it.each(['1-1-1-1-1 ', '1-', 'str ', '\ufdfa', '1.a/', '٣', 'é\u0301'.repeat(5
   (part) => {
     const text = part.repeat(50_000 / part.length);
     mentionsIn([text]).hasWords('a');
-    const startedAt = performance.now();
+    const startedAt = cpuTimeMs();
     mentionsIn([text, text]).hasWords(text.slice(0, 320));
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(cpuTimeMs() - startedAt).toBeLessThan(500);
   },
 );

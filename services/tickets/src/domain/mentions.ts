@@ -1,4 +1,4 @@
-import { fold, wordSequence } from './words.ts';
+import { fold, wordSequence } from '@ticketing/words/words.ts';
 
 /** What a text mentions: ids, and sequences of words. */
 export interface Mentions {

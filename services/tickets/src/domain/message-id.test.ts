@@ -1,3 +1,4 @@
+import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
 import { expect, it } from 'vitest';
 import { messageIds, ownMessageId } from './message-id.ts';
 
@@ -12,9 +13,9 @@ it('returns the last 100 of very many, in linear time', () => {
   const many = Array.from({ length: 101 }, (_, index) => `<${index}@x>`);
   expect(messageIds(many.slice(1).join(' '))).toEqual(many.slice(1));
   expect(messageIds(many.join(' '))).toEqual(many.slice(1));
-  const started = performance.now();
+  const started = cpuTimeMs();
   for (const piece of ['<', '>', '<>', '< >', '<a', 'a>']) expect(messageIds(piece.repeat(500_000))).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(cpuTimeMs() - started).toBeLessThan(1000);
 });
 
 it('reads the id of a message with and without angle brackets, up to 998 characters', () => {

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { isEmailAddress } from './addresses.ts';
-import type { AttachmentState } from './attachment.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
 export interface OutgoingMail {

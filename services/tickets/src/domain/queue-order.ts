@@ -39,6 +39,11 @@ export function queueKeys(ticket: QueuedTicket): Record<RoutingOrder, string> {
   };
 }
 
+/** The id of the ticket with a position. */
+export function idOfQueueKey(key: string): number {
+  return Number.parseInt(key.slice(-idDigits), 16);
+}
+
 function time(seconds: number | null): string {
   return digits(seconds === null ? latest : seconds - firstSecond, timeDigits);
 }
@@ -60,6 +65,9 @@ export const queueGroups: readonly QueueGroup[] = statuses.flatMap((status) => [
   { status, isSpam: false },
   { status, isSpam: true },
 ]);
+
+/** The number of the group that is the queue without filters: open tickets that are not spam. */
+export const defaultQueueGroup = queueGroups.findIndex(({ status, isSpam }) => status === TicketStatus.OPEN && !isSpam);
 
 /** The number of a ticket's group: its index in `queueGroups`. It is stored in the document. */
 export function queueGroupOf(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {

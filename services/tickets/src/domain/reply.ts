@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { addressViolations } from './addresses.ts';
-import { cutChars } from './cut-text.ts';
 import { type Recipients, replyRecipients } from './reply-recipients.ts';
 import type { KnownSubchannel } from './subchannels.ts';
 import type { TicketState } from './ticket-fields.ts';

@@ -16,3 +16,11 @@ export function isSpam(status: SpamStatus | null): boolean {
 export function isManual(status: SpamStatus): boolean {
   return status === SpamStatus.MANUAL_SPAM || status === SpamStatus.MANUAL_CLEAN;
 }
+
+/** Whether a ticket is spam by its status, or at run time by its tags. */
+export function countsAsSpam(
+  { spamStatus, tagIds }: { spamStatus: SpamStatus | null; tagIds: readonly number[] },
+  spamTagId: number | null,
+): boolean {
+  return isSpam(spamStatus) || (spamTagId !== null && tagIds.includes(spamTagId));
+}

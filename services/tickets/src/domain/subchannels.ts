@@ -11,6 +11,8 @@ export interface KnownSubchannel {
   isDefault?: boolean;
   /** The address of a mailbox. */
   address?: string | undefined;
+  /** The e-mail template around its messages. */
+  emailTemplateId?: number | undefined;
 }
 
 /** The subchannels by id; undefined as long as the settings service was never reached. */
@@ -31,6 +33,15 @@ export function subchannelViolations(input: TicketInput, subchannels: Subchannel
 export function shownSubchannelId({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels) {
   if (subchannelId === null || !subchannels || subchannels.has(subchannelId)) return subchannelId;
   return null;
+}
+
+/** The ids of the e-mail templates for messages of a subchannel: its own before the default one. */
+export function emailTemplateIds(
+  subchannelId: number | null,
+  { subchannels, genericTemplateId }: { subchannels: Subchannels; genericTemplateId: number | null },
+): number[] {
+  const own = subchannelId === null ? undefined : subchannels?.get(subchannelId)?.emailTemplateId;
+  return [own, genericTemplateId].filter((id) => id !== undefined && id !== null);
 }
 
 /** The interface of a ticket: that of its subchannel. */

@@ -1,5 +1,6 @@
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import { maxLevels, type TagState, type TagTree } from './tag-tree.ts';
+import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
+import type { TagState, TagTree } from './tag-tree.ts';
 
 /** The fields of a tag that a request sets. Those that it does not mention are missing. */
 export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
@@ -49,15 +50,17 @@ function nameViolations(name: string): Violation[] {
 }
 
 function parentViolations(tree: TagTree, id: number, parent: number | null): Violation[] {
-  if (parent === null) return [];
+  const problem = parentProblem(tree, id, parent);
+  if (parent === null || problem === undefined) return [];
   const pointer = '#/parent';
-  const path = tree.pathToRoot(parent);
-  if (path.length === 0) return [unknownTag(parent, pointer)];
-  if (path.some((ancestor) => ancestor.id === id)) {
-    return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
+  switch (problem) {
+    case 'unknown':
+      return [unknownTag(parent, pointer)];
+    case 'cycle':
+      return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
+    case 'too_deep':
+      return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
   }
-  if (path.length + Math.max(1, tree.heightOf(id)) <= maxLevels) return [];
-  return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
 }
 
 /** Names that differ only in case or in their Unicode form are the same. */

@@ -8,7 +8,13 @@ import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from '
 /** What happened to a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
   eventId: string;
-  type: 'ticket.created' | 'ticket.updated' | 'ticket.deleted' | 'conversation.created' | 'conversation.published';
+  type:
+    | 'ticket.created'
+    | 'ticket.updated'
+    | 'ticket.deleted'
+    | 'conversation.created'
+    | 'conversation.published'
+    | 'intent.executed';
   /** The version of the ticket after it. */
   version: number;
   /** The mailbox of the ticket. */
@@ -21,6 +27,8 @@ export interface TicketEvent {
   autoOpenedDueToDueDate?: true;
   /** The message that it is about. */
   conversationId?: number;
+  /** The intent that it is about. */
+  intentId?: number;
   /** The trace of the request that caused it. */
   traceparent?: string;
 }
@@ -75,6 +83,16 @@ export function conversationEvent(
   return { ...event(type, before, change, header), conversationId: message.id, cause };
 }
 
+/** Makes the event of an executed intent, with what the execution changed in its ticket. */
+export function executedEvent(
+  before: TicketState,
+  change: TicketChange,
+  header: EventHeader,
+  intentId: number,
+): TicketEvent {
+  return { ...event('intent.executed', before, change, header), intentId, cause: 'execution' };
+}
+
 /** Makes the event of a ticket that was opened because its `dueBy` passed. */
 export function reopenedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {
   return { ...updatedEvent(before, change, header), cause: 'schedule', autoOpenedDueToDueDate: true };
@@ -107,7 +125,7 @@ function event(
 
 /** Fields that events do not list, because every change sets them or they are derived from others. */
 const unlisted = new Set<string>([
-  ...['version', 'modifiedAt', 'process', ...bodyFields],
+  ...['version', 'modifiedAt', 'process', 'interventionVersion', ...bodyFields],
   ...['customerTagIds', 'customerEmail'],
   ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
 ]);

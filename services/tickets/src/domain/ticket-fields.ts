@@ -13,7 +13,7 @@ import {
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { AttachmentState } from './attachment.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import {
   enumRank,
   enumText,
@@ -30,6 +30,7 @@ import {
   time,
 } from './field.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
+import type { IntentState } from './ticket-intent.ts';
 
 /**
  * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
@@ -80,10 +81,14 @@ export const ticketFields = {
   agentId: id(),
   tagIds: ids(),
   aiAgentIds: ids(),
+  /** What AI agents propose. */
+  intents: mixed<readonly IntentState[]>([]),
   rawData: json(),
   workitem: json(),
   clientData: json(),
   autoExecuteAt: time(),
+  /** The version of the last change by a person, or of the last message of the customer; 0 without any. */
+  interventionVersion: integer(0),
   channelId: textId(),
   closedAt: time(),
   lastResponseAuthorId: id(),

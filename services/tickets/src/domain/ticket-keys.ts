@@ -54,8 +54,13 @@ export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['q', { kind: 'words' }],
 ]);
 
-/** Whether a condition never matches a document without its field. Every document has an id. */
+/**
+ * Whether a condition never matches a document without the fields of a ticket. Otherwise it matches all of them; only
+ * those of t.id, which every document has, and t.isCustomerActive may match some or none.
+ */
 export function requiresValue(condition: Condition): boolean {
   if (condition.key === 't.id' || condition.key === 't.isCustomerActive') return false;
-  return condition.operator !== 'notIn' && !(condition.operator === 'in' && condition.orUnset);
+  // A list that is empty is not the same as one that a document does not have.
+  if (filterKeys.get(condition.key)?.isList) return condition.operator !== 'notIn';
+  return !(condition.operator === 'in' || condition.operator === 'notIn') || !condition.orUnset;
 }

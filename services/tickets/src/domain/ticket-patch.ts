@@ -84,6 +84,11 @@ function worklogEntry(
   return { profileId: author.profileId, at: now, fields: changed };
 }
 
+/** Whether a PATCH sets, adds or removes tags. */
+export function setsTags({ input, addTagIds, removeTagIds }: TicketPatch): boolean {
+  return input.tagIds !== undefined || addTagIds.length + removeTagIds.length > 0;
+}
+
 /** The violations in the tags of a PATCH. `pointer` is that of the PATCH in the request. */
 export function tagViolations(patch: TicketPatch, tree: TagTree, pointer: string): Violation[] {
   const { input, addTagIds, removeTagIds } = patch;

@@ -1,3 +1,4 @@
+import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ticketTokens } from './ticket-token.ts';
@@ -57,7 +58,7 @@ test('cuts a subject of 998 characters, and never in the middle of a character',
 
 test('looks through a long hostile subject quickly', () => {
   const subject = '[#1-aaaaaaaa]'.repeat(10_000) + '[#'.repeat(10_000) + '9'.repeat(10_000);
-  const startedAt = performance.now();
+  const startedAt = cpuTimeMs();
   expect(tokens.find(subject)).toBeUndefined();
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(cpuTimeMs() - startedAt).toBeLessThan(500);
 });

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { cutChars } from './cut-text.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
 
 /** Writes and reads the signed tokens in the subjects of mails, by which a reply finds its ticket. */
 export interface TicketTokens {

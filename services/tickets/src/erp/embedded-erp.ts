@@ -1,7 +1,7 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { wordSequence, wordsOf } from '@ticketing/words/words.ts';
 import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../domain/customer.ts';
 import { idKey } from '../domain/mentions.ts';
-import { wordSequence, wordsOf } from '../domain/words.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from '../store/customer-store.ts';
 import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
 

@@ -3,6 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import type { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { secretReader } from '@ticketing/service-kit/settings/secret-reader.ts';
 import {
   BrokenCircuitError,
   BulkheadRejectedError,
@@ -47,7 +48,7 @@ const maxWaiting = 256;
  */
 export function openErp(parts: ErpParts): () => Promise<ConfiguredErp> {
   const guardOf = guards(parts);
-  const readToken = tokenReader(parts);
+  const readToken = secretReader('erpToken', parts.secrets);
   return async () => {
     const { erpAdapter, erpBaseUrl, version } = await parts.settings();
     if (erpAdapter === 'embedded') return { erp: parts.embedded, cacheName: undefined };
@@ -92,22 +93,5 @@ function guards({ log, pauseMs }: ErpParts): (key: string) => Guard {
     };
     current = { key, guard };
     return guard;
-  };
-}
-
-/** Reads the token once for each version of the settings. It is kept in memory only. */
-function tokenReader({ secrets }: ErpParts): (version: number) => Promise<string | undefined> {
-  let current: { version: number; token: Promise<string | undefined> } | undefined;
-  return (version) => {
-    if (current?.version === version) return current.token;
-    const token = secrets()
-      .getSecrets({ names: ['erpToken'] })
-      .then((response) => response.secrets.erpToken);
-    const read = { version, token };
-    current = read;
-    token.catch(() => {
-      if (current === read) current = undefined;
-    });
-    return token;
   };
 }

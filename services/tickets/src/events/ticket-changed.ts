@@ -18,6 +18,7 @@ const types: Record<TicketEvent['type'], TicketChangeType> = {
   'ticket.deleted': TicketChangeType.TICKET_DELETED,
   'conversation.created': TicketChangeType.CONVERSATION_CREATED,
   'conversation.published': TicketChangeType.CONVERSATION_PUBLISHED,
+  'intent.executed': TicketChangeType.INTENT_EXECUTED,
 };
 const causes: Record<TicketEvent['cause'], ChangeCause> = {
   request: ChangeCause.REQUEST,
@@ -38,6 +39,7 @@ export function ticketChangedMessage(ticketId: number, event: TicketEvent): Outg
     version,
     ...(subchannelId === null ? {} : { subchannelId }),
     ...(event.conversationId === undefined ? {} : { conversationId: event.conversationId }),
+    ...(event.intentId === undefined ? {} : { intentId: event.intentId }),
     occurredAt: timestampOf(occurredAt),
     changes: changes.map(fieldChange),
     actor: create(ActorSchema, {

@@ -1,5 +1,5 @@
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { Header } from 'postal-mime';
-import { cutChars } from '../domain/cut-text.ts';
 import { oneLine } from '../domain/one-line.ts';
 import { mailLimits } from './mail-limits.ts';
 

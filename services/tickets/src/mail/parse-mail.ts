@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { cutBytes, cutChars } from '@ticketing/runtime/cut-text.ts';
 import PostalMime, { type Address, type Attachment, type Email, type Mailbox } from 'postal-mime';
-import { cutBytes, cutChars } from '../domain/cut-text.ts';
 import { ownMessageId } from '../domain/message-id.ts';
 import { oneLine } from '../domain/one-line.ts';
 import { answeredIds } from './answered-ids.ts';

@@ -255,7 +255,7 @@ it('has limits of recipients, connections, connections of an address, idle and t
 });
 
 it('ends a session in which no mail begins in time, also if it sends commands, and not one that receives a mail', async () => {
-  const { port, received } = await start({ limits: { beforeMailMs: 1000 } });
+  const { port, received } = await start({ limits: { beforeMailMs: 500 } });
   const busy = await greet(port);
   await busy.send('MAIL FROM:<a@x.org>');
   const noops = setInterval(() => busy.write('NOOP\r\n'), 100);

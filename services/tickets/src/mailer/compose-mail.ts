@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { savedName } from '@ticketing/files/download.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
-import type { AttachmentState } from '../domain/attachment.ts';
-import { savedName } from '../domain/download.ts';
 import { oneLine } from '../domain/one-line.ts';
 import { normalAddress, type OutgoingMail } from '../domain/outgoing-mail.ts';
 import { type TicketTokens, ticketTokenHeader } from '../domain/ticket-token.ts';

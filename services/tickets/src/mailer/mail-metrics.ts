@@ -20,6 +20,8 @@ export function measureMails(
     labelNames: ['outcome'],
     registers: [registry],
   });
+  // A counter that appears with its first increment seems not to have increased.
+  for (const outcome of Object.values(outcomes)) attempts.inc({ outcome }, 0);
   const gauge = (name: string, help: string, readValue: (size: QueueSize) => number) =>
     new Gauge({
       name,

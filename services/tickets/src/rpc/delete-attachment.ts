@@ -3,11 +3,11 @@ import type {
   DeleteAttachmentResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
+import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { releaseFiles, removeFiles } from '../application/attach-files.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
-import { attachmentNotFound } from '../application/file-errors.ts';
 import { findAttachment } from '../application/find-attachment.ts';
 import { writeTicket } from '../application/write-ticket.ts';
 import { decideFields } from '../domain/ticket-decision.ts';
@@ -41,6 +41,6 @@ async function removeFromTicket(context: Context, call: Call, ticketId: number, 
       return decideFields(ticket, { attachments }, context.now(), eventHeaderOf(context, call));
     });
   } catch (error) {
-    throw error instanceof DomainError && error.code === 'not_found' ? attachmentNotFound() : error;
+    throw error instanceof DomainError && error.code === 'not_found' ? attachmentNotFound('Ticket') : error;
   }
 }

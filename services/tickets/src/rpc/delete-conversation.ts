@@ -3,8 +3,8 @@ import type {
   DeleteConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { releaseFiles, removeFiles } from '../application/attach-files.ts';
 import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
 import { findConversation } from '../application/find-conversation.ts';

@@ -9,7 +9,6 @@ import { readFilters } from '@ticketing/rest/filter.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { openQueue } from '../application/ticket-queue.ts';
-import { queueKeys } from '../domain/queue-order.ts';
 import { filterKeys } from '../domain/ticket-keys.ts';
 import { scopeQueries } from '../store/scope-query.ts';
 
@@ -37,9 +36,8 @@ export async function getLatestTickets(
       ? scopeQueries(call.caller, await context.tags.tree(), settings.spamDetectionTagId)
       : [];
   const queue = openQueue(context, settings, conditions, scope);
-  const current = ticketId === undefined ? undefined : await context.tickets.find(ticketId);
-  if (ticketId !== undefined && !current) throw notFound('Ticket');
-  const key = current && queueKeys(current.ticket)[settings.routingOrder];
+  const key = ticketId === undefined ? undefined : await context.queue.keyOf(ticketId, settings.routingOrder);
+  if (ticketId !== undefined && key === undefined) throw notFound('Ticket');
   const [earliest, previous, next] = await Promise.all([
     queue.first(),
     key === undefined ? undefined : queue.neighbour('before', key),

@@ -9,6 +9,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { tagMessages } from '../application/tag-message.ts';
 import { fullTicket, type RenderOptions } from '../application/ticket-message.ts';
+import { countsAsSpam } from '../domain/spam.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 
 /** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
@@ -28,7 +29,8 @@ export async function getTicketSnapshots(
   await context.pages.take(callerKey(call.caller), bytes, call);
   // Read after the tickets, so that the tree has each of their tags that still exists.
   const treeBefore = await context.tags.tree();
-  const options = { caller: call.caller, withRawData: true, tree: treeBefore };
+  const { spamDetectionTagId } = await context.settings();
+  const options = { caller: call.caller, withRawData: true, tree: treeBefore, spamDetectionTagId };
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
@@ -48,7 +50,11 @@ export async function getTicketSnapshots(
   };
 }
 
-async function snapshotOf(context: Context, stored: StoredTicket, options: RenderOptions): Promise<TicketSnapshot> {
+async function snapshotOf(
+  context: Context,
+  stored: StoredTicket,
+  { spamDetectionTagId, ...options }: RenderOptions & { spamDetectionTagId: number | null },
+): Promise<TicketSnapshot> {
   const jsonTexts: Record<string, string> = {};
   const ticket = { ...stored.ticket };
   for (const name of ['rawData', 'workitem', 'clientData'] as const) {
@@ -64,5 +70,7 @@ async function snapshotOf(context: Context, stored: StoredTicket, options: Rende
     incomingMessages: ticket.incomingMessages,
     outgoingMessages: ticket.outgoingMessages,
     internalMessages: ticket.internalMessages,
+    process: ticket.process,
+    isSpam: countsAsSpam(ticket, spamDetectionTagId),
   };
 }

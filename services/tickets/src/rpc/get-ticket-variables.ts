@@ -20,6 +20,6 @@ export async function getTicketVariables(
 ): Promise<GetTicketVariablesResponse> {
   const [stored, tree] = await Promise.all([context.tickets.find(ticketId), context.tags.tree()]);
   if (!stored) throw notFound('Ticket');
-  const variables = await templateVariables(context, call, stored, tree);
+  const variables = await templateVariables(context, call, stored, { tree });
   return { $typeName: 'ticketing.tickets.v1.GetTicketVariablesResponse', variables };
 }

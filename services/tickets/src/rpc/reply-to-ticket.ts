@@ -1,4 +1,3 @@
-import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type {
   ReplyToTicketRequest,
   ReplyToTicketResponse,
@@ -6,13 +5,13 @@ import type {
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { addDraft, addMessage, type NewMessage } from '../application/add-message.ts';
-import { attachFiles } from '../application/attach-files.ts';
+import { addDraft, addMessage } from '../application/add-message.ts';
+import { addRequestedMessage, type MessageWithoutText, textViolations } from '../application/add-requested-message.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
 import { singleConversation } from '../application/conversation-message.ts';
+import { intentViolations } from '../application/intent-violations.ts';
 import { mailFields, messageSender } from '../application/message-sender.ts';
 import { findMailboxViolations } from '../application/require-subchannels.ts';
-import { writeWithFiles } from '../application/write-with-files.ts';
 import { ownAddresses } from '../domain/mailbox.ts';
 import { recipientsOf, recipientViolations, replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
@@ -20,8 +19,8 @@ import type { TicketState } from '../domain/ticket-fields.ts';
 /**
  * Writes a message to the customer, a draft of one, or a private note.
  *
- * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
- * a pointer; those of `attachFiles`; too_many_messages; concurrent_change.
+ * Errors: ticket_not_found; unknown_intent, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
+ * a pointer; those of `attachFiles` and `templateText`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function replyToTicket(
@@ -33,6 +32,8 @@ export async function replyToTicket(
   const stored = await context.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   const violations = [
+    ...textViolations(request),
+    ...intentViolations(request.intentIds, stored.ticket),
     ...(request.private ? noteViolations(request) : []),
     ...(await findMailboxViolations(context, stored.ticket.channel, request.subchannelId)),
   ];
@@ -44,14 +45,7 @@ export async function replyToTicket(
   if (violations.length > 0) throw invalidInput(violations);
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const add = isDraft ? addDraft : addMessage;
-  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
-  const added = await writeWithFiles(
-    context,
-    call,
-    attachments,
-    () => add(context, call, ticketId, { ...message, attachments }),
-    ({ isInserted }) => (isInserted ? attachments : []),
-  );
+  const added = await addRequestedMessage(context, call, stored, { request, message, add });
   return {
     $typeName: 'ticketing.tickets.v1.ReplyToTicketResponse',
     success: true,
@@ -65,20 +59,19 @@ async function messageOf(
   call: Call,
   request: ReplyToTicketRequest,
   ticket: TicketState,
-): Promise<NewMessage> {
-  const { content, isDraft, subject = replySubject(ticket) } = request;
-  const text = { type: content?.type ?? ContentType.TEXT, body: content?.message ?? '' };
+): Promise<MessageWithoutText> {
+  const { isDraft, subject = replySubject(ticket), intentIds } = request;
   const sender = await messageSender(context, call, request.subchannelId ?? ticket.subchannelId);
   if (request.private) {
     const { agentId } = sender;
-    return { ...text, direction: Direction.INTERNAL, private: true, agentId, subject: request.subject ?? null };
+    return { direction: Direction.INTERNAL, private: true, agentId, subject: request.subject ?? null, intentIds };
   }
   return {
-    ...text,
     ...sender,
     ...recipientsOf(ticket, request, ownAddresses(await context.settings())),
     direction: Direction.OUT,
     subject,
+    intentIds,
     ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
   };
 }

@@ -15,9 +15,10 @@ import type { Context } from '../application/context.ts';
 import { tagMessages, tagSize } from '../application/tag-message.ts';
 import { compactTickets } from '../application/ticket-message.ts';
 import type { TagTree } from '../domain/tag-tree.ts';
-import { filterKeys, orderKeys, requiresValue } from '../domain/ticket-keys.ts';
+import { filterKeys, orderKeys } from '../domain/ticket-keys.ts';
 import { compileConditions } from '../store/filter-query.ts';
 import { scopeQueries } from '../store/scope-query.ts';
+import type { Page } from '../store/ticket-list-store.ts';
 
 const defaultLimit = 100;
 
@@ -54,12 +55,12 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
   const offset = cursor?.offset ?? request.offset ?? 0;
   const conditionQueries = compileConditions(conditions, now);
   const { spamDetectionTagId } = await context.settings();
-  const tags = context.tags.tree();
+  // What tickets match must not be old; what their tags are called may be.
+  const tags = isSkillScope ? context.tags.tree() : context.tags.recentTree();
   const scope = isSkillScope ? scopeQueries(call.caller, await tags, spamDetectionTagId) : [];
   const query = allOf([...conditionQueries, ...scope]);
-  const [tree, total, page] = await Promise.all([
+  const [tree, page] = await Promise.all([
     tags,
-    cursor?.total ?? context.ticketLists.count(query, !conditions.some(requiresValue)),
     context.ticketLists.page({
       query,
       order,
@@ -68,12 +69,17 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
       offset: cursor ? 0 : offset,
       after: cursor,
       withRawData: request.includeRawData ?? false,
-      tagBytes: tags.then((read) => (tagIds) => sizeOfTags(tagIds, read)),
+      tagBytes: async () => {
+        const read = await tags;
+        return (tagIds) => sizeOfTags(tagIds, read);
+      },
       isEncodedAtOnce: call.api === 'rpc',
       signal: call.signal,
       take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
     }),
   ]);
+  const counted = { query, conditions, isUnscoped: scope.length === 0 };
+  const total = cursor?.total ?? totalOf(page, offset) ?? (await context.ticketCounts.count(counted));
   const stored = page.tickets();
   const sizes = stored.map(
     ({ ticket }, nth) => (page.sizes[nth] ?? 0) + sizeOfTags([...ticket.tagIds, ...ticket.customerTagIds], tree),
@@ -91,6 +97,11 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
     ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
   };
   return isLarge ? markAsLarge(response) : response;
+}
+
+/** The number of tickets of a list, if its first or last page shows it: undefined if not. */
+function totalOf({ count, end }: Page, offset: number): number | undefined {
+  return !end && (count > 0 || offset === 0) ? offset + count : undefined;
 }
 
 /** The tags of a ticket are not stored with it, but are part of its message. */

@@ -1,4 +1,3 @@
-import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type {
   StoreConversationRequest,
   StoreConversationResponse,
@@ -7,24 +6,23 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { addMessage, type NewMessage } from '../application/add-message.ts';
-import { attachFiles } from '../application/attach-files.ts';
+import { addMessage } from '../application/add-message.ts';
+import { addRequestedMessage, type MessageWithoutText, textViolations } from '../application/add-requested-message.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
-import { singleConversation } from '../application/conversation-message.ts';
+import { type ShownReference, singleConversation } from '../application/conversation-message.ts';
 import { findKnownMessage } from '../application/find-known-message.ts';
+import { intentViolations } from '../application/intent-violations.ts';
 import { messageSender } from '../application/message-sender.ts';
 import { findMailboxViolations } from '../application/require-subchannels.ts';
-import { writeWithFiles } from '../application/write-with-files.ts';
 import { addressViolations } from '../domain/addresses.ts';
 import { replySubject } from '../domain/reply.ts';
 import type { TicketState } from '../domain/ticket-fields.ts';
-import type { MessageReference } from '../store/external-message-id-store.ts';
 
 /**
  * Records a message that was received or sent elsewhere.
  *
  * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
- * those of `attachFiles`; too_many_messages; concurrent_change.
+ * those of `attachFiles` and `templateText`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function storeConversation(
@@ -39,6 +37,8 @@ export async function storeConversation(
   const direction = request.direction ?? Direction.IN;
   const { from, to, cc, bcc, subchannelId } = request;
   const violations: Violation[] = [
+    ...textViolations(request),
+    ...intentViolations(request.intentIds, stored.ticket),
     ...addressViolations({ channel, direction, from, to, cc, bcc }),
     ...(request.private && direction !== Direction.INTERNAL
       ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
@@ -50,22 +50,11 @@ export async function storeConversation(
   if (violations.length > 0) throw invalidInput(violations);
   const message = await messageOf(context, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
-  const attachments = await attachFiles(context, call, request.attachments, '#/attachments');
-  const added = await writeWithFiles(
-    context,
-    call,
-    attachments,
-    () => addMessage(context, call, ticketId, { ...message, attachments }),
-    ({ isInserted }) => (isInserted ? attachments : []),
-  );
+  const added = await addRequestedMessage(context, call, stored, { request, message, add: addMessage });
   return responseOf(context, call, added);
 }
 
-async function responseOf(
-  context: Context,
-  call: Call,
-  reference: MessageReference,
-): Promise<StoreConversationResponse> {
+async function responseOf(context: Context, call: Call, reference: ShownReference): Promise<StoreConversationResponse> {
   const { ticketId, conversationId } = reference;
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
@@ -82,8 +71,8 @@ async function messageOf(
   call: Call,
   request: StoreConversationRequest,
   ticket: TicketState,
-): Promise<NewMessage> {
-  const { content, to, cc, bcc, createdAt } = request;
+): Promise<MessageWithoutText> {
+  const { to, cc, bcc, createdAt, intentIds } = request;
   const direction = request.direction ?? Direction.IN;
   const subchannelId = request.subchannelId ?? ticket.subchannelId;
   const customer = { from: ticket.from, fromName: ticket.fromName, agentId: null, subchannelId };
@@ -94,8 +83,7 @@ async function messageOf(
     to,
     cc,
     bcc,
-    type: content?.type ?? ContentType.TEXT,
-    body: content?.message ?? '',
+    intentIds,
     private: request.private ?? false,
     agentId: direction !== Direction.IN && isHuman(call.caller) ? call.caller.profileId : null,
     subject: request.subject ?? (request.private ? null : replySubject(ticket)),

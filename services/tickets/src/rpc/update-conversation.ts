@@ -5,17 +5,18 @@ import type {
   UpdateConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
+import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { messageTexts } from '../application/add-message.ts';
-import { claimFiles, releaseFiles, removeFiles } from '../application/attach-files.ts';
 import { type Context, ticketSubject } from '../application/context.ts';
-import { attachDraftFiles, type DraftFiles } from '../application/draft-files.ts';
 import { type FoundConversation, findConversation } from '../application/find-conversation.ts';
+import { intentViolations } from '../application/intent-violations.ts';
 import { messageWasSent } from '../application/message-was-sent.ts';
 import { publishDraft } from '../application/publish-draft.ts';
 import { findMailboxViolations } from '../application/require-subchannels.ts';
-import { writeWithFiles } from '../application/write-with-files.ts';
-import type { AttachmentState } from '../domain/attachment.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
 import { recipientViolations } from '../domain/reply.ts';
 import type { StoredConversation } from '../store/conversation-store.ts';
@@ -29,7 +30,7 @@ const noteFields = ['content', 'is_draft'];
  * Changes a draft or a private note; publishes a draft.
  *
  * Errors: ticket_not_found, conversation_not_found; message_was_sent; draft_only, unknown_subchannel, subchannel_disabled,
- * no_recipient, invalid_format, not_allowed, unknown_attachment, each with a pointer; those of `attachFiles`;
+ * no_recipient, invalid_format, not_allowed, unknown_attachment, unknown_intent, each with a pointer; those of `attachFiles`;
  * concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
@@ -47,7 +48,7 @@ export async function updateConversation(
   if (await wasApplied(context, call, request)) return done;
   const first = requireChangeable(await findConversation(context, request), request);
   if (!first) return done;
-  const violations = await channelViolations(context, request);
+  const violations = await ticketViolations(context, request);
   if (violations.length > 0) throw invalidInput(violations);
   const files = await attachDraftFiles(context, call, request.attachments);
   await claimFiles(context, request.ticketId, files.stored);
@@ -103,19 +104,21 @@ function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: 
   };
 }
 
-/** The violations in what depends on the channel of the ticket: blind copies and the mailbox. */
-async function channelViolations(
+/** The violations in what depends on the ticket: blind copies, the mailbox and the intents. */
+async function ticketViolations(
   context: Context,
-  { ticketId, updateMask, bcc, subchannelId }: UpdateConversationRequest,
+  { ticketId, updateMask, bcc, subchannelId, intentIds }: UpdateConversationRequest,
 ): Promise<Violation[]> {
   const copies = updateMask?.paths.includes('bcc') ? bcc : [];
-  if (copies.length === 0 && subchannelId === undefined) return [];
+  const intents = updateMask?.paths.includes('intent_ids') ? intentIds : [];
+  if (copies.length + intents.length === 0 && subchannelId === undefined) return [];
   const stored = await context.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   const { channel } = stored.ticket;
   return [
     ...recipientViolations(channel, { to: [], cc: [], bcc: copies }, { isSent: false }),
     ...(await findMailboxViolations(context, channel, subchannelId)),
+    ...intentViolations(intents, stored.ticket),
   ];
 }
 
@@ -163,12 +166,13 @@ async function changedFields(
   { conversation }: StoredConversation,
   { request, files }: { request: UpdateConversationRequest; files: DraftFiles },
 ): Promise<Partial<ConversationInput>> {
-  const { content, to, cc, bcc, subchannelId } = request;
+  const { content, to, cc, bcc, subchannelId, intentIds } = request;
   const given = new Set(request.updateMask?.paths);
   const set: Partial<ConversationInput> = {
     ...(given.has('to') ? { to } : {}),
     ...(given.has('cc') ? { cc } : {}),
     ...(given.has('bcc') ? { bcc } : {}),
+    ...(given.has('intent_ids') ? { intentIds } : {}),
     ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
     ...(subchannelId === undefined ? {} : { subchannelId }),
   };

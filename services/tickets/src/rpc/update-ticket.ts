@@ -12,7 +12,7 @@ import { readPatch } from '../application/read-patch.ts';
 import { findSubchannelViolations } from '../application/require-subchannels.ts';
 import { ticketThatWasWritten } from '../application/single-ticket.ts';
 import { slaRulesOf } from '../application/sla-rules.ts';
-import { tagViolations } from '../domain/ticket-patch.ts';
+import { setsTags, tagViolations } from '../domain/ticket-patch.ts';
 
 /**
  * Changes a ticket.
@@ -27,7 +27,8 @@ export async function updateTicket(
 ): Promise<UpdateTicketResponse> {
   const { caller } = call;
   const patch = readPatch(request);
-  const tree = await context.tags.tree();
+  // The deadlines that follow from new tags are stored, so they follow from the tags as they are now.
+  const tree = await (setsTags(patch) ? context.tags.tree() : context.tags.recentTree());
   const violations = [
     ...tagViolations(patch, tree, '#'),
     ...(await findSubchannelViolations(context, [{ input: patch.input, pointer: '#' }])),

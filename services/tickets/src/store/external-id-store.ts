@@ -7,6 +7,8 @@ import { type Connection, type Model, Schema } from 'mongoose';
  * store_unavailable.
  */
 export interface ExternalIdStore {
+  /** The ticket that has the external id, which may not exist yet. */
+  find(externalTicketId: string): Promise<number | undefined>;
   /** Returns the ticket that has the external id. If none has it, the proposed ticket gets it. */
   claim(externalTicketId: string, proposedTicketId: number): Promise<number>;
   /** Frees the external ids of a ticket. */
@@ -23,13 +25,15 @@ interface ExternalIdDocument {
 export function externalIdStore(connection: Connection): ExternalIdStore {
   const externalIds = externalIdModel(connection);
   const insert = batchedInsert(externalIds.collection);
+  const find = async (_id: string) => (await externalIds.findById(_id).lean())?.ticketId;
   return {
+    find: (externalTicketId) => storeCall(() => find(externalTicketId)),
     claim: (externalTicketId, proposedTicketId) =>
       storeCall(async () => {
         for (;;) {
           if (await insert({ _id: externalTicketId, ticketId: proposedTicketId })) return proposedTicketId;
-          const claimed = await externalIds.findById(externalTicketId).lean();
-          if (claimed) return claimed.ticketId;
+          const claimed = await find(externalTicketId);
+          if (claimed !== undefined) return claimed;
           // A deletion has freed it between the two operations.
         }
       }),

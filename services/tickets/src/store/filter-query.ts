@@ -1,8 +1,8 @@
 import type { Condition } from '@ticketing/rest/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/field-query.ts';
+import { wordsOf } from '@ticketing/words/words.ts';
 import { activeWithinSeconds } from '../domain/active-customer.ts';
 import { filterKeys } from '../domain/ticket-keys.ts';
-import { wordsOf } from '../domain/words.ts';
 
 /** Keys whose field of the document has another name. */
 const fieldOfKey: Record<string, string> = { 't.id': '_id', 'tt.tagId': 'tagIds', 'i.aiAgentId': 'aiAgentIds' };

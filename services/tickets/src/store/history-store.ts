@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
-import { retryUpsert, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import {
   type HistoryCounts,
@@ -102,15 +102,19 @@ async function record(
     ...(createdAt === undefined ? {} : { createdAt: at(createdAt) }),
   };
   const options = { projection: { id: 1 }, returnDocument: 'after' } as const;
-  const known = await entries.findOneAndUpdate({ _id: externalId }, { $set: fields }, options);
+  const replace = () => entries.findOneAndUpdate({ _id: externalId }, { $set: fields }, options);
+  const known = await replace();
   if (known) return known.id;
-  const initial = { id: await newId(), ...(createdAt === undefined ? { createdAt: at(now) } : {}) };
-  const update = { $set: fields, $setOnInsert: initial };
-  const stored = await retryUpsert(() =>
-    entries.findOneAndUpdate({ _id: externalId }, update, { ...options, upsert: true }),
-  );
-  if (!stored) throw new Error('an entry that was inserted is missing');
-  return stored.id;
+  const id = await newId();
+  try {
+    await entries.insertOne({ _id: externalId, id, createdAt: at(now), ...fields });
+    return id;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  const first = await replace();
+  if (!first) throw new Error('an entry that was inserted is missing');
+  return first.id;
 }
 
 /** Matches what belongs to a customer or a contract; undefined if there is neither. */

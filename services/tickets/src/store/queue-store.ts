@@ -1,7 +1,9 @@
-import type { Query } from '@ticketing/store/field-query.ts';
+import { allOf, type Query } from '@ticketing/store/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { mongo } from 'mongoose';
-import type { RoutingOrder } from '../domain/queue-order.ts';
+import { defaultQueueGroup, idOfQueueKey, type RoutingOrder } from '../domain/queue-order.ts';
+import type { ReadKeysAround } from './queue-neighbours.ts';
+import { runTimeSpamQueries } from './scope-query.ts';
 import { maxQueryMs, tooSlowDetail } from './ticket-list-store.ts';
 import type { TicketCollection, TicketDocument } from './ticket-model.ts';
 
@@ -9,6 +11,10 @@ import type { TicketCollection, TicketDocument } from './ticket-model.ts';
 export interface QueueStore {
   /** Finds the first ticket that matches, from the start of the queue or from a position in it. */
   first(request: QueueRequest): Promise<number | undefined>;
+  /** Reads the position of a ticket, in the queue or not; undefined if there is no such ticket. */
+  keyOf(ticketId: number, order: RoutingOrder): Promise<string | undefined>;
+  /** Reads the keys around a position of the queue without conditions of a request. */
+  keysAround: ReadKeysAround;
 }
 
 /** Which ticket of the queue to find. */
@@ -23,42 +29,84 @@ export interface QueueRequest {
   isFiltered: boolean;
 }
 
-type QueueEntry = Pick<TicketDocument, '_id' | 'queueKeys'>;
+type QueueEntry = Pick<TicketDocument, 'queueKeys'>;
 
 /** Opens the queue of a collection of tickets. */
 export function queueStore(tickets: TicketCollection): QueueStore {
+  const inTime = <Result>(operation: () => Promise<Result>) =>
+    storeCall(() => translateTimeLimit(tooSlowDetail, operation));
   return {
-    first: (request) => storeCall(() => translateTimeLimit(tooSlowDetail, () => findFirst(tickets, request))),
+    first: (request) => inTime(() => findFirst(tickets, request)),
+    keyOf: (ticketId, order) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 0, [`queueKeys.${order}`]: 1 } };
+        // A deleted ticket has none.
+        return (await tickets.findOne<Partial<QueueEntry>>({ _id: ticketId }, options))?.queueKeys?.[order];
+      }),
+    keysAround: ({ order, spamTagId }, key, width) =>
+      inTime(async () => {
+        const range = {
+          group: defaultQueueGroup,
+          order,
+          query: allOf(runTimeSpamQueries(spamTagId)),
+          isFiltered: false,
+        };
+        const [before, after] = await Promise.all([
+          findKeys(tickets, { ...range, direction: -1, bound: { $lt: key }, limit: width }),
+          findKeys(tickets, { ...range, direction: 1, bound: { $gte: key }, limit: width + 1 }),
+        ]);
+        return { before, after };
+      }),
   };
 }
 
 /** Finds the first ticket of each group, which is one range of an index, and returns the first of them. */
 async function findFirst(tickets: TicketCollection, request: QueueRequest): Promise<number | undefined> {
-  const { order, position } = request;
+  const { query, groups, order, position, isFiltered } = request;
   const direction = position?.side === 'before' ? -1 : 1;
-  const found = await Promise.all(request.groups.map((group) => findFirstOfGroup(tickets, group, direction, request)));
-  const firsts = found.filter((first) => first !== null);
-  firsts.sort((left, right) => (left.queueKeys[order] < right.queueKeys[order] ? -direction : direction));
-  return firsts[0]?._id;
+  const bound = position && { [direction === 1 ? '$gt' : '$lt']: position.key };
+  const found = await Promise.all(
+    groups.map((group) => findKeys(tickets, { group, query, order, isFiltered, direction, bound, limit: 1 })),
+  );
+  const [first] = found.flat().sort((left, right) => (left < right ? -direction : direction));
+  return first === undefined ? undefined : idOfQueueKey(first);
+}
+
+/** A range of one group of the queue. */
+interface KeyRange extends Pick<QueueRequest, 'query' | 'order' | 'isFiltered'> {
+  group: number;
+  direction: 1 | -1;
+  bound: Query | undefined;
+  limit: number;
 }
 
 /**
  * Without conditions of the request, a hint names the index. Otherwise MongoDB may use, at the start of the queue, a plan
  * that it cached for a position near the end; that plan would sort the whole queue.
  */
-async function findFirstOfGroup(
+async function findKeys(
   tickets: TicketCollection,
-  queueGroup: number,
-  direction: 1 | -1,
-  { query, order, position, isFiltered }: QueueRequest,
-): Promise<QueueEntry | null> {
+  { group: queueGroup, query, order, isFiltered, direction, bound, limit }: KeyRange,
+): Promise<string[]> {
   const field = `queueKeys.${order}`;
-  const range = position ? { [field]: { [direction === 1 ? '$gt' : '$lt']: position.key } } : {};
-  const find = (options: { hint?: Record<string, 1> }) =>
-    tickets.findOne<QueueEntry>(
-      { queueGroup, ...range, ...query },
-      { projection: { [field]: 1 }, sort: { [field]: direction }, maxTimeMS: maxQueryMs, ...options },
-    );
+  const find = async (hint: { hint?: Record<string, 1> }) => {
+    const found = await tickets
+      .find<QueueEntry>(
+        { queueGroup, ...(bound ? { [field]: bound } : {}), ...query },
+        {
+          // Without the id, which the key contains, the index has all that is read.
+          projection: { _id: 0, [field]: 1 },
+          sort: { [field]: direction },
+          limit,
+          singleBatch: true,
+          batchSize: limit,
+          maxTimeMS: maxQueryMs,
+          ...hint,
+        },
+      )
+      .toArray();
+    return found.map(({ queueKeys }) => queueKeys[order]);
+  };
   if (isFiltered) return find({});
   return find({ hint: { queueGroup: 1, [field]: 1 } }).catch((error: unknown) => {
     if (isMissingIndex(error)) return find({});

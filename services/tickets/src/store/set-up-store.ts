@@ -1,3 +1,4 @@
+import { buildFileIndexes } from '@ticketing/files/file-store.ts';
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis-request-store.ts';
 import { buildBulkIndexes } from './bulk-store.ts';
@@ -6,7 +7,6 @@ import { customerCopyModel } from './customer-copy-store.ts';
 import { customerModel } from './customer-store.ts';
 import { erpResponseModel } from './erp-response-store.ts';
 import { externalMessageIdModel } from './external-message-id-store.ts';
-import { buildFileIndexes } from './file-store.ts';
 import { buildHistoryIndexes } from './history-entry-model.ts';
 import { tagModel } from './tag-model.ts';
 import { ticketModel } from './ticket-model.ts';

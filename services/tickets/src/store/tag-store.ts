@@ -1,13 +1,13 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
-import type { Connection } from 'mongoose';
-import type { DeletedTag } from '../domain/tag-change.ts';
-import type { TagTree } from '../domain/tag-tree.ts';
-import type { DecideTag } from './tag-decisions.ts';
-import { tagLogModel } from './tag-log.ts';
-import { tagModel } from './tag-model.ts';
-import { tagReader } from './tag-reader.ts';
-import { tagWriter } from './tag-writer.ts';
+import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
+import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
+import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
+import { duplicatesIn, storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection, mongo } from 'mongoose';
+import { applyTagChange, type DeletedTag, type TagChange } from '../domain/tag-change.ts';
+import { type TagState, type TagTree, tagTree } from '../domain/tag-tree.ts';
+import { tagsOf, tagWrite } from './tag-document.ts';
+import { type TagDocument, tagModel } from './tag-model.ts';
 
 /** The tags of this service. Each change stores its event too. Errors of every operation: store_unavailable. */
 export interface TagStore {
@@ -23,7 +23,7 @@ export interface TagStore {
    *
    * Errors: what `decide` throws; concurrent_change if too many other changes come first.
    */
-  change(decide: DecideTag): Promise<TagTree>;
+  change(decide: Decide<TagChange, TagTree>): Promise<TagTree>;
   /** Whether there is or was a tag with an id. */
   isTaken(id: number): Promise<boolean>;
   /** The deleted tags that tickets may still have. */
@@ -36,24 +36,44 @@ export interface TagStore {
 export type TagCleanup = Pick<DeletedTag, 'id' | 'cleanUpUntil' | 'deletedBy'>;
 
 /** Opens the tags on a connection. `onEvent` is called after each write that has stored events. */
-export function tagStore(connection: Connection, onEvent: () => void, runtime: Pick<Runtime, 'random'>): TagStore {
+export function tagStore(connection: Connection, onEvent: () => void, { random }: Pick<Runtime, 'random'>): TagStore {
   const tags = tagModel(connection);
-  const logs = tagLogModel(connection);
-  const reader = tagReader(tags, logs);
-  const writer = tagWriter(tags, logs, reader, onEvent, runtime);
+
+  async function apply(changes: readonly TagChange[]): Promise<void> {
+    try {
+      await tags.collection.bulkWrite(changes.map(tagWrite) as never, { ordered: false });
+    } catch (error) {
+      // The insert of a tag whose id is taken was applied before.
+      if (!duplicatesIn(error)) throw error;
+    }
+    onEvent();
+  }
+
+  const logged = openChangeLog<TagState, TagChange, TagTree>({
+    logId: 'tags',
+    logs: connection.collection('tagLog') as unknown as mongo.Collection<LogDocument<TagChange>>,
+    idOf: ({ tag }) => tag.id,
+    applyTo: applyTagChange,
+    readItems: async () => tagsOf(await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>()),
+    makeTree: (all, revision) => tagTree([...all.values()], revision),
+    apply,
+    tooOften: 'The tags are being changed too often.',
+    random,
+  });
+
   return {
-    tree: async () => (await storeCall(reader.read)).tree,
-    recentTree: async () => (await storeCall(reader.readRecent)).tree,
-    change: (decide) => writer.change(decide),
+    tree: () => storeCall(logged.tree),
+    recentTree: () => storeCall(logged.recentTree),
+    change: logged.change,
     isTaken: (id) =>
       storeCall(async () => {
-        const { tree } = await reader.read();
+        const tree = await logged.tree();
         return tree.get(id) !== undefined || (await tags.exists({ _id: id })) !== null;
       }),
     pendingCleanups: () =>
       storeCall(async () => {
         // A deletion that was just committed may not be in the documents yet.
-        await writer.applyLastChanges();
+        await logged.applyLastChanges();
         const found = await tags
           .find({ cleanUpUntil: { $exists: true } }, { cleanUpUntil: 1, deletedBy: 1 })
           .lean<(TagCleanup & { _id: number })[]>();

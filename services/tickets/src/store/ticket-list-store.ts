@@ -4,18 +4,13 @@ import { type Order, type Position, type Range, rangesAfter } from '@ticketing/s
 import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
-import { isDeleted, isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
+import { isNotDeleted, type TicketCollection, type TicketDocument } from './ticket-model.ts';
 import { segmentsOf } from './ticket-order.ts';
 
 /** Lists of tickets. Errors of every operation: store_unavailable, search_too_slow. */
 export interface TicketListStore {
   /** Errors: page_too_large, too_much_at_once. */
   page(request: PageRequest): Promise<Page>;
-  /**
-   * Counts the tickets that match. `matchesUnset`: the query may match a document that has none of the fields of a
-   * ticket.
-   */
-  count(query: Query, matchesUnset: boolean): Promise<number>;
 }
 
 /** A list, and the part of it to read. Units: `now` in Unix seconds. */
@@ -29,7 +24,7 @@ export interface PageRequest {
   after: Position | undefined;
   withRawData: boolean;
   /** Returns how many bytes the tags of a ticket add to it in the list: they are not stored with it. */
-  tagBytes: Promise<(tagIds: readonly number[]) => number>;
+  tagBytes(): Promise<(tagIds: readonly number[]) => number>;
   /** Whether the page is encoded at once, so that objects of open shape in it have a limit of their own. */
   isEncodedAtOnce: boolean;
   /** Aborted when nobody waits for the page any more. */
@@ -74,25 +69,9 @@ const excludedFromLists = {
 /** Opens the lists of a collection of tickets. */
 export function ticketListStore(tickets: TicketCollection): TicketListStore {
   const large = largePages();
-  const count = (query: Query) => tickets.countDocuments(query, { maxTimeMS: maxQueryMs });
   return {
     page: (request) => storeCall(() => translateTimeLimit(tooSlowDetail, () => readPage(tickets, request, large))),
-    count: (query, matchesUnset) =>
-      storeCall(() =>
-        translateTimeLimit(tooSlowDetail, async () => {
-          const all = await count(countQuery(query));
-          return matchesUnset ? Math.max(0, all - (await count({ $and: [query, isDeleted] }))) : all;
-        }),
-      ),
   };
-}
-
-/**
- * Adds a condition on the id to a query without conditions: MongoDB then counts the entries of the index instead of
- * reading every ticket.
- */
-function countQuery(query: Query): Query {
-  return Object.keys(query).length === 0 ? { _id: { $gt: 0 } } : query;
 }
 
 async function readPage(tickets: TicketCollection, request: PageRequest, large: LargePages): Promise<Page> {
@@ -165,7 +144,7 @@ interface SizedTicket extends TicketDocument {
 async function readLargePage(tickets: TicketCollection, request: PageRequest): Promise<Page> {
   const found = await readSizes(tickets, request);
   const shown = found.slice(0, request.limit).map(({ item }) => item);
-  const tagBytes = await request.tagBytes;
+  const tagBytes = await request.tagBytes();
   const sizes = shown.map(({ bytes, tagIds }) => bytes + tagBytes(tagIds));
   requirePageSize(sizes, request.isEncodedAtOnce ? shown.map(({ openBytes }) => openBytes) : []);
   await request.take(sizes.reduce((sum, size) => sum + size, 0));

@@ -37,6 +37,8 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   draftIds: number[];
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
+  /** Whether there never was a ticket with this id, and never will be. A void document looks deleted. */
+  isVoid?: true;
   /** The services that still have to erase their data of the deleted ticket; absent if none has to. */
   notErasedBy?: string[];
 }
@@ -72,7 +74,11 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { firstResponseDueBy: 1, _id: 1 }, reason: 'order and range of t.firstResponseDueBy' },
   { index: { lastMessageAt: 1, _id: 1 }, reason: 'order and range of t.lastMessageAt' },
   { index: { lastCustomerMessageAt: 1, _id: 1 }, reason: 'order and range of t.lastCustomerMessageAt' },
-  { index: { status: 1, _id: 1 }, reason: 'order and filter of t.status, newest id first within a status' },
+  {
+    index: { status: 1, _id: 1 },
+    reason:
+      'order and filter of t.status, newest id first within a status; totals, for which it has deleted tickets too',
+  },
   {
     index: { status: 1, createdAt: 1, _id: 1 },
     reason: 'the tickets of a status, newest first: the first list that agents see',
@@ -106,11 +112,6 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { status: 1, dueBy: 1 }, reason: 'pending tickets whose dueBy has passed' },
   outboxIndex,
   {
-    index: { deletedAt: 1 },
-    options: { partialFilterExpression: { deletedAt: { $exists: true } } },
-    reason: 'deleted tickets',
-  },
-  {
     index: { notErasedBy: 1, deletedAt: 1 },
     options: { partialFilterExpression: { notErasedBy: { $exists: true } } },
     reason: 'deleted tickets of which a service still has to erase its data',
@@ -124,7 +125,7 @@ export type TicketCollection = mongo.Collection<TicketDocument>;
 export const isNotDeleted: Query = { deletedAt: null };
 
 /** Matches deleted tickets. */
-export const isDeleted: Query = { deletedAt: { $exists: true } };
+export const isDeleted: Query = { deletedAt: { $ne: null } };
 
 /**
  * The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself.
@@ -153,6 +154,7 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       conversationIds: [Number],
       draftIds: [Number],
       deletedAt: Date,
+      isVoid: Boolean,
       notErasedBy: { type: [String], default: undefined },
       outbox: [Schema.Types.Mixed],
       outboxSince: Date,

@@ -1,11 +1,11 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { batchedInsert } from '@ticketing/store/batched-insert.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
-import type { AttachmentState } from '../domain/attachment.ts';
 import { maxDrafts } from '../domain/conversation.ts';
 import { bodyFields } from '../domain/derived-fields.ts';
 import type { ConversationStep } from '../domain/ticket-decision.ts';
@@ -13,6 +13,7 @@ import type { EventActor, TicketEvent } from '../domain/ticket-event.ts';
 import { type TicketState, ticketFields } from '../domain/ticket-fields.ts';
 import type { WorkedOnChange } from '../domain/worked-on.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
+import type { QueueChange, QueueNeighbours } from './queue-neighbours.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 import {
   areSearched,
@@ -50,7 +51,7 @@ export interface TicketStore {
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
-  /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones. */
+  /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones, but not void ids. */
   versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
   /** Finds tickets that have any of some tags. */
   idsWithTags(tagIds: readonly number[], limit: number): Promise<number[]>;
@@ -93,8 +94,17 @@ export interface TicketVersion {
 /** Makes the words by which the full text search finds a ticket. `actor` causes it. */
 export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
-/** Opens the tickets of a model. `onEvent` is called after each write that has stored an event. */
-export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, splitWords: SplitWords): TicketStore {
+/** What a store of tickets is opened with. `onEvent` is called after each write that has stored an event. */
+export interface TicketStoreParts extends Pick<QueueNeighbours, 'changing'> {
+  onEvent(): void;
+  splitWords: SplitWords;
+}
+
+/** Opens the tickets of a model. */
+export function ticketStore(
+  model: Model<TicketDocument>,
+  { onEvent, splitWords, changing }: TicketStoreParts,
+): TicketStore {
   const tickets = nativeCollection(model);
   const insertDocument = batchedInsert(model.collection);
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
@@ -106,15 +116,17 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
     });
   const updateOne = (filter: Query, update: Query) =>
     storeCall(async () => (await tickets.updateOne(filter, update)).matchedCount === 1);
-  const notifyIfWritten = (isWritten: boolean) => {
+  const change = async (queueChange: QueueChange, write: () => Promise<boolean>) => {
+    const isWritten = await changing(queueChange, write);
     if (isWritten) onEvent();
     return isWritten;
   };
   return {
     async insert(ticket, parts) {
       const words = await splitWords(searchedTexts(ticket), parts.event.actor);
-      const isInserted = await storeCall(() => insertDocument(documentOf(ticket, words, parts)));
-      return notifyIfWritten(isInserted);
+      const { id, version } = ticket;
+      const document = documentOf(ticket, words, parts);
+      return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
     },
     find: (id) => findOne({ _id: id }),
     findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
@@ -154,7 +166,7 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
     versionsAfter: (id, limit) =>
       storeCall(async () => {
         const options = { projection: { version: 1, deletedAt: 1 }, sort: { _id: 1 }, limit } as const;
-        const found = await tickets.find({ _id: { $gt: id } }, options).toArray();
+        const found = await tickets.find({ _id: { $gt: id }, isVoid: { $ne: true } }, options).toArray();
         return found.map(({ _id, version, deletedAt }) => ({
           ticketId: _id,
           version,
@@ -175,9 +187,10 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
       }),
     async update(update) {
       const { after, changed, event } = update.change;
+      const { id, version } = after;
       const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
       const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessageOf(update.conversation) };
-      return notifyIfWritten(await updateOne(unchanged, documentUpdate(update, words)));
+      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
@@ -189,11 +202,13 @@ export function ticketStore(model: Model<TicketDocument>, onEvent: () => void, s
       await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
     },
     erase: (ticket, event, at) =>
-      updateOne(isUnchanged(ticket, undefined), {
-        $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },
-        $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
-        ...outboxPush(event),
-      }).then(notifyIfWritten),
+      change({ id: ticket.id, version: event.version, after: undefined }, () =>
+        updateOne(isUnchanged(ticket, undefined), {
+          $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },
+          $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
+          ...outboxPush(event),
+        }),
+      ),
   };
 }
 

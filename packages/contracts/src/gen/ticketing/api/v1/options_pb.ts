@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/api/v1/options.proto.
  */
 export const file_ticketing_api_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEiyAIKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUSMwoMZXZlbnRfc3RyZWFtGA4gASgLMh0udGlja2V0aW5nLmFwaS52MS5FdmVudFN0cmVhbRISCgpoYXNfcmFuZ2VzGA8gASgIIjUKC0V2ZW50U3RyZWFtEgoKAmlkGAEgASgJEgwKBGRhdGEYAiABKAkSDAoEdHlwZRgDIAEoCSJRCgpBY2Nlc3NSdWxlEg8KBXJpZ2h0GAEgASgJSAASFwoNYXV0aGVudGljYXRlZBgCIAEoCEgAEhEKB3NlcnZpY2UYAyABKAhIAEIGCgRraW5kIuADCgpGaWVsZFJ1bGVzEhAKCHJlcXVpcmVkGAEgASgIEhQKB21pbmltdW0YAiABKANIAIgBARIUCgdtYXhpbXVtGAMgASgDSAGIAQESFwoKbWluX2xlbmd0aBgEIAEoBUgCiAEBEhcKCm1heF9sZW5ndGgYBSABKAVIA4gBARIWCgltYXhfYnl0ZXMYBiABKAVIBIgBARIWCgltYXhfZGVwdGgYByABKAVIBYgBARIWCgltYXhfaXRlbXMYCCABKAVIBogBARIWCgltaW5faXRlbXMYCSABKAVIB4gBARIUCgx1bmlxdWVfaXRlbXMYCiABKAgSDgoGZm9ybWF0GAsgASgJEg8KB3BhdHRlcm4YDCABKAkSCgoCaW4YDSADKAkSEAoIbnVsbGFibGUYDiABKAgSGQoRbm90X3N1cHBvcnRlZF95ZXQYDyABKAgSDwoHZGVmYXVsdBgQIAEoCRITCgtoZWFkZXJfdGV4dBgRIAEoCEIKCghfbWluaW11bUIKCghfbWF4aW11bUINCgtfbWluX2xlbmd0aEINCgtfbWF4X2xlbmd0aEIMCgpfbWF4X2J5dGVzQgwKCl9tYXhfZGVwdGhCDAoKX21heF9pdGVtc0IMCgpfbWluX2l0ZW1zIpIBCghKc29uRm9ybRIXCg9vbWl0X3doZW5fdW5zZXQYASABKAgSDwoHcmZjMzMzORgCIAEoCBIOCgZpbmxpbmUYAyABKAgSDgoGdW53cmFwGAQgASgIEhAKCHNob3duX2J5GAUgASgJEhYKDm1heV9iZV9vbWl0dGVkGAYgASgIEhIKCnNob3duX29uY2UYByABKAg6UAoEcmVzdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyGi50aWNrZXRpbmcuYXBpLnYxLlJlc3RSdWxlUgRyZXN0OlYKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNKGAyABKAsyHC50aWNrZXRpbmcuYXBpLnYxLkFjY2Vzc1J1bGVSBmFjY2Vzczo9CghyZXNvdXJjZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxjRhgMgASgJUghyZXNvdXJjZTpTCgVydWxlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0YYDIAEoCzIcLnRpY2tldGluZy5hcGkudjEuRmllbGRSdWxlc1IFcnVsZXM6TwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0oYDIAEoCzIaLnRpY2tldGluZy5hcGkudjEuSnNvbkZvcm1SBGpzb246PwoIc3BlbGxpbmcSIS5nb29nbGUucHJvdG9idWYuRW51bVZhbHVlT3B0aW9ucxjRhgMgASgJUghzcGVsbGluZ2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEiyAIKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUSMwoMZXZlbnRfc3RyZWFtGA4gASgLMh0udGlja2V0aW5nLmFwaS52MS5FdmVudFN0cmVhbRISCgpoYXNfcmFuZ2VzGA8gASgIIjUKC0V2ZW50U3RyZWFtEgoKAmlkGAEgASgJEgwKBGRhdGEYAiABKAkSDAoEdHlwZRgDIAEoCSJRCgpBY2Nlc3NSdWxlEg8KBXJpZ2h0GAEgASgJSAASFwoNYXV0aGVudGljYXRlZBgCIAEoCEgAEhEKB3NlcnZpY2UYAyABKAhIAEIGCgRraW5kIlEKCUF1ZGl0UnVsZRIPCgdzdWJqZWN0GAEgASgJEgsKA2lkcxgCIAMoCRISCgpjcmVhdGVkX2lkGAMgASgJEhIKCmRlbGV0ZXNfYnkYBCABKAkiywMKCkZpZWxkUnVsZXMSEAoIcmVxdWlyZWQYASABKAgSFAoHbWluaW11bRgCIAEoA0gAiAEBEhQKB21heGltdW0YAyABKANIAYgBARIXCgptaW5fbGVuZ3RoGAQgASgFSAKIAQESFwoKbWF4X2xlbmd0aBgFIAEoBUgDiAEBEhYKCW1heF9ieXRlcxgGIAEoBUgEiAEBEhYKCW1heF9kZXB0aBgHIAEoBUgFiAEBEhYKCW1heF9pdGVtcxgIIAEoBUgGiAEBEhYKCW1pbl9pdGVtcxgJIAEoBUgHiAEBEhQKDHVuaXF1ZV9pdGVtcxgKIAEoCBIOCgZmb3JtYXQYCyABKAkSDwoHcGF0dGVybhgMIAEoCRIKCgJpbhgNIAMoCRIQCghudWxsYWJsZRgOIAEoCBIPCgdkZWZhdWx0GBAgASgJEhMKC2hlYWRlcl90ZXh0GBEgASgIQgoKCF9taW5pbXVtQgoKCF9tYXhpbXVtQg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQgwKCl9tYXhfYnl0ZXNCDAoKX21heF9kZXB0aEIMCgpfbWF4X2l0ZW1zQgwKCl9taW5faXRlbXNKBAgPEBAikgEKCEpzb25Gb3JtEhcKD29taXRfd2hlbl91bnNldBgBIAEoCBIPCgdyZmMzMzM5GAIgASgIEg4KBmlubGluZRgDIAEoCBIOCgZ1bndyYXAYBCABKAgSEAoIc2hvd25fYnkYBSABKAkSFgoObWF5X2JlX29taXR0ZWQYBiABKAgSEgoKc2hvd25fb25jZRgHIAEoCDpQCgRyZXN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIaLnRpY2tldGluZy5hcGkudjEuUmVzdFJ1bGVSBHJlc3Q6VgoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0oYDIAEoCzIcLnRpY2tldGluZy5hcGkudjEuQWNjZXNzUnVsZVIGYWNjZXNzOlMKBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoCzIbLnRpY2tldGluZy5hcGkudjEuQXVkaXRSdWxlUgVhdWRpdDo9CghyZXNvdXJjZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxjRhgMgASgJUghyZXNvdXJjZTpTCgVydWxlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0YYDIAEoCzIcLnRpY2tldGluZy5hcGkudjEuRmllbGRSdWxlc1IFcnVsZXM6TwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0oYDIAEoCzIaLnRpY2tldGluZy5hcGkudjEuSnNvbkZvcm1SBGpzb246PwoIc3BlbGxpbmcSIS5nb29nbGUucHJvdG9idWYuRW51bVZhbHVlT3B0aW9ucxjRhgMgASgJUghzcGVsbGluZ2IGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * The REST route of a method. Without a path the method is served by RPC only.
@@ -230,6 +230,53 @@ export const AccessRuleSchema: GenMessage<AccessRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 2);
 
 /**
+ * What an entry of the audit log says about a change, beside who made it, when,
+ * and by which method. An entry has ids only, never contents or names of people.
+ *
+ * @generated from message ticketing.api.v1.AuditRule
+ */
+export type AuditRule = Message<"ticketing.api.v1.AuditRule"> & {
+  /**
+   * The kind of what is changed, for example "Webhook".
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * The fields of the request with its ids, for example "ticket_id". A path
+   * through a repeated field, such as "settings.name", names each item.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+
+  /**
+   * For a method that creates: the path of the id in the response, for example
+   * "skill.id".
+   *
+   * @generated from field: string created_id = 3;
+   */
+  createdId: string;
+
+  /**
+   * For a method that deletes by a value of an enum field: the name of the field
+   * and the value in JSON, for example "status=deleted". An entry has this text
+   * instead of the name of the field then.
+   *
+   * @generated from field: string deletes_by = 4;
+   */
+  deletesBy: string;
+};
+
+/**
+ * Describes the message ticketing.api.v1.AuditRule.
+ * Use `create(AuditRuleSchema)` to create a new message.
+ */
+export const AuditRuleSchema: GenMessage<AuditRule> = /*@__PURE__*/
+  messageDesc(file_ticketing_api_v1_options, 3);
+
+/**
  * What is valid for a field. For a repeated field all rules but the item counts
  * apply to each item.
  *
@@ -336,14 +383,6 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
   nullable: boolean;
 
   /**
-   * The feature of the field is not implemented yet: any value is refused with
-   * `not_supported_yet`.
-   *
-   * @generated from field: bool not_supported_yet = 15;
-   */
-  notSupportedYet: boolean;
-
-  /**
    * The value that applies when the field is absent, for the documentation.
    *
    * @generated from field: string default = 16;
@@ -364,7 +403,7 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
  * Use `create(FieldRulesSchema)` to create a new message.
  */
 export const FieldRulesSchema: GenMessage<FieldRules> = /*@__PURE__*/
-  messageDesc(file_ticketing_api_v1_options, 3);
+  messageDesc(file_ticketing_api_v1_options, 4);
 
 /**
  * How a field is written in JSON, if not in the default form. By default an
@@ -431,7 +470,7 @@ export type JsonForm = Message<"ticketing.api.v1.JsonForm"> & {
  * Use `create(JsonFormSchema)` to create a new message.
  */
 export const JsonFormSchema: GenMessage<JsonForm> = /*@__PURE__*/
-  messageDesc(file_ticketing_api_v1_options, 4);
+  messageDesc(file_ticketing_api_v1_options, 5);
 
 /**
  * The REST route of the method. A method without one is served by
@@ -451,6 +490,15 @@ export const access: GenExtension<MethodOptions, AccessRule> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 1);
 
 /**
+ * How the changes that the method makes are recorded in the audit log of its
+ * service. Changes of a method without one are not recorded.
+ *
+ * @generated from extension: ticketing.api.v1.AuditRule audit = 50003;
+ */
+export const audit: GenExtension<MethodOptions, AuditRule> = /*@__PURE__*/
+  extDesc(file_ticketing_api_v1_options, 2);
+
+/**
  * The full name of the message that a request writes, for example
  * "ticketing.tickets.v1.Ticket". A JSON key that is a field of this message
  * but not of the request is refused as `read_only_field`, any other unknown
@@ -459,7 +507,7 @@ export const access: GenExtension<MethodOptions, AccessRule> = /*@__PURE__*/
  * @generated from extension: string resource = 50001;
  */
 export const resource: GenExtension<MessageOptions, string> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 2);
+  extDesc(file_ticketing_api_v1_options, 3);
 
 /**
  * What is valid for the field, for REST and RPC.
@@ -467,7 +515,7 @@ export const resource: GenExtension<MessageOptions, string> = /*@__PURE__*/
  * @generated from extension: ticketing.api.v1.FieldRules rules = 50001;
  */
 export const rules: GenExtension<FieldOptions, FieldRules> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 3);
+  extDesc(file_ticketing_api_v1_options, 4);
 
 /**
  * How the field is written in JSON, if not in the default form.
@@ -475,7 +523,7 @@ export const rules: GenExtension<FieldOptions, FieldRules> = /*@__PURE__*/
  * @generated from extension: ticketing.api.v1.JsonForm json = 50002;
  */
 export const json: GenExtension<FieldOptions, JsonForm> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 4);
+  extDesc(file_ticketing_api_v1_options, 5);
 
 /**
  * The spelling in JSON. Default: the name without the prefix of its enum, in
@@ -484,5 +532,5 @@ export const json: GenExtension<FieldOptions, JsonForm> = /*@__PURE__*/
  * @generated from extension: string spelling = 50001;
  */
 export const spelling: GenExtension<EnumValueOptions, string> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 5);
+  extDesc(file_ticketing_api_v1_options, 6);
 

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/settings/v1/configuration_service.proto.
  */
 export const file_ticketing_settings_v1_configuration_service: GenFile = /*@__PURE__*/
-  fileDesc("CjF0aWNrZXRpbmcvc2V0dGluZ3MvdjEvY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEilQEKDUNvbmZpZ3VyYXRpb24SDwoHdmVyc2lvbhgBIAEoBRIxCghzZXR0aW5ncxgCIAEoCzIfLnRpY2tldGluZy5zZXR0aW5ncy52MS5TZXR0aW5ncxJACgtzdWJjaGFubmVscxgDIAMoCzIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmVkU3ViY2hhbm5lbCK6AQoUQ29uZmlndXJlZFN1YmNoYW5uZWwSCgoCaWQYASABKAUSDwoHZW5hYmxlZBgCIAEoCBIRCglpbnRlcmZhY2UYAyABKAkSLgoHY2hhbm5lbBgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWwSDAoEbmFtZRgFIAEoCRISCgppc19kZWZhdWx0GAYgASgIEhQKB2FkZHJlc3MYByABKAlIAIgBAUIKCghfYWRkcmVzcyIZChdHZXRDb25maWd1cmF0aW9uUmVxdWVzdCJXChhHZXRDb25maWd1cmF0aW9uUmVzcG9uc2USOwoNY29uZmlndXJhdGlvbhgBIAEoCzIkLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmF0aW9uIjAKEUdldFNlY3JldHNSZXF1ZXN0EhsKBW5hbWVzGAEgAygJQgyKtRgICAEoQEAQSAEijQEKEkdldFNlY3JldHNSZXNwb25zZRJHCgdzZWNyZXRzGAEgAygLMjYudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXNwb25zZS5TZWNyZXRzRW50cnkaLgoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEyhAIKFENvbmZpZ3VyYXRpb25TZXJ2aWNlEn4KEEdldENvbmZpZ3VyYXRpb24SLi50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlcXVlc3QaLy50aWNrZXRpbmcuc2V0dGluZ3MudjEuR2V0Q29uZmlndXJhdGlvblJlc3BvbnNlIgmQAgGStRgCGAESbAoKR2V0U2VjcmV0cxIoLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVxdWVzdBopLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRTZWNyZXRzUmVzcG9uc2UiCZACAZK1GAIYAWIGcHJvdG8z", [file_ticketing_api_v1_options, file_ticketing_settings_v1_settings, file_ticketing_tickets_v1_enums]);
+  fileDesc("CjF0aWNrZXRpbmcvc2V0dGluZ3MvdjEvY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEilQEKDUNvbmZpZ3VyYXRpb24SDwoHdmVyc2lvbhgBIAEoBRIxCghzZXR0aW5ncxgCIAEoCzIfLnRpY2tldGluZy5zZXR0aW5ncy52MS5TZXR0aW5ncxJACgtzdWJjaGFubmVscxgDIAMoCzIrLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmVkU3ViY2hhbm5lbCLwAQoUQ29uZmlndXJlZFN1YmNoYW5uZWwSCgoCaWQYASABKAUSDwoHZW5hYmxlZBgCIAEoCBIRCglpbnRlcmZhY2UYAyABKAkSLgoHY2hhbm5lbBgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWwSDAoEbmFtZRgFIAEoCRISCgppc19kZWZhdWx0GAYgASgIEhQKB2FkZHJlc3MYByABKAlIAIgBARIeChFlbWFpbF90ZW1wbGF0ZV9pZBgIIAEoBUgBiAEBQgoKCF9hZGRyZXNzQhQKEl9lbWFpbF90ZW1wbGF0ZV9pZCIZChdHZXRDb25maWd1cmF0aW9uUmVxdWVzdCJXChhHZXRDb25maWd1cmF0aW9uUmVzcG9uc2USOwoNY29uZmlndXJhdGlvbhgBIAEoCzIkLnRpY2tldGluZy5zZXR0aW5ncy52MS5Db25maWd1cmF0aW9uIjAKEUdldFNlY3JldHNSZXF1ZXN0EhsKBW5hbWVzGAEgAygJQgyKtRgICAEoQEAQSAEijQEKEkdldFNlY3JldHNSZXNwb25zZRJHCgdzZWNyZXRzGAEgAygLMjYudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXNwb25zZS5TZWNyZXRzRW50cnkaLgoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPQoYRHJvcEVtYWlsVGVtcGxhdGVSZXF1ZXN0EiEKEWVtYWlsX3RlbXBsYXRlX2lkGAEgASgFQgaKtRgCEAEiGwoZRHJvcEVtYWlsVGVtcGxhdGVSZXNwb25zZTK6AwoUQ29uZmlndXJhdGlvblNlcnZpY2USfgoQR2V0Q29uZmlndXJhdGlvbhIuLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRDb25maWd1cmF0aW9uUmVxdWVzdBovLnRpY2tldGluZy5zZXR0aW5ncy52MS5HZXRDb25maWd1cmF0aW9uUmVzcG9uc2UiCZACAZK1GAIYARJsCgpHZXRTZWNyZXRzEigudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXF1ZXN0GikudGlja2V0aW5nLnNldHRpbmdzLnYxLkdldFNlY3JldHNSZXNwb25zZSIJkAIBkrUYAhgBErMBChFEcm9wRW1haWxUZW1wbGF0ZRIvLnRpY2tldGluZy5zZXR0aW5ncy52MS5Ecm9wRW1haWxUZW1wbGF0ZVJlcXVlc3QaMC50aWNrZXRpbmcuc2V0dGluZ3MudjEuRHJvcEVtYWlsVGVtcGxhdGVSZXNwb25zZSI7kAICkrUYAhgBmrUYLgoZU2V0dGluZ3NXaXRoRW1haWxUZW1wbGF0ZRIRZW1haWxfdGVtcGxhdGVfaWRiBnByb3RvMw", [file_ticketing_api_v1_options, file_ticketing_settings_v1_settings, file_ticketing_tickets_v1_enums]);
 
 /**
  * The settings and subchannels of the installation.
@@ -106,6 +106,13 @@ export type ConfiguredSubchannel = Message<"ticketing.settings.v1.ConfiguredSubc
    * @generated from field: optional string address = 7;
    */
   address?: string | undefined;
+
+  /**
+   * The e-mail template around its messages.
+   *
+   * @generated from field: optional int32 email_template_id = 8;
+   */
+  emailTemplateId?: number | undefined;
 };
 
 /**
@@ -194,6 +201,42 @@ export const GetSecretsResponseSchema: GenMessage<GetSecretsResponse> = /*@__PUR
   messageDesc(file_ticketing_settings_v1_configuration_service, 5);
 
 /**
+ * Which e-mail template is deleted.
+ *
+ * @generated from message ticketing.settings.v1.DropEmailTemplateRequest
+ */
+export type DropEmailTemplateRequest = Message<"ticketing.settings.v1.DropEmailTemplateRequest"> & {
+  /**
+   * The id of the e-mail template.
+   *
+   * @generated from field: int32 email_template_id = 1;
+   */
+  emailTemplateId: number;
+};
+
+/**
+ * Describes the message ticketing.settings.v1.DropEmailTemplateRequest.
+ * Use `create(DropEmailTemplateRequestSchema)` to create a new message.
+ */
+export const DropEmailTemplateRequestSchema: GenMessage<DropEmailTemplateRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_settings_v1_configuration_service, 6);
+
+/**
+ * The e-mail template is named nowhere any more.
+ *
+ * @generated from message ticketing.settings.v1.DropEmailTemplateResponse
+ */
+export type DropEmailTemplateResponse = Message<"ticketing.settings.v1.DropEmailTemplateResponse"> & {
+};
+
+/**
+ * Describes the message ticketing.settings.v1.DropEmailTemplateResponse.
+ * Use `create(DropEmailTemplateResponseSchema)` to create a new message.
+ */
+export const DropEmailTemplateResponseSchema: GenMessage<DropEmailTemplateResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_settings_v1_configuration_service, 7);
+
+/**
  * Gives other services of the system the settings and subchannels of which they
  * keep a copy.
  *
@@ -219,6 +262,17 @@ export const ConfigurationService: GenService<{
     methodKind: "unary";
     input: typeof GetSecretsRequestSchema;
     output: typeof GetSecretsResponseSchema;
+  },
+  /**
+   * Removes an e-mail template that is deleted from the subchannels and settings
+   * that name it.
+   *
+   * @generated from rpc ticketing.settings.v1.ConfigurationService.DropEmailTemplate
+   */
+  dropEmailTemplate: {
+    methodKind: "unary";
+    input: typeof DropEmailTemplateRequestSchema;
+    output: typeof DropEmailTemplateResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_ticketing_settings_v1_configuration_service, 0);

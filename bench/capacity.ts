@@ -1,0 +1,82 @@
+/** CPU time by service, and of the store. Units: ms. */
+export interface CpuTimes {
+  services: Readonly<Record<string, number>>;
+  store: number;
+}
+
+/** What was measured with a number of processes of each service. */
+export interface MeasuredPoint {
+  /** What a request costs on average, beyond what the processes use without one. */
+  request: CpuTimes;
+  /** What one process of each service uses in a second without a request, and the store for these. */
+  idle: CpuTimes;
+}
+
+/** An installation that is planned for. */
+export interface PlannedLoad {
+  agents: number;
+  ticketsPerDay: number;
+  changesPerTicket: number;
+}
+
+/** What an installation needs. */
+export interface NeededCapacity {
+  /** Requests and changes per second at the busiest time. */
+  requestsPerSecond: number;
+  /** The processes of each service. */
+  processes: Readonly<Record<string, number>>;
+  /** The cores of all services, and of the primary of the store. */
+  serviceCores: number;
+  storeCores: number;
+}
+
+/** Assumptions of the model, which docs/operations/scaling.md explains. */
+export const assumptions = {
+  /** Requests of an agent per minute, at the busiest time: lists, tickets, the queue. */
+  requestsPerAgentAndMinute: 6,
+  /** The day of most tickets has this many hours, and its busiest hour this many times the average. */
+  hoursPerDay: 10,
+  peakFactor: 3,
+  /** How much of a core a process uses at the busiest time, so that latency is not queueing time. */
+  utilisation: 0.5,
+  /** At least so many processes of each service, so that one may fail. */
+  leastProcesses: 2,
+} as const;
+
+/**
+ * Plans an installation from what a request of the measured mix costs. A process uses one core at most, so a service that
+ * needs more has more processes.
+ */
+export function neededCapacity(
+  { agents, ticketsPerDay, changesPerTicket }: PlannedLoad,
+  { request, idle }: MeasuredPoint,
+): NeededCapacity {
+  const { requestsPerAgentAndMinute, hoursPerDay, peakFactor, utilisation, leastProcesses } = assumptions;
+  const reads = (agents * requestsPerAgentAndMinute) / 60;
+  const writes = (ticketsPerDay * (1 + changesPerTicket) * peakFactor) / (hoursPerDay * 3600);
+  const requestsPerSecond = reads + writes;
+  const coresOf = (cpuMs: number) => cpuMs / 1000 / utilisation;
+  const planned = Object.entries(request.services).map(([name, cpuMs]) => {
+    const idleMs = idle.services[name] ?? 0;
+    const needed = Math.ceil((requestsPerSecond * cpuMs) / (utilisation * 1000 - idleMs));
+    const processes = Math.max(leastProcesses, needed);
+    return { name, processes, cores: coresOf(requestsPerSecond * cpuMs + processes * idleMs) };
+  });
+  const idleSets = planned.reduce((sum, { processes }) => sum + processes, 0) / planned.length;
+  return {
+    requestsPerSecond,
+    processes: Object.fromEntries(planned.map(({ name, processes }) => [name, processes])),
+    serviceCores: planned.reduce((sum, { cores }) => sum + cores, 0),
+    storeCores: coresOf(requestsPerSecond * request.store + idleSets * idle.store),
+  };
+}
+
+/** By how much the costs of a request differ at two points, as a share of the first. */
+export function deviation(first: MeasuredPoint, second: MeasuredPoint): number {
+  return sumOf(second.request) / sumOf(first.request) - 1;
+}
+
+/** The CPU time of all services and the store. */
+function sumOf({ services, store }: CpuTimes): number {
+  return Object.values(services).reduce((all, one) => all + one, store);
+}

@@ -1,0 +1,63 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
+import { type BenchRun, withoutOutdated } from './bench-run.ts';
+import { drawChart } from './draw-chart.ts';
+import {
+  figureTable,
+  growthChart,
+  latencyCharts,
+  type Numbered,
+  operationTable,
+  rateChart,
+  runTable,
+} from './pictures.ts';
+
+/**
+ * Draws the results of the newest `npm run bench` as SVG charts, and writes them with their tables to docs/performance.
+ * What this run did not measure is taken from the results that were drawn before.
+ */
+const resultsFolder = join(import.meta.dirname, 'results');
+const folder = join(import.meta.dirname, '..', 'docs', 'performance');
+const drawnFile = join(folder, 'results.json');
+
+const introduction = `# Performance
+
+Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again.
+`;
+
+await runDevelopmentScript(async () => {
+  const file = readdirSync(resultsFolder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    .map(({ name }) => name)
+    .toSorted()
+    .at(-1);
+  if (!file) throw new UsageError('There are no results. Run npm run bench first.');
+  mkdirSync(folder, { recursive: true });
+  const [drawn, newest] = [readDrawn(), read<BenchRun>(join(resultsFolder, file))];
+  // A run that is drawn again is no run of its own.
+  const runs = withoutOutdated([...drawn.filter(({ measuredAt }) => measuredAt !== newest.measuredAt), newest]);
+  const numbered = <Item extends object>(itemsOf: (run: BenchRun) => readonly Item[]): Numbered<Item>[] =>
+    runs.flatMap((run, index) => itemsOf(run).map((item) => ({ ...item, run: index + 1 })));
+  const operations = numbered((run) => run.operations);
+  const charts = {
+    rates: rateChart(operations),
+    growth: growthChart(numbered((run) => run.growth).toSorted((left, right) => left.count - right.count)),
+    ...latencyCharts(numbered((run) => run.curves)),
+  };
+  for (const [name, chart] of Object.entries(charts)) writeFileSync(join(folder, `${name}.svg`), drawChart(chart));
+  writeFileSync(drawnFile, `${JSON.stringify(runs, null, 1)}\n`);
+  const images = Object.entries(charts).map(([name, { title }]) => `![${title}](${name}.svg)\n`);
+  const tables = [operationTable(operations), figureTable(numbered((run) => run.figures))];
+  writeFileSync(join(folder, 'README.md'), [introduction, runTable(runs), ...images, ...tables].join('\n'));
+});
+
+/** The runs whose results were drawn before, the oldest first. */
+function readDrawn(): BenchRun[] {
+  return existsSync(drawnFile) ? read<BenchRun[]>(drawnFile) : [];
+}
+
+/** Reads results; what could not be measured is null in the file. */
+function read<Results>(file: string): Results {
+  return JSON.parse(readFileSync(file, 'utf8'), (_, value) => value ?? Number.NaN) as Results;
+}

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { longestWork } from '@ticketing/testkit/longest-work.ts';
+import { featuresOf } from '../services/intents/src/analysis/features.ts';
+import { serialiseModel } from '../services/intents/src/analysis/model-codec.ts';
+import { train } from '../services/intents/src/analysis/train.ts';
+import { openBuiltinDetection } from '../services/intents/src/detection/builtin-detection.ts';
+import type { DetectionRequest } from '../services/intents/src/detection/detection.ts';
+import type { BareExecution } from './bare-intent-routes.ts';
+import type { BareProcess } from './bare-process.ts';
+import { readTexts, type Texts } from './dataset.ts';
+import { measure, type NextRequest } from './load.ts';
+import type { BenchSystem } from './system.ts';
+import type { Figure } from './table.ts';
+
+/** What of intents is measured. */
+export const intentNames = ['analysis', 'execute'] as const;
+
+const textCount = 500;
+const exampleCount = 1_000;
+const learnedTags = 40;
+const blockedGoalMs = 20;
+const analysisGoalMs = 20;
+const connections = 16;
+const ticketCount = 100;
+
+/** Measures the analysis of tickets, and the execution of intents as a share of a bare route. */
+export async function measureIntents(
+  start: () => Promise<{ system: BenchSystem; bare: BareProcess }>,
+  { seconds, only, progress }: { seconds: number; only: readonly string[]; progress(text: string): void },
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  if (only.includes('analysis')) {
+    progress('analyses of tickets');
+    figures.push(...(await measureAnalyses()));
+  }
+  if (only.includes('execute')) {
+    const { system, bare } = await start();
+    figures.push(await measureExecutions(system, bare, { seconds, progress }));
+  }
+  return figures;
+}
+
+/** How long analyses take by a model that has learned 40 tags, and for how long they block the process that asks for them. */
+async function measureAnalyses(): Promise<Figure[]> {
+  const texts = await readTexts();
+  const bytes = modelOf(texts.slice(0, exampleCount));
+  const models = { current: async () => ({ version: 1, bytes }), discard: async () => undefined };
+  const detection = openBuiltinDetection(createLogger('bench', 'silent'), models);
+  const { signal } = new AbortController();
+  const requests = Array.from({ length: textCount }, (_, nth) => requestOf(texts.at(-1 - (nth % texts.length)), nth));
+  // A sandbox alone does not keep its process from ending.
+  const isBusy = setInterval(() => undefined, 1_000);
+  const [first] = requests;
+  // The first one starts the worker, which loads the model.
+  if (first) await detection.detect(first, signal);
+  const taken: number[] = [];
+  for (const request of requests) {
+    const startedAt = performance.now();
+    await detection.detect(request, signal);
+    taken.push(performance.now() - startedAt);
+  }
+  const blockedMs = await longestWork(async () => {
+    await Promise.all(requests.slice(0, 50).map((request) => detection.detect(request, signal)));
+  }, blockedGoalMs);
+  await detection.close();
+  clearInterval(isBusy);
+  taken.sort((left, right) => left - right);
+  const at = (share: number) => taken[Math.floor(share * (taken.length - 1))] ?? 0;
+  return [
+    {
+      name: `analysis of a ticket by builtin, model of ${learnedTags} tags and ${bytes.length} bytes, p95 in ms`,
+      value: at(0.95),
+      details: { p50Ms: at(0.5), p99Ms: at(0.99) },
+      goal: { atMost: analysisGoalMs },
+    },
+    {
+      name: '50 analyses at once: longest work of the process that serves the API, in ms',
+      value: blockedMs,
+      goal: { atMost: blockedGoalMs },
+    },
+  ];
+}
+
+function modelOf(texts: readonly Texts[]): Uint8Array {
+  const examples = texts.map((text, nth) => ({
+    features: featuresOf(text),
+    tagIds: [1 + (nth % learnedTags)],
+    isSpam: nth % 10 === 0,
+  }));
+  return serialiseModel(train(examples));
+}
+
+function requestOf(text: Texts = { subject: '', body: '' }, nth: number): DetectionRequest {
+  return {
+    ticketId: nth + 1,
+    text,
+    channel: Channel.EMAIL,
+    tags: Array.from({ length: learnedTags }, (_, id) => ({ id: id + 1, name: `tag ${id + 1}`, keywords: ['urgent'] })),
+    keywords: ['invoice', 'refund', 'meter reading'],
+  };
+}
+
+/** Intents that are created and executed at a backend system; the bare route makes the same writes and the same call. */
+async function measureExecutions(
+  system: BenchSystem,
+  bare: BareProcess,
+  { seconds, progress }: { seconds: number; progress(text: string): void },
+): Promise<Figure> {
+  const backend = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/`;
+  const post = async (path: string, body: object) => {
+    const headers = { ...system.headers, 'content-type': 'application/json' };
+    const response = await fetch(`${system.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path} responds with ${response.status}: ${await response.text()}`);
+    return (await response.json()) as { id: number; slug?: string };
+  };
+  const options = [{ type: 'enter', name: 'Enter', recommended: true, order: 1 }];
+  const { slug: code } = await post('/aiAgent', { name: 'Bench', options, executor: { type: 'http', url } });
+  const ids: number[] = [];
+  for (let nth = 0; nth < ticketCount; nth++) ids.push((await post('/ticket', { channel: 'chat' })).id);
+  let nth = 0;
+  const nextId = () => ids[nth++ % ids.length] ?? 0;
+  progress('POST /intent/0/execute, the system');
+  const next: NextRequest = () => ({ method: 'POST', path: '/intent/0/execute', body: { code, ticketId: nextId() } });
+  const measured = await measure(system, next, { seconds, connections });
+  progress('POST /intent/0/execute, the bare route');
+  const bareBody = (): BareExecution => ({ ticketId: nextId(), url });
+  const nextBare: NextRequest = () => ({ method: 'POST', path: '/intent/execute', body: bareBody() });
+  const ofBare = await measure(bare, nextBare, { seconds, connections, rate: measured.fixedRate });
+  backend.close();
+  // What is in flight at the end goes on for a moment.
+  await sleep(500);
+  return {
+    name: 'POST /intent/0/execute by HTTP / bare route with the same writes and the same call',
+    value: measured.maxRate / ofBare.maxRate,
+    details: { systemPerSecond: measured.maxRate, barePerSecond: ofBare.maxRate, systemP99: measured.latency.p99 },
+  };
+}

@@ -1,0 +1,59 @@
+import type { components } from './gen/openapi.ts';
+
+/** The body of an error of the API (RFC 9457). */
+export type Problem = components['schemas']['Problem'];
+
+/** One thing that is wrong with the input of a request. */
+export type Violation = components['schemas']['Violation'];
+
+/** An error with which the API has responded. Programs decide by `code`, which is stable; `message` is for people. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  /** The HTTP status. */
+  readonly status: number;
+  /** The stable code in snake_case; `unexpected_response` if the response is no problem document. */
+  readonly code: string;
+  /** What is wrong with the input; empty unless the input is invalid. */
+  readonly errors: readonly Violation[];
+  /** Finds the request in the logs of the system. */
+  readonly traceId: string | undefined;
+  /** The headers of the response. */
+  readonly headers: Headers;
+  /** The whole problem document; undefined if the response is none. */
+  readonly problem: Problem | undefined;
+
+  constructor(response: Response, text: string) {
+    const problem = problemIn(text);
+    super(messageOf(response.status, problem));
+    this.status = response.status;
+    this.code = problem?.code ?? 'unexpected_response';
+    this.errors = problem?.errors ?? [];
+    this.traceId = problem?.traceId;
+    this.headers = response.headers;
+    this.problem = problem;
+  }
+}
+
+/** No complete response has arrived: the system cannot be reached, the connection broke, or the time ran out. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+function messageOf(status: number, problem: Problem | undefined): string {
+  if (!problem) return `${status}: the response is no problem document`;
+  const violations = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`);
+  return [`${status} ${problem.code}: ${problem.detail ?? problem.title}`, ...violations].join('\n');
+}
+
+function problemIn(text: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isProblem(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string';
+}

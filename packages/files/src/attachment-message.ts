@@ -1,0 +1,23 @@
+import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+import type { AttachmentState } from './attachment.ts';
+
+/** The messages of attachments. `path` is that of the resource under which clients find them, for example `/ticket/1`. */
+export function attachmentMessages(path: string, attachments: readonly AttachmentState[]): Attachment[] {
+  return attachments.map((attachment) => attachmentMessage(path, attachment));
+}
+
+function attachmentMessage(
+  path: string,
+  { id, name, size, contentType, fileEnding, inline, width, height, createdAt }: AttachmentState,
+): Attachment {
+  return {
+    $typeName: 'ticketing.tickets.v1.Attachment',
+    ...{ id, name, size, contentType, inline },
+    url: `${path}/attachment/${id}`,
+    createdAt: timestampOf(createdAt),
+    ...(fileEnding === null ? {} : { fileEnding }),
+    ...(width === null ? {} : { width }),
+    ...(height === null ? {} : { height }),
+  };
+}

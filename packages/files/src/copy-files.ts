@@ -1,0 +1,37 @@
+import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { requireSizes } from './attach-files.ts';
+import type { AttachmentState } from './attachment.ts';
+import type { FileContext } from './file-context.ts';
+import { storeAll, storeContent } from './store-content.ts';
+
+/**
+ * Stores copies of files that another service keeps, piece by piece, as `attachFiles` stores files. What their content says
+ * was detected there. `beside` are files that will be attached together with the copies, and count for the limits.
+ *
+ * Errors: attachment_too_large, attachments_too_large, too_many_attachments; those of `read`; an Error if a file has another
+ * size than it is said to have. No copy is left then.
+ */
+export async function copyFiles(
+  context: Pick<FileContext, 'files' | 'runtime'>,
+  originals: readonly Attachment[],
+  read: (original: Attachment) => AsyncIterable<Uint8Array>,
+  beside: readonly AttachmentState[] = [],
+): Promise<AttachmentState[]> {
+  requireSizes([...originals, ...beside].map(({ size }) => size));
+  return storeAll(context, originals, (original) => {
+    const { name, size, contentType, fileEnding = null, inline, width = null, height = null } = original;
+    const file = { name, size, contentType, fileEnding, inline, width, height };
+    return storeContent(context, file, ofSize(read(original), size));
+  });
+}
+
+/** The pieces, if they have as many bytes as they must have. */
+async function* ofSize(pieces: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const piece of pieces) {
+    read += piece.length;
+    if (read > size) break;
+    yield piece;
+  }
+  if (read !== size) throw new Error(`a file of ${size} bytes has ${read > size ? 'more' : read}`);
+}

@@ -1,0 +1,35 @@
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { type ByteBudget, byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import { type KeyedSlots, keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import type { Connection } from 'mongoose';
+import { maxFileBytes } from './attachment.ts';
+import { type FileStore, fileStore } from './file-store.ts';
+
+/** What a service needs to keep files. */
+export interface FileContext {
+  files: FileStore;
+  /** Bounds the files that are fetched for callers and are in memory. */
+  fileBytes: ByteBudget;
+  /** Bounds the pieces of files that are read at once for each caller, so that many downloads do not delay others. */
+  fileReads: KeyedSlots;
+  outbound: OutboundGuard;
+  runtime: Runtime;
+}
+
+const readsPerCaller = 2;
+
+/** Makes the context of files from the parts of a kit. */
+export function fileContext(
+  connection: Connection,
+  { outbound, runtime }: Pick<FileContext, 'outbound' | 'runtime'>,
+): FileContext {
+  return {
+    files: fileStore(connection),
+    // Two at a time for a caller, four in total.
+    fileBytes: byteBudget({ total: 4 * maxFileBytes, perKey: 2 * maxFileBytes }),
+    fileReads: keyedSlots(readsPerCaller),
+    outbound,
+    runtime,
+  };
+}

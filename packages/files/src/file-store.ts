@@ -1,0 +1,164 @@
+import { pipeline } from 'node:stream/promises';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { removePresent } from '@ticketing/store/remove-present.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
+import { type Connection, mongo } from 'mongoose';
+
+/**
+ * The contents of files, in GridFS, with a record for each, which is written first and removed last.
+ *
+ * A file is unseen until its owner, or something that belongs to its owner, lists its key. A record says when to check
+ * whether that is so, so that files of writers that have died are found.
+ * Errors of every operation: store_unavailable.
+ */
+export interface FileStore {
+  /** Stores a file under a new key, and has it checked at a time. */
+  write(key: string, pieces: Pieces, checkAt: Date): Promise<void>;
+  /** Assigns files to the owner that is about to list them. Returns false if one of them does not exist. */
+  assign(keys: readonly string[], ownerId: OwnerId): Promise<boolean>;
+  /** Has files checked at a time. */
+  checkLater(keys: readonly string[], checkAt: Date): Promise<void>;
+  /**
+   * Records that files were listed when their time to be checked had come, so that they are not checked any more; except
+   * those whose time was changed since then.
+   */
+  settle(keys: readonly string[], now: Date): Promise<void>;
+  /** The files whose time to be checked has come. */
+  toCheck(now: Date, limit: number): Promise<StoredFile[]>;
+  /** Some files that are assigned to an owner. */
+  ofOwner(ownerId: OwnerId, limit: number): Promise<string[]>;
+  /** Reads bytes of a file: from `start` up to, but not including, `end`. Errors: an Error if they do not exist. */
+  read(key: string, range: ByteRange): AsyncIterable<Uint8Array>;
+  /** Removes files, finished or not. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+/** The content of a file, piece by piece. */
+export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** The id of what files belong to: in a service, all owners are of one kind, for example tickets. */
+export type OwnerId = number;
+
+/** A file, and the owner that lists it or was about to; null if it was not known yet. */
+export interface StoredFile {
+  key: string;
+  ownerId: OwnerId | null;
+}
+
+/** Bytes of a file: from `start` up to, but not including, `end`. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+interface FileRecord {
+  _id: string;
+  ownerId: OwnerId | null;
+  /** Absent if the file is known to be listed. */
+  checkAt?: Date;
+}
+
+interface ChunkDocument {
+  files_id: string;
+  n: number;
+  data: mongo.Binary;
+}
+
+const bucketName = 'files';
+/** Larger chunks need fewer writes; a read holds two of them. */
+const chunkBytes = 1024 * 1024;
+
+const recordsOf = (connection: Connection) =>
+  connection.collection('fileRecords') as unknown as mongo.Collection<FileRecord>;
+const chunksOf = (connection: Connection) =>
+  connection.collection(`${bucketName}.chunks`) as unknown as mongo.Collection<ChunkDocument>;
+
+/** Builds the missing indexes of the files. */
+export async function buildFileIndexes(connection: Connection): Promise<void> {
+  const records = recordsOf(connection);
+  await records.createIndex({ checkAt: 1 }, { partialFilterExpression: { checkAt: { $exists: true } } });
+  await records.createIndex({ ownerId: 1 });
+  await chunksOf(connection).createIndex({ files_id: 1, n: 1 }, { unique: true });
+}
+
+/** Opens the files on a connection. */
+export function fileStore(connection: Connection): FileStore {
+  const records = recordsOf(connection);
+  const chunks = chunksOf(connection);
+  const update = (keys: readonly string[], change: Query, condition: Query = {}) =>
+    storeCall(() => records.updateMany({ _id: { $in: [...keys] }, ...condition }, change));
+  const found = (query: Query, sort: Record<string, 1>, limit: number) =>
+    storeCall(async () => {
+      const documents = await records.find(query, { sort, limit }).toArray();
+      return documents.map(({ _id, ownerId }): StoredFile => ({ key: _id, ownerId }));
+    });
+  let opened: mongo.GridFSBucket | undefined;
+  const bucket = () => {
+    const { db } = connection;
+    if (!db) throw new mongo.MongoNotConnectedError('the database has not been reached');
+    opened ??= new mongo.GridFSBucket(db, { bucketName, chunkSizeBytes: chunkBytes });
+    return opened;
+  };
+  return {
+    write: (key, pieces, checkAt) =>
+      storeCall(async () => {
+        await records.insertOne({ _id: key, ownerId: null, checkAt });
+        // The name that the sender gave is only where the file is listed.
+        await pipeline(pieces, bucket().openUploadStreamWithId(gridId(key), ''));
+      }),
+    assign: async (keys, ownerId) => (await update(keys, { $set: { ownerId } })).matchedCount === keys.length,
+    checkLater: async (keys, checkAt) => void (await update(keys, { $set: { checkAt } })),
+    settle: async (keys, now) => void (await update(keys, { $unset: { checkAt: 1 } }, { checkAt: { $lte: now } })),
+    toCheck: (now, limit) => found({ checkAt: { $lte: now } }, { checkAt: 1 }, limit),
+    ofOwner: async (ownerId, limit) => (await found({ ownerId }, { _id: 1 }, limit)).map(({ key }) => key),
+    read: (key, range) => readChunks(chunks, key, range),
+    remove: (keys) =>
+      storeCall(async () => {
+        for (const key of keys) {
+          // An unfinished file has only chunks. GridFS removes them before it reports that the file is missing.
+          await bucket().delete(gridId(key)).catch(ignoreMissing);
+          await removePresent(
+            async () => (await records.deleteOne({ _id: key })).deletedCount === 1,
+            async () => (await records.findOne({ _id: key }, { projection: { _id: 1 } })) !== null,
+          );
+        }
+      }),
+  };
+}
+
+/** A cursor of one chunk at a time: the stream of GridFS reads up to 16 MiB ahead. */
+async function* readChunks(
+  chunks: mongo.Collection<ChunkDocument>,
+  key: string,
+  { start, end }: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  if (end <= start) return;
+  const first = Math.floor(start / chunkBytes);
+  const last = Math.floor((end - 1) / chunkBytes);
+  const cursor = chunks.find(
+    { files_id: key, n: { $gte: first, $lte: last } },
+    { projection: { n: 1, data: 1 }, sort: { n: 1 }, batchSize: 1 },
+  );
+  try {
+    for (let n = first; n <= last; n++) {
+      const chunk = await storeCall(() => cursor.next());
+      if (chunk?.n !== n) throw new Error(`the file ${key} has no chunk ${n}`);
+      const offset = n * chunkBytes;
+      const bytes = chunk.data.value();
+      const needed = bytes.subarray(Math.max(0, start - offset), end - offset);
+      if (bytes.length < Math.min(chunkBytes, end - offset)) throw new Error(`the chunk ${n} of ${key} is too short`);
+      yield needed;
+    }
+  } finally {
+    await cursor.close();
+  }
+}
+
+/** The ids of GridFS may have any type. */
+function gridId(key: string): mongo.ObjectId {
+  return key as unknown as mongo.ObjectId;
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error) || !error.message.startsWith('File not found')) throw error;
+}

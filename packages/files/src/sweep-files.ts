@@ -1,0 +1,39 @@
+import type { FileContext } from './file-context.ts';
+import type { OwnerId, StoredFile } from './file-store.ts';
+
+const batchSize = 100;
+
+/**
+ * Checks the files that were written an hour ago: those that their owner lists stay for good; the others, whose writers have
+ * died or failed, are removed. `listedBy` returns the keys of the files that an owner lists, and of all that belongs to it;
+ * none if there is no such owner.
+ */
+export async function sweepFiles(
+  { files, runtime }: Pick<FileContext, 'files' | 'runtime'>,
+  listedBy: (ownerId: OwnerId) => Promise<ReadonlySet<string>>,
+): Promise<void> {
+  const check = async (now: Date, ownerId: OwnerId | null, ofOwner: readonly StoredFile[]) => {
+    const listed = ownerId === null ? new Set<string>() : await listedBy(ownerId);
+    const keys = ofOwner.map(({ key }) => key);
+    await files.settle(
+      keys.filter((key) => listed.has(key)),
+      now,
+    );
+    await files.remove(keys.filter((key) => !listed.has(key)));
+  };
+  for (;;) {
+    const now = new Date(runtime.now());
+    const due = await files.toCheck(now, batchSize);
+    for (const [ownerId, ofOwner] of Map.groupBy(due, (file) => file.ownerId)) await check(now, ownerId, ofOwner);
+    if (due.length < batchSize) return;
+  }
+}
+
+/** Removes the files of a deleted owner, and of all that belonged to it. */
+export async function eraseFiles({ files }: Pick<FileContext, 'files'>, ownerId: OwnerId): Promise<void> {
+  for (;;) {
+    const keys = await files.ofOwner(ownerId, batchSize);
+    await files.remove(keys);
+    if (keys.length < batchSize) return;
+  }
+}

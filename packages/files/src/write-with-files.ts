@@ -1,0 +1,33 @@
+import { mayFollowChange } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { removeFiles } from './attach-files.ts';
+import type { AttachmentState } from './attachment.ts';
+import type { FileContext } from './file-context.ts';
+
+/**
+ * Makes a write that lists files which were just stored, and removes those that it does not list: all of them if it fails,
+ * and also if it is that of a repeated request, which was applied before with files of its own. After an error that leaves
+ * open what was written, the sweeper decides.
+ */
+export async function writeWithFiles<Result>(
+  context: Pick<FileContext, 'files'>,
+  { log }: Pick<Call, 'log'>,
+  attachments: readonly AttachmentState[],
+  write: () => Promise<Result>,
+  listedBy: (result: Result) => readonly AttachmentState[],
+): Promise<Result> {
+  const remove = (unlisted: readonly AttachmentState[]) =>
+    removeFiles(context, unlisted).catch((error: unknown) => {
+      log.warn({ err: error }, 'files that nothing lists are left to the sweeper');
+    });
+  let result: Result;
+  try {
+    result = await write();
+  } catch (error) {
+    if (!mayFollowChange(error)) await remove(attachments);
+    throw error;
+  }
+  const listed = new Set(listedBy(result).map(({ key }) => key));
+  await remove(attachments.filter(({ key }) => !listed.has(key)));
+  return result;
+}

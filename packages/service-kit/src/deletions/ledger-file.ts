@@ -1,0 +1,138 @@
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+
+/** What a service has deleted, and how far its sequences of ids have come. */
+export interface ServiceLedger {
+  /** The ids of each deletion, joined by spaces, by the method that made it. */
+  deleted: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The last number of each sequence of ids, by its name. */
+  lastIds: ReadonlyMap<string, number>;
+  /** Until when the deletions are complete; undefined if there are none yet. */
+  until: Date | undefined;
+}
+
+/** A line of the file of a ledger, without what an earlier line has already. Lines are only ever appended. */
+export interface LedgerLine {
+  service: string;
+  /** RFC 3339. */
+  until: string;
+  deleted?: Readonly<Record<string, readonly string[]>>;
+  lastIds?: Readonly<Record<string, number>>;
+}
+
+/** A line of an older version: one for all services, and of deletions only those of tickets. */
+interface OldLine {
+  until: string;
+  deletedTickets: number[];
+  lastIds: Record<string, Record<string, number>>;
+}
+
+const deleteTicket = 'ticketing.tickets.v1.TicketService.DeleteTicket';
+
+/**
+ * Reads what a ledger says about each service; "-" is the standard input. Errors: an Error, if the file is missing, has no
+ * whole line, or is no ledger.
+ */
+export function readLedger(file: string): (service: string) => ServiceLedger {
+  const isInput = file === '-';
+  if (!isInput && !existsSync(file)) throw new Error(`There is no ledger ${file}.`);
+  const text = readFileSync(isInput ? 0 : file, 'utf8');
+  const name = isInput ? 'The standard input' : file;
+  // A file that was lost, or an input that did not arrive, would bring back all that was deleted.
+  if (wholeLines(text) === '') throw new Error(`${name} is no ledger: it has no line.`);
+  return parseLedger(text, name);
+}
+
+/**
+ * Deletions are looked for from this long before the last line. It is longer than a request lasts, and than the audit log waits
+ * for one whose end is not known.
+ */
+const overlapMs = 10 * 60_000;
+
+/** The time since which the deletions of a service may be missing in a ledger, which may be a file that is not there yet. */
+export function missingSince(file: string, service: string): Date {
+  const { until } = parseLedger(textOf(file), file)(service);
+  return new Date(until ? until.getTime() - overlapMs : 0);
+}
+
+/** Reads a ledger from its text. Errors: an Error that names the file, if it is no ledger. */
+function parseLedger(text: string, file: string): (service: string) => ServiceLedger {
+  const ledgers = new Map<string, OpenLedger>();
+  try {
+    for (const line of wholeLines(text).split('\n').filter(Boolean)) {
+      for (const one of linesOf(JSON.parse(line) as LedgerLine | OldLine)) addLine(ledgers, one);
+    }
+  } catch (error) {
+    throw new Error(`${file} is no ledger.`, { cause: error });
+  }
+  return (service) => ledgers.get(service) ?? openLedger();
+}
+
+/**
+ * Appends to a ledger what it does not know yet; nothing if it knows everything. The first line of a service is always
+ * written: its ledger can be applied then, also if it has deleted nothing. The file is made if it is missing, and text after
+ * its last whole line is removed first, or neither could be read. Returns how many deletions are new.
+ *
+ * Errors: an Error, if the file is no ledger.
+ */
+export function appendToLedger(file: string, { service, until, deleted = {}, lastIds = {} }: LedgerLine): number {
+  const text = textOf(file);
+  const known = parseLedger(text, file)(service);
+  const newDeletions = Object.entries(deleted)
+    .map(([method, all]) => [method, all.filter((ids) => !known.deleted.get(method)?.has(ids))] as const)
+    .filter(([, ids]) => ids.length > 0);
+  const movedIds = Object.entries(lastIds).filter(([name, last]) => last > (known.lastIds.get(name) ?? 0));
+  if (known.until !== undefined && newDeletions.length === 0 && movedIds.length === 0) return 0;
+  const line: LedgerLine = {
+    service,
+    until,
+    ...(newDeletions.length > 0 ? { deleted: Object.fromEntries(newDeletions) } : {}),
+    ...(movedIds.length > 0 ? { lastIds: Object.fromEntries(movedIds) } : {}),
+  };
+  const whole = wholeLines(text);
+  if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
+  appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
+  return newDeletions.reduce((sum, [, ids]) => sum + ids.length, 0);
+}
+
+/** The text of a file that may not be there yet. */
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+/** The lines that were written as a whole: a last one that was not was never acknowledged. */
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+/** The lines of the services that a line of any version stands for. */
+function linesOf(line: LedgerLine | OldLine): Partial<LedgerLine>[] {
+  if ('service' in line) return [line];
+  const { deletedTickets, lastIds } = line;
+  // What else was deleted until then is not in it, so it is complete until no time.
+  const tickets = { service: 'tickets', deleted: { [deleteTicket]: deletedTickets.map(String) } };
+  return [tickets, ...Object.entries(lastIds).map(([service, ids]) => ({ service, lastIds: ids }))];
+}
+
+interface OpenLedger extends ServiceLedger {
+  deleted: Map<string, Set<string>>;
+  lastIds: Map<string, number>;
+}
+
+const openLedger = (): OpenLedger => ({ deleted: new Map(), lastIds: new Map(), until: undefined });
+
+function addLine(
+  ledgers: Map<string, OpenLedger>,
+  { service = '', until, deleted, lastIds }: Partial<LedgerLine>,
+): void {
+  const ledger = ledgers.get(service) ?? openLedger();
+  ledgers.set(service, ledger);
+  if (until !== undefined) ledger.until = new Date(until);
+  for (const [method, all] of Object.entries(deleted ?? {})) {
+    const known = ledger.deleted.get(method) ?? new Set();
+    ledger.deleted.set(method, known);
+    for (const ids of all) known.add(ids);
+  }
+  for (const [name, last] of Object.entries(lastIds ?? {})) {
+    ledger.lastIds.set(name, Math.max(last, ledger.lastIds.get(name) ?? 0));
+  }
+}

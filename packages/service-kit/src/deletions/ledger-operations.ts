@@ -1,0 +1,86 @@
+import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { lastIds, skipIds } from '@ticketing/store/id-sequence.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { serviceCaller } from '../identity/caller.ts';
+import type { Composition } from '../lifecycle/composition.ts';
+import type { Kit } from '../lifecycle/kit.ts';
+import { auditChanges, isAudited } from '../server/audit-changes.ts';
+import type { Call } from '../server/call.ts';
+import { appendToLedger, type LedgerLine, missingSince, readLedger } from './ledger-file.ts';
+import { listDeletions } from './list-deletions.ts';
+import { repeatDeletions } from './repeat-deletions.ts';
+
+/** What the operations on a ledger of deletions need of a service. Source: docs/operations/backup.md, Ledger of deletions. */
+export interface LedgerService {
+  entry: ServiceEntry;
+  kit: Kit<unknown, unknown>;
+  composition: Composition;
+}
+
+/** Prints a line of a ledger: what a service has deleted at a time or later, and how far its sequences of ids have come. */
+export async function printDeletions(service: LedgerService, since: Date, print: Print): Promise<number> {
+  if (service.entry.hasStore) print(JSON.stringify(await lineOf(service, since)));
+  return 0;
+}
+
+/** Appends to a ledger what a service has deleted since its last line. */
+export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
+  const { entry } = service;
+  if (!entry.hasStore) return 0;
+  const added = appendToLedger(file, await lineOf(service, missingSince(file, entry.name)));
+  print(`${entry.name}: ${added} deletions were added to the ledger`);
+  return 0;
+}
+
+/**
+ * Brings a restored database to where it may go on: makes the deletions of a ledger again, lets the sequences of ids go on
+ * after all that may have been handed out, and does what else the service must do after a restore. Without a ledger nothing
+ * is deleted. Returns how many deletions could not be made again.
+ */
+export async function applyLedger(
+  { entry, kit, composition }: LedgerService,
+  { file, idMargin }: { file: string | undefined; idMargin: number },
+  print: Print,
+): Promise<number> {
+  if (!entry.hasStore) return 0;
+  const ledger = file === undefined ? undefined : readLedger(file)(entry.name);
+  const { implementations = [], deletionsAlone = [], afterRestore } = composition;
+  const all = auditChanges([...implementations, ...deletionsAlone], kit.audit);
+  const refused = ledger
+    ? await repeatDeletions({ entry, implementations: all, call: ownCall(entry, kit) }, ledger, print)
+    : 0;
+  const restored = await lastIds(kit.database.connection);
+  const known: Record<string, number> = Object.fromEntries(ledger?.lastIds ?? []);
+  for (const name of Object.keys({ ...restored, ...known })) {
+    await skipIds(kit.database.connection, name, Math.max(restored[name] ?? 0, known[name] ?? 0) + idMargin);
+  }
+  await afterRestore?.();
+  return refused;
+}
+
+async function lineOf({ entry, kit }: LedgerService, since: Date): Promise<LedgerLine> {
+  const { connection } = kit.database;
+  // Noted first: what is deleted from now on is looked for the next time. By the clock that entries of the audit log have.
+  const until = new Date(serverTime(connection)).toISOString();
+  const deleted = isAudited(entry) ? await listDeletions(entry, kit.audit, since) : {};
+  return { service: entry.name, until, deleted, lastIds: await lastIds(connection) };
+}
+
+/** A call that a service makes of its own handlers, while it serves no requests. */
+function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<Kit<unknown, unknown>, 'log' | 'stopping'>): Call {
+  return {
+    caller: serviceCaller(name),
+    api: 'rpc',
+    trace: continueTrace(undefined),
+    log,
+    signal: stopping,
+    gone: stopping,
+    header: () => undefined,
+    setResponseHeader: () => undefined,
+    onEncoded: () => undefined,
+    onEnd: () => undefined,
+    endResponse: () => undefined,
+  };
+}

@@ -1,0 +1,26 @@
+import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
+import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { deletionMethods } from './deletion-methods.ts';
+
+/**
+ * Lists what was deleted in a service at a time or later, from its audit log: the ids of each deletion, joined by spaces, by
+ * method. A deletion of which nobody knows whether it was made is among them.
+ *
+ * Errors: store_unavailable.
+ */
+export async function listDeletions(
+  entry: ServiceEntry,
+  audit: Pick<AuditLog, 'seal' | 'entriesOf'>,
+  since: Date,
+): Promise<Record<string, string[]>> {
+  const methods = new Map(deletionMethods(entry).map((method) => [method.name, method]));
+  const found: Record<string, string[]> = {};
+  if (methods.size === 0) return found;
+  await audit.seal();
+  for await (const { method, fields, subject } of audit.entriesOf([...methods.keys()], since.getTime())) {
+    if (!methods.get(method)?.isDeletion({ fields })) continue;
+    found[method] ??= [];
+    found[method].push(subject.ids.join(' '));
+  }
+  return found;
+}

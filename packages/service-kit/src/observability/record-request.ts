@@ -1,0 +1,20 @@
+import type { Trace } from '@ticketing/runtime/trace.ts';
+import type { Tracer } from '@ticketing/runtime/tracer.ts';
+import type { FastifyReply } from 'fastify';
+
+/** Records the span of an HTTP request that was responded to. `route` is its method and the pattern of its path. */
+export function recordRequest(tracer: Tracer, trace: Trace, route: string, reply: FastifyReply): void {
+  const { statusCode, elapsedTime } = reply;
+  tracer.record({
+    trace,
+    name: route,
+    kind: 'server',
+    durationMs: elapsedTime,
+    error: statusCode >= 500 ? String(statusCode) : undefined,
+    attributes: {
+      'http.request.method': reply.request.method,
+      'http.route': route.slice(route.indexOf(' ') + 1),
+      'http.response.status_code': statusCode,
+    },
+  });
+}

@@ -1,0 +1,59 @@
+/** The most characters of a slug. */
+export const maxSlugLength = 100;
+
+/** Letters that are not one of a to z with an accent. */
+const spellings: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  ø: 'o',
+  œ: 'oe',
+  ł: 'l',
+  đ: 'd',
+};
+
+/**
+ * Derives a slug from a name: in lower case, without accents, with a hyphen in place of everything that is neither a letter
+ * from a to z nor a digit.
+ *
+ * Shape: 1 to 100 characters, as the contracts demand of a slug that is given; `fallback` if nothing of the name is left.
+ * Source: docs/reference/api.md, Slugs.
+ */
+export function slugOf(name: string, fallback: string): string {
+  const spelled = name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[äöüßæøœłđ]/g, (letter) => spellings[letter] ?? letter);
+  const plain = spelled
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '');
+  return trimmed(plain.replace(/[^a-z0-9]+/g, '-')) || fallback;
+}
+
+/** The slug that follows from another one that is taken: with a number at its end, at most 100 characters. */
+export function numberedSlug(slug: string, number: number): string {
+  const suffix = `-${number}`;
+  return trimmed(slug.slice(0, maxSlugLength - suffix.length)) + suffix;
+}
+
+/** A slug, or the first of those with a number from 2 on, that is not taken. */
+export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
+  let free = slug;
+  for (let number = 2; isTaken(free); number++) free = numberedSlug(slug, number);
+  return free;
+}
+
+/** What all slugs with a number begin with that follow from a slug. */
+export function stemOf(slug: string): string {
+  return trimmed(slug.slice(0, maxSlugLength - longestSuffix));
+}
+
+/** Of a number of at most ten digits. */
+const longestSuffix = 11;
+
+function trimmed(text: string): string {
+  return text.replace(/^-/, '').slice(0, maxSlugLength).replace(/-$/, '');
+}

@@ -1,0 +1,1 @@
+import './idempotency-store.int.test.ts';

@@ -1,0 +1,3 @@
+import { buildClient } from '../tools/client/build-client.ts';
+
+buildClient();

@@ -1,0 +1,61 @@
+import { probabilityOf } from './calibration.ts';
+import type { Features } from './features.ts';
+import { bestOf } from './learn-labels.ts';
+import type { Column, Model, Task } from './model.ts';
+import { vectorOf } from './vocabulary.ts';
+
+/** Something that was found in a ticket, and how probable it is that it is right. */
+export interface Found<Label> {
+  label: Label;
+  confidence: number;
+}
+
+/** What a model says of a ticket. */
+export interface Classes {
+  /** The tags that are probable enough, by id, the most probable first. */
+  tags: Found<number>[];
+  /** The topic that fits best; null if the model knows none. */
+  topic: Found<string> | null;
+  /** How probable it is that the ticket is spam; null if the model does not know spam. */
+  spamProbability: number | null;
+}
+
+/** Classifies a ticket by what the model has learned. */
+export function classify(features: Features, model: Model): Classes {
+  const scored = scoresOf(features, model);
+  const ofTask = (task: Task) => scored.filter(({ column }) => column.task === task);
+  const probabilities = ofTask('tag').map(({ column, score }) => ({
+    label: Number(column.label),
+    confidence: probabilityOf(score, column.measurement.calibration),
+  }));
+  const tags = probabilities
+    .filter(({ confidence }) => confidence >= model.tagThreshold)
+    .sort((left, right) => right.confidence - left.confidence || left.label - right.label);
+  const [spam] = ofTask('spam');
+  const spamProbability = spam ? probabilityOf(spam.score, spam.column.measurement.calibration) : null;
+  return { tags, topic: topicOf(ofTask('topic')), spamProbability };
+}
+
+interface Scored {
+  column: Column;
+  score: number;
+}
+
+function topicOf(scored: readonly Scored[]): Found<string> | null {
+  const { best, logOdds } = bestOf(scored.map(({ score }) => score));
+  const column = scored[best]?.column;
+  if (!column) return null;
+  return { label: column.label, confidence: probabilityOf(logOdds, column.measurement.calibration) };
+}
+
+function scoresOf(features: Features, { vocabulary, columns, weights }: Model): Scored[] {
+  const sums = new Float64Array(columns.length);
+  const { indices, values } = vectorOf(features, vocabulary);
+  for (const [position, index] of indices.entries()) {
+    const value = values[position] ?? 0;
+    for (let column = 0; column < columns.length; column += 1) {
+      sums[column] = (sums[column] ?? 0) + value * (weights[index * columns.length + column] ?? 0);
+    }
+  }
+  return columns.map((column, number) => ({ column, score: column.bias + column.scale * (sums[number] ?? 0) }));
+}

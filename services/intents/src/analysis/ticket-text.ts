@@ -1,0 +1,34 @@
+import { wordSequence } from '@ticketing/words/words.ts';
+
+/** What a customer wrote: the subject, and the body as plain text. */
+export interface TicketText {
+  subject: string | null;
+  body: string | null;
+}
+
+/** Only so many characters of a subject are read. */
+export const maxSubjectChars = 1000;
+/** Only so many characters of a body are read: the time of an analysis has a limit, whatever a customer wrote. */
+export const maxBodyChars = 20_000;
+
+/** The part of a text that is read. */
+export interface ReadText {
+  subject: string;
+  body: string;
+  /** The folded words of both, with a space before and after each. */
+  words: string;
+}
+
+/** Reads the part of a text that is analysed. No character is cut in two, and a NUL separates words. */
+export function readText(text: TicketText): ReadText {
+  const subject = beginningOf(text.subject, maxSubjectChars);
+  const body = beginningOf(text.body, maxBodyChars);
+  const both = `${subject}\n${body}`;
+  // Some characters become many when they are folded.
+  const folded = wordSequence(both, both.length).slice(0, maxSubjectChars + maxBodyChars);
+  return { subject, body, words: folded.slice(0, folded.lastIndexOf(' ') + 1) };
+}
+
+function beginningOf(text: string | null, maxChars: number): string {
+  return (text ?? '').slice(0, maxChars).replaceAll('\0', ' ').toWellFormed();
+}

@@ -1,0 +1,35 @@
+import { learnSpam, learnTags, learnTopics } from './learn-tasks.ts';
+import type { Model } from './model.ts';
+import { knownLabels, roundWeights } from './model-weights.ts';
+import { type Example, prepareExamples } from './training-examples.ts';
+
+/** A measurement is used until there are so many times as many tickets as then. */
+const measureAgainAt = 1.2;
+
+/**
+ * Learns a model from all examples there are. With the `previous` model it takes a small part of the time and comes to
+ * nearly the same result: what is no example any more is forgotten, and a corrected one is learned as if it had never
+ * been wrong. There is no randomness in it, and the order of the examples does not matter.
+ *
+ * How far labels can be trusted is measured with texts that the measured model had not seen. That takes most of the
+ * time, so what the previous model has measured is used until there are a fifth more examples, or new labels.
+ */
+export function train(examples: readonly Example[], previous?: Model): Model {
+  const { prepared, vocabulary } = prepareExamples(examples);
+  const usesMeasured = previous !== undefined && examples.length < measureAgainAt * previous.measuredTickets;
+  const course = {
+    prepared,
+    features: vocabulary.hashes.length,
+    known: knownLabels(previous, vocabulary),
+    knownThreshold: usesMeasured ? previous.tagThreshold : undefined,
+  };
+  const { labels: tags, threshold } = learnTags(course);
+  const labels = [...tags, ...learnTopics(course), ...learnSpam(course)];
+  return {
+    vocabulary,
+    ...roundWeights(labels, vocabulary),
+    tagThreshold: threshold,
+    tickets: examples.length,
+    measuredTickets: usesMeasured ? previous.measuredTickets : examples.length,
+  };
+}

@@ -1,0 +1,37 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+
+/** After so many attempts that have failed by themselves, none is made until something is requested or noted again. */
+export const maxAttempts = 6;
+/** The pause as long as another service is unavailable, which is no fault of the ticket. */
+export const unavailableDelayMs = 3_000;
+
+const firstDelayMs = 1_000;
+const maxDelayMs = 5 * 60_000;
+
+/** The pause after an attempt that has failed; the first one has the number 1. */
+export function delayAfter(attempts: number): number {
+  return Math.min(maxDelayMs, firstDelayMs * 4 ** (attempts - 1));
+}
+
+const transientCodes = new Set<Code>([
+  Code.Unavailable,
+  Code.DeadlineExceeded,
+  Code.Aborted,
+  Code.Canceled,
+  Code.ResourceExhausted,
+  Code.Unauthenticated,
+]);
+
+/** Whether the same attempt can succeed later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof DomainError) return error.code === 'unavailable' || error.code === 'deadline_exceeded';
+  return error instanceof ConnectError && transientCodes.has(error.code);
+}
+
+/** What is stored of an error: no text of a ticket is in it. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof DomainError) return error.reason;
+  if (error instanceof ConnectError) return `tickets: ${Code[error.code]}`;
+  return error instanceof Error ? error.name : 'unknown';
+}

@@ -1,0 +1,71 @@
+import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { expect, test, vi } from 'vitest';
+import type { ActionResult } from '../domain/backend-response.ts';
+import type { ExecutionState } from '../domain/execution.ts';
+import type { IntentState } from '../domain/intent.ts';
+import type { Context } from './context.ts';
+import { runExecution } from './run-execution.ts';
+
+const execution: ExecutionState = {
+  ...{ txId: 'tx_1', step: 'call', startedAt: 0, caller: null, option: null, data: {}, informsCustomer: false },
+  ...{ templateId: null, fields: null, languageCode: null, closesTicket: false },
+};
+const intent: IntentState = {
+  ...{ id: 7, ticketId: 3, aiAgentId: 4, code: 'a', name: 'A', contractId: null, confidence: null },
+  ...{ confidenceColor: ConfidenceColor.SUCCESS, messagePreview: null, recipient: null, data: null, options: [] },
+  ...{ infos: [], autoExecuteAt: null, verified: false, status: TicketIntentStatus.READY, outcome: null },
+  ...{ proposedBy: 'analysis', execution },
+};
+const done: ActionResult = {
+  ...{ kind: 'success', responseCode: 'ok', messageLocalized: null, message: null, internalData: {} },
+};
+const unavailable = () => new DomainError('unavailable', 'store_unavailable', 'The store is unavailable.');
+
+/** How long an attempt to reach a database takes that is unavailable. */
+const attemptMs = 2_000;
+
+/** Executes while the database is unavailable for a time after the call. Returns how often the backend system was called too. */
+async function execute(unavailableMs: number, log = createLogger('test', 'silent')) {
+  let now = 0;
+  const callBackend = vi.fn(async () => done);
+  const store = async () => {
+    if (now >= unavailableMs) return true;
+    now += attemptMs;
+    throw unavailable();
+  };
+  const context = {
+    executions: { advance: store, release: store, renew: store },
+    inProgress: new Map(),
+    intents: { ofTicket: async () => [] },
+    analysis: () => ({ recordExecution: async () => ({}) }),
+    log,
+    now: () => 0,
+    runtime: { now: () => now },
+  } as unknown as Context;
+  const running = runExecution(context, { intent, claim: { id: 7, owner: 'me' } }, { callBackend });
+  const outcome = await running.then(
+    (one) => one?.responseCode,
+    (error) => error.reason,
+  );
+  return [outcome, callBackend.mock.calls.length];
+}
+
+test('a result that only this process knows is stored when the database is back in time', async () => {
+  expect(await execute(14_000)).toEqual(['ok', 1]);
+});
+
+test('a database that stays unavailable is not waited for longer', async () => {
+  expect(await execute(20_000)).toEqual(['store_unavailable', 1]);
+});
+
+test('an execution is in the log, with the txId of its outcome', async () => {
+  const lines: string[] = [];
+  await execute(0, createLogger('test', 'info', { write: (line: string) => void lines.push(line) }));
+  const { txId, intentId, ticketId, responseCode, success } = JSON.parse(lines[0] ?? '{}');
+  expect({ txId, intentId, ticketId, responseCode, success }).toEqual({
+    ...{ txId: 'tx_1', intentId: 7, ticketId: 3, responseCode: 'ok', success: true },
+  });
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,28 @@
+import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
+import { type Analysis, analyse } from '../analysis/analyse.ts';
+import { featuresOf } from '../analysis/features.ts';
+import { featuresToBytes } from '../analysis/features-codec.ts';
+import { emptyModel } from '../analysis/model.ts';
+import { parseModel } from '../analysis/model-codec.ts';
+import type { TicketText } from '../analysis/ticket-text.ts';
+
+let model = emptyModel();
+/** The version of the model; 0: it has learned nothing. */
+let loaded = 0;
+
+const functions = {
+  /** Analyses with this version of the model, or a newer one; null if this process does not have it. */
+  analyse: (text: TicketText, keywords: readonly string[], version: number): Analysis | null =>
+    loaded < version ? null : analyse(text, model, keywords),
+  /** Uses a model from now on. Fails if the bytes are no model. */
+  load(version: number, bytes: Uint8Array): void {
+    model = parseModel(bytes);
+    loaded = version;
+  },
+  featuresOf: (text: TicketText): Uint8Array => featuresToBytes(featuresOf(text)),
+};
+
+/** What the worker does with the texts of tickets. */
+export type AnalysisFunctions = typeof functions;
+
+serveFunctions(functions);

@@ -1,0 +1,127 @@
+import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
+import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { parseRetryAfter } from '@ticketing/outbound/retry-after.ts';
+import { DetectionFailure, type FailureReason } from './detection-failure.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import type { Question } from './openai-question.ts';
+
+/** A model behind an endpoint that is compatible with OpenAI. */
+export interface ModelEndpoint {
+  baseUrl: string;
+  model: string;
+  /** Undefined for an endpoint that demands none. */
+  apiKey: string | undefined;
+}
+
+/** The limits of one question. Units: ms; `now` returns Unix ms. */
+export interface AskOptions {
+  deadlineMs: number;
+  signal: AbortSignal;
+  now(): number;
+  /** Called with the tokens that an answer has taken, if the endpoint says it; also if the answer cannot be used. */
+  onTokens(tokens: number): void;
+}
+
+/** The most tokens of an answer, those included with which a model thinks. */
+export const maxAnswerTokens = 4096;
+const maxResponseBytes = 1024 * 1024;
+
+/**
+ * Asks a model once, and returns the text of its answer.
+ *
+ * Errors: a DetectionFailure; the reason of `signal`, once it aborts.
+ */
+export async function askModel(
+  outbound: Pick<OutboundGuard, 'request'>,
+  { baseUrl, model, apiKey }: ModelEndpoint,
+  { messages, schema }: Question,
+  { deadlineMs, signal, now, onTokens }: AskOptions,
+): Promise<string> {
+  // Loaded by the first question: it takes 30 MB, and most installations never ask.
+  const { default: OpenAI } = await import('openai');
+  let sendingError: unknown;
+  const client = new OpenAI({
+    baseURL: baseUrl,
+    // Everything that the client would otherwise take from the environment. The key is known to `fetch` only, so that no
+    // error of the client can contain it.
+    apiKey: 'unused',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    logLevel: 'off',
+    maxRetries: 0,
+    timeout: deadlineMs + 1000,
+    fetch: guardedFetch(outbound, {
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      deadlineMs,
+      maxResponseBytes,
+      signal,
+      onError: (error) => {
+        sendingError = error;
+      },
+    }),
+  });
+  try {
+    const completion: unknown = await client.chat.completions.create({
+      model,
+      messages: [...messages],
+      max_completion_tokens: maxAnswerTokens,
+      response_format: { type: 'json_schema', json_schema: { name: 'ticket', strict: true, schema } },
+    });
+    const tokens = member(member(completion, 'usage'), 'total_tokens');
+    if (typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0) onTokens(tokens);
+    return textOf(completion);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failureOf(error, sendingError, now());
+  }
+}
+
+/** What the errors of the client mean. Their messages contain parts of responses, so they go no further. */
+function failureOf(error: unknown, sendingError: unknown, now: number): DetectionFailure {
+  if (error instanceof DetectionFailure) return error;
+  if (sendingError instanceof OutboundError) {
+    const { kind, code } = sendingError;
+    return new DetectionFailure(kind === 'timeout' ? 'timeout' : 'unreachable', {
+      facts: code === undefined ? kind : `${kind} ${code}`,
+    });
+  }
+  const { status, headers } = error as { status?: unknown; headers?: unknown };
+  // Without a status, the body of a success could not be read.
+  if (typeof status !== 'number') return new DetectionFailure('invalid_answer', { facts: 'no JSON' });
+  const retryAt = headers instanceof Headers ? parseRetryAfter(headers.get('retry-after'), now) : undefined;
+  return new DetectionFailure(reasonOf(status), {
+    facts: `status ${status}`,
+    retryAfterMs: retryAt === undefined ? undefined : Math.max(0, retryAt - now),
+  });
+}
+
+function reasonOf(status: number): FailureReason {
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'server_error';
+  return [400, 413, 422].includes(status) ? 'rejected' : 'denied';
+}
+
+/** Reads what the types of the client promise, but an endpoint may send otherwise. */
+function textOf(completion: unknown): string {
+  const [choice] = listOf(member(completion, 'choices'));
+  const message = member(choice, 'message');
+  const refusal = member(message, 'refusal');
+  if (typeof refusal === 'string' && refusal !== '') throw new DetectionFailure('refusal');
+  const finish = member(choice, 'finish_reason');
+  if (finish === 'length' || finish === 'content_filter') throw new DetectionFailure('incomplete', { facts: finish });
+  const text = member(message, 'content');
+  if (typeof text !== 'string') throw new DetectionFailure('invalid_answer', { facts: 'no content' });
+  return text;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,32 @@
+import { type Detected, keywordConfidence } from '../domain/detected.ts';
+import type { DetectionRequest } from './detection.ts';
+
+/** What was found without regard to keywords. */
+export type FoundInText = Omit<Detected, 'keywords'>;
+
+/**
+ * What was found in a ticket, with what follows from the keywords that it contains, whichever provider has found it. Only tags
+ * of the request are left, the most certain first.
+ */
+export function withKeywords(
+  found: FoundInText,
+  { tags, keywords }: Pick<DetectionRequest, 'tags' | 'keywords'>,
+  contained: ReadonlySet<string>,
+): Detected {
+  const certainty = new Map(found.tags.map(({ label, confidence }) => [label, confidence]));
+  const certain = tags.flatMap(({ id: label, keywords: own }) => {
+    const byKeyword = own.some((keyword) => contained.has(keyword)) ? keywordConfidence : 0;
+    const confidence = Math.max(certainty.get(label) ?? 0, byKeyword);
+    return confidence === 0 ? [] : [{ label, confidence }];
+  });
+  return {
+    ...found,
+    tags: certain.sort((left, right) => right.confidence - left.confidence || left.label - right.label),
+    keywords: keywords.filter((keyword) => contained.has(keyword)),
+  };
+}
+
+/** All keywords that are looked for, each once. */
+export function soughtKeywords({ tags, keywords }: Pick<DetectionRequest, 'tags' | 'keywords'>): string[] {
+  return [...new Set([...keywords, ...tags.flatMap((tag) => tag.keywords)])];
+}

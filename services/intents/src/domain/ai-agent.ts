@@ -1,0 +1,128 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { AiExecutor } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import { slugOf } from '@ticketing/slug/slug.ts';
+import { decideExecutor, type ExecutorState, noExecutor } from './executor.ts';
+import { schemaViolations } from './parameter-schema.ts';
+
+/** A stored AI agent. */
+export interface AiAgentState {
+  id: number;
+  /** The number of changes so far. */
+  version: number;
+  slug: string;
+  name: string;
+  description: string | null;
+  enabled: boolean;
+  /** Empty for all. */
+  channels: readonly Channel[];
+  detection: DetectionState;
+  customerNeeded: boolean;
+  parameters: JsonObject | null;
+  options: readonly OptionState[];
+  executor: ExecutorState;
+  autoExecuteAfterMinutes: number | null;
+  /** Unix seconds. */
+  createdAt: number;
+  /** Unix seconds. */
+  modifiedAt: number;
+}
+
+/** For which tickets an AI agent proposes something: those that match a keyword or have a tag. */
+export interface DetectionState {
+  keywords: readonly string[];
+  tagIds: readonly number[];
+  minConfidence: number | null;
+}
+
+/** An option that an agent can choose from. */
+export interface OptionState {
+  type: string;
+  name: string;
+  icon: string | null;
+  recommended: boolean;
+  order: number;
+}
+
+/** The fields of an AI agent that a request sets. */
+export interface AiAgentInput
+  extends Partial<Omit<AiAgentState, 'id' | 'version' | 'executor' | 'createdAt' | 'modifiedAt'>> {
+  executor?: AiExecutor;
+}
+
+/** The fields that have no default. */
+type NamedInput = AiAgentInput & { name: string };
+
+const initial = {
+  version: 0,
+  description: null,
+  enabled: true,
+  channels: [],
+  detection: { keywords: [], tagIds: [], minConfidence: null },
+  customerNeeded: false,
+  parameters: null,
+  options: [],
+  executor: noExecutor,
+  autoExecuteAfterMinutes: null,
+};
+
+/**
+ * The AI agent that a request creates. Its slug follows from its name, if none is given.
+ *
+ * Units: `now` in Unix seconds. Errors: as of `changeAiAgent`. Source: docs/reference/api.md, AI agents.
+ */
+export function newAiAgent(id: number, input: NamedInput, box: SecretBox, now: number): AiAgentState {
+  const { name } = input;
+  const slug = slugOf(name, 'agent');
+  return changeAiAgent({ ...initial, id, slug, name, createdAt: now, modifiedAt: now }, input, box, now);
+}
+
+/**
+ * An AI agent with the fields of a request in place of its own.
+ *
+ * Units: `now` in Unix seconds. Errors: too_short for a blank text, conflicting_options, duplicate_item, invalid_schema; those
+ * of `decideExecutor`.
+ */
+export function changeAiAgent(before: AiAgentState, input: AiAgentInput, box: SecretBox, now: number): AiAgentState {
+  const { executor, ...fields } = input;
+  const name = (fields.name ?? before.name).trim();
+  const violations = [
+    ...(name === '' ? [blank('#/name')] : []),
+    ...(fields.detection?.keywords ?? []).flatMap((keyword, index) =>
+      keyword.trim() === '' ? [blank(`#/detection/keywords/${index}`)] : [],
+    ),
+    ...optionViolations(fields.options ?? []),
+    ...(fields.parameters ? schemaViolations(fields.parameters, '#/parameters') : []),
+  ];
+  const decided = executor ? decideExecutor(executor, before, box) : { state: before.executor, violations: [] };
+  violations.push(...decided.violations);
+  if (violations.length > 0) throw invalidInput(violations);
+  return { ...before, ...fields, name, executor: decided.state, version: before.version + 1, modifiedAt: now };
+}
+
+function blank(pointer: string): Violation {
+  return { pointer, code: 'too_short', detail: 'must have a character that is not a space' };
+}
+
+function optionViolations(options: readonly OptionState[]): Violation[] {
+  const violations: Violation[] = [];
+  const types = new Set<string>();
+  let recommended = 0;
+  for (const [index, option] of options.entries()) {
+    const at = `#/options/${index}`;
+    if (option.type.trim() === '') violations.push(blank(`${at}/type`));
+    if (option.name.trim() === '') violations.push(blank(`${at}/name`));
+    if (types.has(option.type)) {
+      violations.push({ pointer: `${at}/type`, code: 'duplicate_item', detail: 'is the type of another option' });
+    }
+    types.add(option.type);
+    if (option.recommended) recommended += 1;
+    if (option.recommended && recommended > 1) {
+      const detail = 'another option is recommended already';
+      violations.push({ pointer: `${at}/recommended`, code: 'conflicting_options', detail });
+    }
+  }
+  return violations;
+}

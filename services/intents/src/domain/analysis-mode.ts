@@ -1,0 +1,49 @@
+import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { AiProcess } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+
+/**
+ * Why a ticket is analysed: it was `created`; its `first` analysis is asked for, whatever its `process` says; or a refresh
+ * mode of the API.
+ */
+export type AnalysisMode = 'created' | 'first' | 'full' | 'summaryAndText' | 'tags' | 'agents';
+
+/** The parts of a ticket that an analysis may change. */
+export interface AnalysisParts {
+  text: boolean;
+  tags: boolean;
+  spam: boolean;
+  intents: boolean;
+  /** Whether a refresh flag has requested it: webhooks leave the change out. */
+  isRefresh: boolean;
+  /** Whether the ticket counts as unprocessed until then. */
+  restarts: boolean;
+}
+
+/** What decides whether a ticket is analysed. */
+export interface Analysable {
+  isSpam: boolean;
+  process: AiProcess;
+  aiSupportLevel: AiSupportLevel;
+}
+
+/**
+ * Decides what an analysis may change; undefined if there is nothing to analyse: spam is left alone, and the first
+ * analysis of a ticket is made once.
+ *
+ * Source: docs/reference/api.md, Detection; docs/reference/api.md, Refresh flags; docs/reference/api.md, Spam.
+ */
+export function partsOf(modes: readonly AnalysisMode[], ticket: Analysable): AnalysisParts | undefined {
+  if (ticket.isSpam) return undefined;
+  const asked = new Set(modes);
+  const isNew = ticket.aiSupportLevel === AiSupportLevel.UNPROCESSED;
+  const isFirst = isNew && (asked.has('first') || (asked.has('created') && ticket.process !== AiProcess.FALSE));
+  const restarts = asked.has('full');
+  const isWhole = isFirst || restarts;
+  const parts = {
+    text: isWhole || asked.has('summaryAndText'),
+    tags: isWhole || asked.has('tags'),
+    spam: isWhole,
+    intents: isWhole || asked.has('agents'),
+  };
+  return Object.values(parts).some(Boolean) ? { ...parts, isRefresh: !isFirst, restarts } : undefined;
+}

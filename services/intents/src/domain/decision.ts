@@ -1,0 +1,62 @@
+import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+
+/** The tags of a ticket as somebody has left them. */
+export interface DecidedTags {
+  /** The version of the ticket with them. */
+  version: number;
+  tagIds: readonly number[];
+  /** Whether a person has decided, and not a program. */
+  byPerson: boolean;
+}
+
+/** A change of a ticket that examples follow from. */
+export interface Decision {
+  ticketId: number;
+  /** Undefined if the change did not concern tags. */
+  tags: DecidedTags | undefined;
+  /** The tags that were removed, if none was added: the change can be the cleanup of deleted tags. */
+  onlyRemoved: readonly number[];
+  /** Whether somebody has decided about spam. */
+  spam: boolean;
+  /** Whether the text has changed that examples are made of. */
+  text: boolean;
+}
+
+/** A ticket as it is now, as far as an example depends on it. */
+export interface DecidedTicket {
+  tagIds: readonly number[];
+  spamStatus: SpamStatus | null;
+  /** Whether it counts as spam, also by a tag. */
+  isSpam: boolean;
+}
+
+/** What is learned from a ticket. Null: nobody has decided it. */
+export interface DecidedLabels {
+  tagIds: readonly number[] | null;
+  isSpam: boolean | null;
+}
+
+/** What a model is learned from: the features of a text as bytes, and what was decided about the ticket. */
+export interface LabelledFeatures extends DecidedLabels {
+  features: Uint8Array;
+}
+
+/**
+ * What is learned from a ticket whose tags somebody has decided, or its spam status. Tags that were found later are no
+ * decision, and a tag that the ticket has no more may be deleted. A person who has tagged a ticket, and not marked it as spam,
+ * has seen that it is none: hardly anybody would mark enough tickets as clean.
+ */
+export function decidedLabels(decided: DecidedTags | null, ticket: DecidedTicket): DecidedLabels {
+  return {
+    tagIds: decided ? decided.tagIds.filter((id) => ticket.tagIds.includes(id)).toSorted(ascending) : null,
+    isSpam: decidedSpam(decided, ticket),
+  };
+}
+
+const ascending = (left: number, right: number) => left - right;
+
+function decidedSpam(decided: DecidedTags | null, { spamStatus, isSpam }: DecidedTicket): boolean | null {
+  if (spamStatus === SpamStatus.MANUAL_SPAM) return true;
+  if (spamStatus === SpamStatus.MANUAL_CLEAN) return false;
+  return decided?.byPerson && !isSpam ? false : null;
+}

@@ -1,0 +1,43 @@
+import type { AssistantSession, SessionParticipant } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+
+/** A stored conversation of people with the AI assistant. */
+export interface SessionState {
+  /** A UUID in lower case. */
+  id: string;
+  ticketId: number | null;
+  /** Unix milliseconds. */
+  lastActivityAt: number;
+  /** Unix milliseconds. */
+  createdAt: number;
+  participants: readonly { id: number; name: string | null }[];
+  messageCount: number;
+  costUsd: number | null;
+  model: string | null;
+}
+
+/** A session as it is returned: what it cost, and which model it used, only to those who may see it. */
+export function sessionMessage(state: SessionState, seesPerformance: boolean): AssistantSession {
+  const { ticketId, costUsd, model } = state;
+  return {
+    $typeName: 'ticketing.tickets.v1.AssistantSession',
+    id: state.id,
+    ...(ticketId === null ? {} : { ticketId }),
+    lastActivityAt: secondsOf(state.lastActivityAt),
+    createdAt: secondsOf(state.createdAt),
+    participants: state.participants.map(
+      ({ id, name }): SessionParticipant => ({
+        $typeName: 'ticketing.tickets.v1.SessionParticipant',
+        id,
+        ...(name === null ? {} : { name }),
+      }),
+    ),
+    messageCount: state.messageCount,
+    ...(seesPerformance && costUsd !== null ? { costUsd } : {}),
+    ...(seesPerformance && model !== null ? { model } : {}),
+  };
+}
+
+function secondsOf(milliseconds: number) {
+  return timestampOf(Math.floor(milliseconds / 1000));
+}

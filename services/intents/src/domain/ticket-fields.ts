@@ -1,0 +1,69 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { type TicketChange, TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { compileMessageDecoder, Problems } from '@ticketing/rest/decode.ts';
+import { messageValidator } from '@ticketing/rest/rules.ts';
+
+/** The fields of a ticket that an execution sets, as in `PATCH /ticket`. */
+export type TicketFieldsState = JsonObject;
+
+/** What an element of `PATCH /ticket` says about itself instead of the ticket. */
+const notFields = ['id', 'version', 'worked_on_by', 'refresh_mode', 'refresh', 'refresh_tags'];
+
+const decode = compileMessageDecoder(TicketChangeSchema, {
+  without: new Set(notFields),
+  findMessage: (name) => (name === TicketSchema.typeName ? TicketSchema : undefined),
+});
+const validate = messageValidator(TicketChangeSchema);
+
+/**
+ * The violations in the fields of a ticket that the contract of `PATCH /ticket` finds: the same decoder and the same rules.
+ * The tickets service finds the others.
+ */
+export function ticketFieldsViolations(fields: TicketFieldsState, pointer: string): Violation[] {
+  if (Object.keys(fields).length === 0) return [{ pointer, code: 'too_few_items', detail: 'must have a field' }];
+  const { change, problems } = read(fields);
+  if (problems.violations.length > 0 || !change) return problems.violations.map((one) => below(one, pointer));
+  return validate(change).map((one) => below(one, pointer));
+}
+
+/** The change of a ticket that fields without violations stand for. */
+export function ticketChangeOf(fields: TicketFieldsState, ticketId: number): TicketChange {
+  const { change } = read(fields);
+  if (!change) throw new Error('The fields of a ticket were stored with violations.');
+  return { ...change, id: ticketId };
+}
+
+/** The tags that fields name. */
+export function tagIdsIn(fields: TicketFieldsState): number[] {
+  return tagLists.flatMap((name) => idsIn(fields[name]));
+}
+
+/** The fields without some tags. An empty list is left out too: `tagIds` would remove all tags of the ticket. */
+export function withoutTagsIn(fields: TicketFieldsState, tagIds: readonly number[]): TicketFieldsState {
+  const kept = Object.entries(fields).flatMap(([name, value]): [string, JsonValue][] => {
+    const ids = idsIn(value);
+    if (!tagLists.includes(name) || ids.length === 0) return [[name, value]];
+    const left = ids.filter((id) => !tagIds.includes(id));
+    return left.length === 0 ? [] : [[name, left]];
+  });
+  return Object.fromEntries(kept);
+}
+
+const tagLists = ['tagIds', 'addTagIds', 'removeTagIds'];
+
+function idsIn(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'number') : [];
+}
+
+function read(fields: TicketFieldsState) {
+  const problems = new Problems();
+  const message = decode(fields, '#', problems) as TicketChange | undefined;
+  // Any id fits the rules: which ticket is changed is known at the execution.
+  return { problems, change: message && { ...message, id: 1 } };
+}
+
+function below(violation: Violation, pointer: string): Violation {
+  return { ...violation, pointer: pointer + violation.pointer.slice(1) };
+}

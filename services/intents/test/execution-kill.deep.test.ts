@@ -1,0 +1,1 @@
+import './execution-kill.int.test.ts';

@@ -1,0 +1,287 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { ConnectRouter } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import {
+  AnalysisService,
+  type ApplyAnalysisRequest,
+  type RecordExecutionRequest,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import {
+  AiSupportLevel,
+  Channel,
+  type SpamStatus,
+  TicketStatus,
+} from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { TagReference } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  AiProcess,
+  type TicketChange,
+  TicketService,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
+
+/** A ticket of the stub. */
+export interface StubTicket {
+  id: number;
+  version: number;
+  subject: string;
+  bodyClean: string;
+  channel: Channel;
+  status: TicketStatus;
+  aiSupportLevel: AiSupportLevel;
+  process: AiProcess;
+  isSpam: boolean;
+  tagIds: number[];
+  /** Whom a reply reaches. */
+  to: string[];
+  spamStatus?: SpamStatus;
+  customerId?: string;
+  contractId?: string;
+  languageCode?: string;
+  /** When the system executes an intent of it. */
+  autoExecuteAt?: Timestamp | undefined;
+}
+
+/** A reply that the stub has written. */
+export interface StubReply {
+  ticketId: number;
+  key: string;
+  caller: string;
+  text: string;
+  templateId: number | undefined;
+  templateData: unknown;
+}
+
+/** The data of the stub of the tickets and templates services, and what it has done: each once for its id or key. */
+export interface CalledModel {
+  tickets: Map<number, StubTicket>;
+  /** Further tickets of which only the id is known. */
+  ticketIds: Set<number>;
+  tagIds: Set<number>;
+  templateIds: Set<number>;
+  /** What the tickets service finds wrong in a change of a ticket. */
+  violations: { pointer: string; code: string; detail: string }[];
+  /** The changes of tickets that were checked. */
+  checked: TicketChange[];
+  applied: ApplyAnalysisRequest[];
+  records: RecordExecutionRequest[];
+  replies: StubReply[];
+  /** The tickets whose erasure was confirmed. */
+  confirmed: number[];
+  /** How often tickets were read, analyses were sent, and executions were to be checked only. */
+  reads: number;
+  sent: number;
+  validations: number;
+  /** Whether every call fails with `unavailable`. */
+  isUnavailable: boolean;
+  /** Called before an operation on a ticket; what it throws is the response. */
+  before(operation: StubOperation, ticketId: number, request: object): unknown;
+  /** What a response template is rendered to, if that matters. */
+  rendered: ((templateId: number) => string) | undefined;
+  /** Called before a call is responded to. */
+  beforeResponse(): Promise<void>;
+}
+
+/** What tests can delay or refuse. */
+export type StubOperation = 'read' | 'apply' | 'reply' | 'record' | 'replace' | 'render';
+
+const tagKeyword = 'Abschlag';
+const ticketTag = { reference: TagReference.TICKET };
+const tags = [
+  { id: 5, fullName: 'Abschlag', ...ticketTag, detection: { keywords: [tagKeyword] } },
+  { id: 6, fullName: 'Contract', reference: TagReference.CONTRACT, detection: { keywords: [tagKeyword] } },
+  { id: 7, fullName: 'Other', ...ticketTag },
+];
+
+/** A model in which nothing exists. */
+export function emptyModel(): CalledModel {
+  return {
+    tickets: new Map(),
+    ticketIds: new Set(),
+    tagIds: new Set(),
+    templateIds: new Set(),
+    ...{ violations: [], checked: [], applied: [], records: [], replies: [], confirmed: [] },
+    ...{ reads: 0, sent: 0, validations: 0, isUnavailable: false },
+    before: () => undefined,
+    rendered: undefined,
+    beforeResponse: async () => undefined,
+  };
+}
+
+/** An open e-mail about an instalment, from a person who is not known. */
+export function stubTicket(id: number, changes: Partial<StubTicket> = {}): StubTicket {
+  return {
+    id,
+    version: 1,
+    subject: 'Mein Abschlag',
+    bodyClean: 'Guten Tag, mein Abschlag ist viel zu hoch. Bitte senken Sie ihn. Ich bin sehr verärgert.',
+    channel: Channel.EMAIL,
+    status: TicketStatus.OPEN,
+    aiSupportLevel: AiSupportLevel.UNPROCESSED,
+    process: AiProcess.BATCH,
+    isSpam: false,
+    tagIds: [],
+    to: ['kim@example.org'],
+    ...changes,
+  };
+}
+
+/**
+ * Serves a model over gRPC, as the parts of the tickets and templates services that the intents service calls. The settings
+ * service is unavailable, unless `serveMore` serves it.
+ */
+export function serveCalled(model: CalledModel, serveMore?: (router: ConnectRouter) => void): Promise<StubServer> {
+  return startStubServer((router) => {
+    serveMore?.(router);
+    serveReferences(router, model);
+    serveTickets(router, model);
+    serveResults(router, model);
+    serveMessages(router, model);
+  });
+}
+
+/** Responds to a call. */
+async function respond<Response>(model: CalledModel, response: () => Response | Promise<Response>): Promise<Response> {
+  if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
+  const made = await response();
+  await model.beforeResponse();
+  return made;
+}
+
+function found(ids: ReadonlySet<number>, id: number) {
+  if (!ids.has(id)) throw new ConnectError('not found', Code.NotFound);
+  return { id };
+}
+
+function find(model: CalledModel, id: number): StubTicket {
+  const ticket = model.tickets.get(id);
+  if (!ticket) throw new ConnectError('Ticket not found', Code.NotFound);
+  return ticket;
+}
+
+/** What AI agents name. */
+function serveReferences(router: ConnectRouter, model: CalledModel): void {
+  router.service(TagService, {
+    getTag: ({ id }) => respond(model, () => ({ tag: found(model.tagIds, id) })),
+    listTags: () => respond(model, () => ({ tags })),
+  });
+  router.service(TemplateService, {
+    getTemplate: ({ id }) => respond(model, () => ({ template: found(model.templateIds, id) })),
+  });
+  router.service(TicketService, {
+    checkTicketChange: ({ change }) =>
+      respond(model, () => {
+        if (change) model.checked.push(change);
+        return { violations: model.violations };
+      }),
+    getTemplateVariables: ({ ticketId }) =>
+      respond(model, () => ({ variables: Buffer.from(JSON.stringify({ ticket: { id: ticketId }, in: null })) })),
+  });
+}
+
+function serveTickets(router: ConnectRouter, model: CalledModel): void {
+  router.service(SnapshotService, {
+    getTicketSnapshots: ({ ticketIds: [id = 0] }) =>
+      respond(model, async () => {
+        model.reads += 1;
+        await model.before('read', id, {});
+        const stored = model.tickets.get(id);
+        if (!stored) return {};
+        const { isSpam, process, to, ...ticket } = stored;
+        return { snapshots: [{ ticket: { ...ticket, replyRecipients: { to } }, isSpam, process }] };
+      }),
+    listTicketVersions: ({ afterId }) =>
+      respond(model, () => {
+        const ids = [...model.ticketIds, ...model.tickets.keys()];
+        const [next] = ids.filter((id) => id > afterId).sort((left, right) => left - right);
+        return { versions: next === undefined ? [] : [{ ticketId: next, version: 1 }] };
+      }),
+    confirmErasure: ({ ticketId }) =>
+      respond(model, () => {
+        model.confirmed.push(ticketId);
+        return {};
+      }),
+  });
+}
+
+/** What the tickets service stores of analyses and executions. */
+function serveResults(router: ConnectRouter, model: CalledModel): void {
+  router.service(AnalysisService, {
+    applyAnalysis: (request) =>
+      respond(model, async () => {
+        model.sent += 1;
+        await model.before('apply', request.ticketId, request);
+        const ticket = find(model, request.ticketId);
+        if (!model.applied.some(({ analysisId }) => analysisId === request.analysisId)) {
+          model.applied.push(request);
+          ticket.version += 1;
+          if (request.intents) ticket.aiSupportLevel = request.intents.aiSupportLevel;
+        }
+        return { version: ticket.version };
+      }),
+    recordExecution: (request) =>
+      respond(model, async () => {
+        const ticket = find(model, request.ticketId);
+        await model.before('record', request.ticketId, request);
+        if (request.validateOnly) {
+          model.validations += 1;
+          return { version: 0 };
+        }
+        if (!model.records.some(({ executionId }) => executionId === request.executionId)) {
+          model.records.push(request);
+          ticket.version += 1;
+          ticket.autoExecuteAt = request.autoExecuteAt;
+          if (request.close) ticket.status = TicketStatus.CLOSED;
+        }
+        return { version: ticket.version };
+      }),
+    replaceAutoExecution: (request) =>
+      respond(model, async () => {
+        const ticket = find(model, request.ticketId);
+        await model.before('replace', request.ticketId, request);
+        if (ticket.autoExecuteAt?.seconds === request.replaced?.seconds) ticket.autoExecuteAt = request.autoExecuteAt;
+        return {};
+      }),
+  });
+}
+
+/** Messages to customers. */
+function serveMessages(router: ConnectRouter, model: CalledModel): void {
+  router.service(ConversationService, {
+    replyToTicket: ({ ticketId, content, templateId, templateData }, { requestHeader }) =>
+      respond(model, async () => {
+        const { to } = find(model, ticketId);
+        await model.before('reply', ticketId, {});
+        const key = requestHeader.get('idempotency-key') ?? '';
+        const caller = callerOf(requestHeader.get('authorization') ?? '');
+        const ofTemplate =
+          templateId === undefined ? undefined : (model.rendered?.(templateId) ?? `<p>template ${templateId}</p>`);
+        const text = ofTemplate ?? content?.message ?? '';
+        if (!model.replies.some((one) => one.key === key)) {
+          model.replies.push({ ticketId, key, caller, text, templateId, templateData });
+        }
+        return { success: true, id: 1, conversation: { to, body: text, deliveryStatus: DeliveryStatus.QUEUED } };
+      }),
+  });
+  router.service(RenderingService, {
+    renderTemplate: ({ templateId, variables }) =>
+      respond(model, async () => {
+        const { ticket, in: data } = JSON.parse(Buffer.from(variables).toString('utf8'));
+        await model.before('render', ticket.id, { templateId });
+        return { message: model.rendered?.(templateId) ?? `<p>template ${templateId} ${JSON.stringify(data)}</p>` };
+      }),
+  });
+}
+
+/** The profile or service in whose name an internal token was minted. */
+function callerOf(authorization: string): string {
+  const [, claims = ''] = authorization.split('.');
+  const { iss, caller } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'));
+  return caller ? `profile ${caller.profileId}` : `service ${iss}`;
+}

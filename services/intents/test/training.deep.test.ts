@@ -1,0 +1,1 @@
+import './training.int.test.ts';

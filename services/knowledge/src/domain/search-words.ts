@@ -1,0 +1,37 @@
+import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+
+/** How many different words of a text are found. */
+export const maxTextWords = 10_000;
+/** How many words a search may have. */
+export const maxSearchWords = 16;
+
+const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
+
+/** The words of texts as the search compares them; those with an umlaut also as they are spelt without one. */
+export function searchWordsOf(texts: readonly string[], maxWords: number): string[] {
+  return wordsOf([...texts, ...texts.map(spellings)], maxWords);
+}
+
+/** The words of the title and the name of a source. */
+export function titleWordsOf({ title, name }: { title: string; name: string }): string[] {
+  return searchWordsOf([title, name], maxTextWords);
+}
+
+/** Each word of a search, in the forms that may be the beginning of a word that is found. */
+export function searchedWords(q: string): string[][] {
+  const words = q.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  return words.map((word) => searchWordsOf([word], 2)).filter((forms) => forms.length > 0);
+}
+
+/** The words with an umlaut, spelt without it. Only as much of a text is read as `wordsOf` reads. */
+function spellings(text: string): string {
+  const spelt: string[] = [];
+  for (const [word] of text
+    .slice(0, maxWordsTextLength)
+    .normalize('NFC')
+    .matchAll(/[\p{L}\p{N}]+/gu)) {
+    const other = word.replace(/[äöüÄÖÜ]/g, (one) => umlauts[one] ?? one);
+    if (other !== word) spelt.push(other);
+  }
+  return spelt.join(' ');
+}

@@ -1,0 +1,35 @@
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { erasedIds } from '@ticketing/store/erased-ids.ts';
+import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import type { Context } from '../src/application/context.ts';
+import { openTextWork } from '../src/application/text-work.ts';
+import { deletedTagCollection } from '../src/store/set-up-store.ts';
+import { skillStore } from '../src/store/skill-store.ts';
+import { sourceStore } from '../src/store/source-store.ts';
+
+/** The context of a process that knows nothing from before. It must not need tags. */
+export function newProcess({ connection }: Database): Context {
+  const log = createLogger('test', 'silent');
+  return {
+    sources: sourceStore(connection, systemRuntime),
+    sourceIds: idSequence(connection, 'knowledgeSource'),
+    skills: skillStore(connection, systemRuntime),
+    skillIds: idSequence(connection, 'skill'),
+    deletedTags: erasedIds(connection, deletedTagCollection, systemRuntime.now),
+    textWork: openTextWork(log),
+    idempotency: openIdempotencyStore(connection),
+    pages: openPageBudget(),
+    tags: () => {
+      throw new Error('no tags are needed');
+    },
+    agents: () => {
+      throw new Error('no AI agents are needed');
+    },
+    log,
+    now: () => Math.floor(Date.now() / 1000),
+  };
+}

@@ -1,0 +1,1 @@
+import './dispatcher.int.test.ts';

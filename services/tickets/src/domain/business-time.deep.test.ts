@@ -1,0 +1,1 @@
+import './business-time.test.ts';

@@ -1,0 +1,1 @@
+import './change-crash.int.test.ts';

@@ -1,0 +1,1 @@
+import './conversation-crash.int.test.ts';

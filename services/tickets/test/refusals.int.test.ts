@@ -1,0 +1,41 @@
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startHarness, type TicketsHarness } from './harness.ts';
+
+let tickets: TicketsHarness;
+beforeAll(async () => {
+  tickets = await startHarness();
+});
+afterAll(() => tickets.stop());
+
+const rpcs = '/ticketing.tickets.v1.TicketService';
+
+test.each([
+  ['REST', 'DELETE', '/ticket/1', 'DELETE /ticket/:ticketId'],
+  ['RPC', 'POST', `${rpcs}/DeleteTicket`, 'rpc ticketing.tickets.v1.TicketService.DeleteTicket'],
+])(
+  'each refusal over %s is logged with its reason and caller, without the token and the address of the request',
+  async (_, method, path, route) => {
+    const info = vi.spyOn(tickets.running.log, 'info');
+    const token = await tickets.identity.internalToken(
+      'tickets',
+      testCaller({ kind: 'user', profileId: 77, roleId: 2 }),
+    );
+    const statusWith = async (authorization: string) => {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const body = method === 'POST' ? '{}' : null;
+      return (await fetch(`${tickets.url}${path}?secret=7`, { method, headers, body })).status;
+    };
+    expect(await statusWith('Bearer x.y.z')).toBe(401);
+    expect(await statusWith(`Bearer ${token}`)).toBe(403);
+    const refusals = info.mock.calls
+      .filter(([, message]) => message === 'a request was refused')
+      .map(([fields]) => fields);
+    info.mockRestore();
+    const common = { route, address: '127.0.0.1', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) };
+    expect(refusals).toEqual([
+      { ...common, reason: 'invalid_token' },
+      { ...common, reason: 'missing_right', caller: 'user 77' },
+    ]);
+  },
+);

@@ -1,0 +1,1 @@
+import './totals.int.test.ts';

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { fromBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { services } from '@ticketing/system/services.ts';
+import { expect, test } from 'vitest';
+import { matrixOf } from './access-matrix.ts';
+
+test('the matrix of who may call what has every method of every contract', () => {
+  const image = fromBinary(FileDescriptorSetSchema, readFileSync('packages/contracts/src/contract.binpb'));
+  const declared = image.file.flatMap((file) =>
+    file.service.flatMap(({ name, method }) => method.map((one) => `${file.package}.${name}/${one.name}`)),
+  );
+  const tried = matrixOf(services).flatMap(({ methods }) =>
+    methods.map(({ parent, name }) => `${parent.typeName}/${name}`),
+  );
+  const ours = declared.filter((name) => name.startsWith('ticketing.'));
+  expect(ours.length).toBeGreaterThan(70);
+  expect(tried.sort()).toEqual(ours.sort());
+});

@@ -1,0 +1,1 @@
+import './fields.int.test.ts';

@@ -1,0 +1,1 @@
+import './rpc-endpoints.int.test.ts';

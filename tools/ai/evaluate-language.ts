@@ -1,0 +1,62 @@
+import { analyse } from '../../services/intents/src/analysis/analyse.ts';
+import { languageOf } from '../../services/intents/src/analysis/language.ts';
+import { emptyModel } from '../../services/intents/src/analysis/model.ts';
+import type { TicketText } from '../../services/intents/src/analysis/ticket-text.ts';
+import { formatTable } from './format-table.ts';
+import { openLanguageJudges } from './judge-languages.ts';
+import type { LabelledTicket } from './labelled-tickets.ts';
+import { type Claim, calibrationError, mostFrequent } from './measures.ts';
+
+/** Shorter texts are not measured. */
+const minChars = 20;
+/** The measurement is repeated with the beginnings of texts. */
+const shortLengths = [80, 40];
+
+/** Measures the language on tickets whose label two other libraries do not both contradict. Returns a text. */
+export async function evaluateLanguage(tickets: readonly LabelledTicket[]): Promise<string> {
+  const long = tickets.filter(({ text }) => wholeOf(text).length >= minChars);
+  const { accepted, contradicted } = await judge(long);
+  const frequent = mostFrequent(accepted.map(({ language }) => language));
+  const baseline = accepted.filter(({ language }) => language === frequent).length / Math.max(1, accepted.length);
+  const rowOf = (name: string, claims: readonly Claim[]) => [
+    name,
+    String(claims.length),
+    claims.filter(({ isRight }) => isRight).length / Math.max(1, claims.length),
+    calibrationError(claims),
+  ];
+  const rows = [
+    rowOf('the analysis', claimsOf(accepted)),
+    ...shortLengths.map((length) => rowOf(`first ${length} characters`, claimsOf(accepted, length))),
+    ['always the most frequent', String(accepted.length), baseline, null],
+  ];
+  return [
+    `Language: ${long.length} tickets of ${minChars} characters or more; ${contradicted} left out, because franc-min and cld3 both contradict their label`,
+    '',
+    formatTable(['', 'tickets', 'accuracy', 'calibration error'], rows),
+  ].join('\n');
+}
+
+async function judge(
+  tickets: readonly LabelledTicket[],
+): Promise<{ accepted: LabelledTicket[]; contradicted: number }> {
+  const judges = await openLanguageJudges();
+  const accepted = tickets.filter(({ text, language }) => judges.opinions(wholeOf(text)).includes(language));
+  judges.close();
+  return { accepted, contradicted: tickets.length - accepted.length };
+}
+
+/** What the analysis says of tickets, or of so many characters of each. */
+function claimsOf(tickets: readonly LabelledTicket[], length?: number): Claim[] {
+  const nothing = emptyModel();
+  return tickets.map(({ text, language }) => {
+    const found =
+      length === undefined
+        ? analyse(text, nothing).language
+        : languageOf((text.body || text.subject || '').slice(0, length));
+    return { confidence: found?.confidence ?? 0, isRight: found?.code === language };
+  });
+}
+
+function wholeOf({ subject, body }: TicketText): string {
+  return `${subject}\n${body}`.trim();
+}

@@ -1,0 +1,67 @@
+import { sentimentOf } from '../../services/intents/src/analysis/sentiment.ts';
+import { summaryOf } from '../../services/intents/src/analysis/summary.ts';
+import { readText } from '../../services/intents/src/analysis/ticket-text.ts';
+import type { EvaluateOptions } from './ai-options.ts';
+import { runTrial } from './evaluate-labels.ts';
+import { evaluateLanguage } from './evaluate-language.ts';
+import { evaluateSpam } from './evaluate-spam.ts';
+import { describeTags, describeTimes, describeTopics, figuresOf, type LabelFigures } from './label-figures.ts';
+import { type LabelledTicket, readLabelledTickets } from './labelled-tickets.ts';
+import { mean } from './measures.ts';
+import { sentimentExamples } from './sentiment-examples.ts';
+
+/** Measures the builtin analysis, and prints tables. Errors: StopError. */
+export async function evaluate(options: EvaluateOptions, print: (text: string) => void): Promise<void> {
+  const tickets = await readLabelledTickets(options.file, options);
+  print(`${await evaluateLanguage(tickets)}\n`);
+  const figures: LabelFigures[] = [];
+  for (let split = 0; split < options.splits; split += 1) {
+    const trial = runTrial(tickets, options.tags, split);
+    figures.push(figuresOf(trial));
+    if (split > 0) continue;
+    print(`${trial.learned.length} tickets to learn from, ${trial.measured.length} to measure with\n`);
+    for (const text of [describeTopics(trial), describeTags(trial), describeTimes(trial)]) print(`${text}\n`);
+  }
+  if (options.splits > 1) print(`${describeSplits(figures)}\n`);
+  print(`${describeSentiment()}\n${describeSummaries(tickets)}\n`);
+  if (options.spamFolder !== undefined) print(await evaluateSpam(options.spamFolder, options.splits));
+}
+
+function describeSplits(figures: readonly LabelFigures[]): string {
+  const lines = (['topicF1', 'tagF1'] as const).map((name) => {
+    const values = figures.map((one) => one[name]);
+    return `${name} of ${values.length} splits: ${values.map((value) => value.toFixed(3)).join(' ')}, mean ${mean(values).toFixed(4)}`;
+  });
+  return lines.join('\n');
+}
+
+/** The sentences are by the author of the word list: they show what it covers, and not how often it is right. */
+function describeSentiment(): string {
+  const right = sentimentExamples.filter(([label, language, text]) => {
+    const { words } = readText({ subject: null, body: text });
+    return sentimentOf(words, language)?.label === label;
+  });
+  return `sentiment: ${right.length} of ${sentimentExamples.length} sentences that were written for the word list`;
+}
+
+/** How many of the words of its subject the summary of a body has, without having seen the subject. */
+function describeSummaries(tickets: readonly LabelledTicket[]): string {
+  const parts = tickets.flatMap(({ text, language }) => {
+    const { subject, body } = readText(text);
+    const sought = longWords(subject);
+    const summary = summaryOf('', body, language);
+    if (sought.size === 0 || summary === null) return [];
+    return { summary: partOf(sought, summary), beginning: partOf(sought, body.slice(0, summary.length)) };
+  });
+  const [summary, beginning] = [mean(parts.map((part) => part.summary)), mean(parts.map((part) => part.beginning))];
+  return `summary: ${summary.toFixed(3)} of the words of subjects; baseline, as many characters of the beginning: ${beginning.toFixed(3)}`;
+}
+
+function partOf(sought: ReadonlySet<string>, text: string): number {
+  const words = longWords(text);
+  return [...sought].filter((word) => words.has(word)).length / sought.size;
+}
+
+function longWords(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/\p{L}{4,}/gu) ?? []);
+}

@@ -1,0 +1,42 @@
+import type { TicketText } from '../../services/intents/src/analysis/ticket-text.ts';
+import { openCsv } from '../import/csv-rows.ts';
+import { StopError } from '../import/stop-error.ts';
+
+/** A ticket as people have labelled it. */
+export interface LabelledTicket {
+  text: TicketText;
+  language: string;
+  topic: string;
+  tags: readonly string[];
+}
+
+/**
+ * Reads labelled tickets.
+ *
+ * Errors: StopError, if a column is missing or a row is broken.
+ */
+export async function readLabelledTickets(
+  path: string,
+  { delimiter, topicColumn }: { delimiter: string; topicColumn: string },
+): Promise<LabelledTicket[]> {
+  const { header, rows } = await openCsv(path, delimiter);
+  const columnOf = (name: string) => {
+    const column = header.indexOf(name);
+    if (column === -1) throw new StopError(`The file has no column "${name}".`);
+    return column;
+  };
+  const [subject, body, language, topic] = ['subject', 'body', 'language', topicColumn].map(columnOf);
+  const tags = [...header.keys()].filter((column) => /^tag_\d+$/.test(header[column] ?? ''));
+  const tickets: LabelledTicket[] = [];
+  for await (const { cells, line, problem } of rows) {
+    if (problem !== undefined) throw new StopError(`Line ${line}: ${problem}.`);
+    const cell = (column: number | undefined) => cells[column ?? -1] ?? '';
+    tickets.push({
+      text: { subject: cell(subject), body: cell(body) },
+      language: cell(language),
+      topic: cell(topic),
+      tags: [...new Set(tags.map(cell).filter((tag) => tag !== ''))],
+    });
+  }
+  return tickets;
+}

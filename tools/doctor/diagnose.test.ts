@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readRules } from '../observability/observability-files.ts';
+import { readExposition } from '../observability/prometheus-text.ts';
+import { diagnose, metricLimits } from './diagnose.ts';
+import type { ObservedProcess } from './observe-process.ts';
+
+function process(service: string, metrics = '', rest: Partial<ObservedProcess> = {}): ObservedProcess {
+  const text = `ticketing_build_info{version="1",service="${service}"} 1\n${metrics}`;
+  return { url: 'http://10.0.0.1', service, down: [], samples: readExposition(text).samples, ...rest };
+}
+
+const pagesOf = (...processes: ObservedProcess[]) => diagnose(processes, []).map(({ runbook }) => runbook);
+
+test('finds nothing wrong with a healthy system', () => {
+  const healthy =
+    'outbox_oldest_age_seconds{outbox="tickets"} 1\ndependency_up{dependency="bus"} 1\nmodel_age_seconds NaN';
+  const [one, other] = [process('tickets', healthy, { clockAhead: 0.4 }), process('gateway', '', { clockAhead: -0.6 })];
+  expect(diagnose([one, other], ['tickets', 'gateway'])).toEqual([]);
+});
+
+test.each(metricLimits)('$metric is a problem above $above only, as its alert says', ({ metric, above, runbook }) => {
+  const step = above < 1 ? 0.01 : 1;
+  expect(pagesOf(process('tickets', `${metric}{service="tickets"} ${above}`))).toEqual([]);
+  expect(pagesOf(process('tickets', `${metric}{service="tickets"} ${above + step}`))).toEqual([runbook]);
+  const page = `docs/operations/runbooks/${runbook}.md`;
+  const alert = readRules().alerts.find(({ annotations }) => annotations?.runbook_url === page);
+  expect(alert?.expr).toContain(metric);
+  expect(alert?.expr).toMatch(new RegExp(`> ${above}$`));
+  expect(existsSync(join(import.meta.dirname, '..', '..', page))).toBe(true);
+});
+
+test('a process that does not respond, and a service without one, are reported', () => {
+  const silent: ObservedProcess = {
+    url: 'http://10.0.0.2',
+    service: 'settings',
+    problem: 'does not respond: refused',
+    down: [],
+    samples: [],
+  };
+  expect(diagnose([process('tickets'), silent], ['tickets', 'settings', 'gateway'])).toEqual([
+    { what: 'settings at http://10.0.0.2 does not respond: refused', runbook: 'service-down' },
+    { what: 'there is no process of gateway', runbook: 'service-down' },
+  ]);
+});
+
+test('of an address for clients, the readiness and the clock are checked, and named by the address', () => {
+  const outside = { ...process('', '', { down: ['mongodb'], clockAhead: 9 }), service: undefined, samples: [] };
+  const gateway: ObservedProcess = { ...outside, url: 'https://tickets.example.com', isPublic: true };
+  expect(diagnose([gateway, process('tickets', '', { clockAhead: 0 })], []).map(({ what }) => what)).toEqual([
+    'the process at https://tickets.example.com does not reach mongodb',
+    'the clocks of tickets and the process at https://tickets.example.com differ by 9 s',
+  ]);
+});
+
+test('a dependency that is down is reported once, a database without set-up as that', () => {
+  const bus = process('tickets', 'dependency_up{dependency="bus"} 0\ndependency_up{dependency="mongodb"} 0', {
+    down: ['mongodb'],
+  });
+  expect(diagnose([bus, bus], []).map(({ what }) => what)).toEqual([
+    'tickets does not reach mongodb',
+    'tickets does not reach bus',
+  ]);
+  expect(pagesOf(process('tickets', 'store_missing_set_up 1', { down: ['mongodb'] }))).toEqual([
+    'store-missing-set-up',
+  ]);
+});
+
+test('clocks of processes may differ by 5 s, and a clock may be behind its database by 2 s', () => {
+  const ahead = (clockAhead: number) => process('tickets', '', { clockAhead });
+  expect(pagesOf(ahead(-2), ahead(3))).toEqual([]);
+  expect(pagesOf(ahead(-2), ahead(3.1))).toEqual(['clock-offset']);
+  expect(pagesOf(process('tickets', 'store_clock_offset_seconds -2'))).toEqual([]);
+  expect(pagesOf(process('tickets', 'store_clock_offset_seconds -2.1'))).toEqual(['clock-offset']);
+});
+
+test('several versions are reported, with their services', () => {
+  const newer: ObservedProcess = {
+    ...process('gateway'),
+    samples: readExposition('ticketing_build_info{version="2",service="gateway"} 1').samples,
+  };
+  expect(diagnose([process('tickets'), newer], [])).toEqual([
+    { what: 'processes of several versions are running: 1 (tickets), 2 (gateway)', runbook: 'versions-differ' },
+  ]);
+});

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { services, variableOf } from '@ticketing/system/services.ts';
+import { environmentFile } from '../dev/environment-file.ts';
+import { diagnose, type Finding } from './diagnose.ts';
+import { type ObservedProcess, observeProcess } from './observe-process.ts';
+
+const usage = `Says in plain words what is wrong with a running system, and where its repair is described:
+
+  npm run doctor                     a system that npm start runs, by its data folder (--data DIR, ./data)
+  npm run doctor -- URL URL …        any system, by the URLs of the internal ports of its processes,
+                                     for example http://tickets:10081; with --all every service must be among them
+
+It reads /readyz and /metrics, and changes nothing. The exit code is 1 if anything is wrong.
+`;
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Runs the command line. Returns the exit code. Errors: an Error for arguments that are not understood. */
+export async function runDoctor(args: string[], print: (line: string) => void): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      data: { type: 'string', default: './data' },
+      all: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    print(usage);
+    return 0;
+  }
+  const isLocal = positionals.length === 0;
+  const observed = isLocal
+    ? await observeLocal(resolve(values.data))
+    : await Promise.all(positionals.map((url) => observeProcess(originOf(url))));
+  const expected = isLocal || values.all ? services.map(({ name }) => name) : [];
+  const findings = diagnose(observed, expected);
+  const forClients = observed.filter(({ isPublic }) => isPublic);
+  printFindings(observed, findings, print);
+  for (const { url } of forClients) print(`\n${explainClientAddress(url)}`);
+  return findings.length + forClients.length === 0 ? 0 : 1;
+}
+
+function originOf(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error(`${text} is no URL (--help shows the use).`);
+  return new URL(text).origin;
+}
+
+/** Asks the processes of a system that `npm start` runs, whose ports are in a file of its data folder. */
+function observeLocal(dataDir: string): Promise<ObservedProcess[]> {
+  const environment = readEnvironment(dataDir);
+  return Promise.all(
+    services.map(({ name }) => {
+      const port = environment[variableOf(name, 'INTERNAL_PORT')];
+      return observeProcess(`http://127.0.0.1:${port}`, name);
+    }),
+  );
+}
+
+function readEnvironment(dataDir: string): Environment {
+  try {
+    return JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Environment;
+  } catch (error) {
+    const message = `No system is running on ${dataDir}; name its folder by --data, or the URLs of its processes.`;
+    throw new Error(message, { cause: error });
+  }
+}
+
+function printFindings(
+  observed: readonly ObservedProcess[],
+  findings: readonly Finding[],
+  print: (line: string) => void,
+): void {
+  const responding = observed.filter(({ problem }) => problem === undefined);
+  const names = [...new Set(responding.flatMap(({ service }) => service ?? []))];
+  print(
+    `${responding.length} of ${observed.length} processes respond${names.length > 0 ? `: ${names.join(', ')}` : ''}`,
+  );
+  if (findings.length === 0) {
+    print(observed.some(({ isPublic }) => isPublic) ? 'nothing wrong was found' : 'nothing is wrong');
+  }
+  for (const [index, { what, runbook }] of findings.entries()) {
+    const page = `docs/operations/runbooks/${runbook}.md`;
+    print(`\n${index + 1}. ${what}\n   ${meaningIn(page)}\n   What to do: ${page}`);
+  }
+}
+
+function explainClientAddress(url: string): string {
+  return [
+    `${url} is an address for clients. Metrics are not served there, so that only readiness and clock were checked.`,
+    'Name the internal port of each process instead (TICKETING_<SERVICE>_INTERNAL_PORT, in deploy/k8s the port called',
+    'internal), from a machine of the internal network: docs/operations/observability.md, The doctor.',
+  ].join('\n');
+}
+
+/** What a problem means, in the words of its page. */
+function meaningIn(page: string): string {
+  return /^## What it means\n\n(.+)$/m.exec(readFileSync(join(root, page), 'utf8'))?.[1] ?? '';
+}

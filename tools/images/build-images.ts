@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { services } from '@ticketing/system/services.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** How images are built. */
+export interface ImageOptions {
+  /** The program of the container engine: podman or docker. */
+  engine: string;
+  /** What stands before the name of the service, for example `registry.example/ticketing/`. */
+  prefix: string;
+  tag: string;
+  /** The services whose images are built. */
+  names: readonly string[];
+}
+
+/** The image of a service. */
+export function imageOf({ prefix, tag }: Pick<ImageOptions, 'prefix' | 'tag'>, service: string): string {
+  return `${prefix}${service}:${tag}`;
+}
+
+/** Which engine is on this machine; undefined if there is none. */
+export function findEngine(): string | undefined {
+  return ['podman', 'docker'].find((one) => spawnSync(one, ['info'], { stdio: 'ignore' }).status === 0);
+}
+
+/**
+ * Builds the images of services, one after the other: the first one brings what all have in common. Returns their names.
+ *
+ * Errors: an engine that cannot build one of them; its output is that of this process.
+ */
+export function buildImages(options: ImageOptions): string[] {
+  const { engine, names } = options;
+  const revision = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || 'unknown';
+  return names.map((service) => {
+    const image = imageOf(options, service);
+    // The format of OCI has no health checks.
+    const format = engine === 'podman' ? ['--format', 'docker'] : [];
+    const args = { SERVICE: service, REVISION: revision };
+    const buildArgs = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+    const command = ['build', ...format, '-f', 'deploy/images/Dockerfile', ...buildArgs, '-t', image, '.'];
+    const { status } = spawnSync(engine, command, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) throw new Error(`${engine} could not build ${image}.`);
+    return image;
+  });
+}
+
+/** The names of all services. */
+export const imageServices: readonly string[] = services.map(({ name }) => name);

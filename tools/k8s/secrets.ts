@@ -1,0 +1,44 @@
+import { services } from '@ticketing/system/services.ts';
+import { makeEncryptionKey, makeSigningKey, publicJwk } from '@ticketing/testkit/service-keys.ts';
+
+/** A Secret of Kubernetes. */
+export interface Secret {
+  apiVersion: 'v1';
+  kind: 'Secret';
+  metadata: { name: string };
+  stringData: Record<string, string>;
+}
+
+/** What is not made, but given. */
+export interface GivenSecrets {
+  /** The URI of the database server, with its credentials. */
+  mongodbUri: string;
+  /** The public keys of the issuer as a JWKS; undefined if they are read from a URL. */
+  issuerKeys?: string | undefined;
+}
+
+/**
+ * Makes the Secrets to which the manifests refer, with new keys: a signing key for each service, the public keys of all,
+ * and for services that store secrets the key that encrypts them.
+ */
+export function makeSecrets({ mongodbUri, issuerKeys }: GivenSecrets): Secret[] {
+  const keys = services.map(({ name }) => makeSigningKey(name));
+  const own = services
+    .filter(({ hasStore, keepsSecrets }) => hasStore || keepsSecrets)
+    .map(({ name, hasStore, keepsSecrets }) =>
+      secret(`${name}-secrets`, {
+        ...(hasStore ? { MONGODB_URI: mongodbUri } : {}),
+        ...(keepsSecrets ? { ENCRYPTION_KEY: makeEncryptionKey() } : {}),
+      }),
+    );
+  return [
+    ...keys.map((key) => secret(`${key.kid}-signing-key`, { 'key.json': JSON.stringify(key) })),
+    secret('internal-keys', { 'jwks.json': JSON.stringify({ keys: keys.map(publicJwk) }) }),
+    ...own,
+    ...(issuerKeys === undefined ? [] : [secret('issuer-keys', { 'jwks.json': issuerKeys })]),
+  ];
+}
+
+function secret(name: string, stringData: Record<string, string>): Secret {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
+}
