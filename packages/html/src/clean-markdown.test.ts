@@ -33,6 +33,8 @@ test.each([
   ['[a](\n  javascript:x "t")', '[a](\n  # "t")'],
   ['> [a](\n> javascript:x)', '> [a](\n> #)'],
   ['[a](<javascript:x>) [b](<java\tscript:x>) [c](<my file.md>)', '[a](#) [b](#) [c](my%20file.md)'],
+  ['![a](![b](javascript: )', '![a](![b](# )'],
+  ['[a](b[c](javascript:x) [d]: e]: javascript:x', '[a](b[c](#) [d]: e]: #'],
   ['[a]: javascript:x\n[a]', '[a]: #\n[a]'],
   ['[a]: <data:text/html,x>', '[a]: #'],
   ['[a](\u0001javascript:x)', '[a](#)'],

@@ -115,5 +115,8 @@ function cleanDestinations(text: string): string {
   });
 }
 
-/** A destination with balanced parentheses of one level. Before it, a new line of a quotation begins with `>`. */
-const DESTINATION = /(\][(:][\s>]*)((?:[^\s()]|\([^\s()]*\))+)/g;
+/**
+ * A destination with balanced parentheses of one level. Before it, a new line of a quotation begins with `>`. It ends where
+ * another one could begin, which is a destination of its own; no scheme has a bracket in it.
+ */
+const DESTINATION = /(\][(:][\s>]*)((?:(?!\][(:])[^\s()]|\((?:(?!\][(:])[^\s()])*\))+)/g;
