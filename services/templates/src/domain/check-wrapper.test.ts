@@ -53,6 +53,7 @@ describe('an e-mail template', () => {
       '<a href="{{a}}%MESSAGE%">a</a>',
       'a <%MESSAGE%',
       '</%MESSAGE%',
+      '<{{a}}<%MESSAGE%',
     ].map((wrapper) => [
       wrapper,
       `message_placeholder at 1:${wrapper.indexOf('%') + 1}: %MESSAGE% must be where HTML has text that is shown, for example in a paragraph.`,

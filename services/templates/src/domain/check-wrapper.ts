@@ -46,18 +46,20 @@ function misplacement(wrapper: string, program: hbs.AST.Program): string | undef
   const [before, after] = partsAround(wrapper);
   if (endsLikeTag(before)) return 'must not follow { or \\';
   if (after.startsWith('}')) return 'must not be followed by }';
-  const [textBefore, textAfter] = partsAround(textIn(program));
-  return showsBetween(textBefore, textAfter)
+  return possibleValues.every((value) => showsBetween(...partsAround(textIn(program, value))))
     ? undefined
     : 'must be where HTML has text that is shown, for example in a paragraph';
 }
 
-/** The text outside of tags, with a letter in the place of each value. */
-function textIn(program: hbs.AST.Program | undefined): string {
+/** What follows a `<` decides whether it begins a tag: nothing, a letter, or something else. */
+const possibleValues = ['', 'x', '%'];
+
+/** The text outside of tags, with `value` in the place of each value. */
+function textIn(program: hbs.AST.Program | undefined, value = ''): string {
   const textOf = (node: hbs.AST.Statement): string => {
-    if (node.type === 'MustacheStatement') return 'x';
+    if (node.type === 'MustacheStatement') return value;
     const { program: inner, inverse } = node as Partial<hbs.AST.BlockStatement>;
-    return contentOf(node) ?? textIn(inner) + textIn(inverse);
+    return contentOf(node) ?? textIn(inner, value) + textIn(inverse, value);
   };
   return (program?.body ?? []).map(textOf).join('');
 }
