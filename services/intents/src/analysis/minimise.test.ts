@@ -29,6 +29,12 @@ test('finds the minimum from any start, also if the curvature is not known', () 
   );
 });
 
+test('goes on in short steps until the gradient is as short as wanted', () => {
+  const centre = [-0.0006173572172511844, 0, 0, 0.000031723490825112624];
+  const found = minimise(bowl(centre, [0.1, 0.1, 0.1, 45.75118124598079], [1, 1, 1, 1]), new Float64Array(4), 1e-6);
+  for (const [index, value] of found.entries()) expect(value).toBeCloseTo(centre[index] ?? 0, 5);
+});
+
 test('takes no step from the minimum, and one if it knows the curvature', () => {
   const centre = [1, -2, 3];
   let calls = 0;

@@ -54,7 +54,8 @@ export function minimise(objective: Objective, start: Float64Array, tolerance: n
 
 function remember(steps: Step[], move: Float64Array, turn: Float64Array): void {
   const product = dot(move, turn);
-  if (product <= 1e-12) return;
+  // Otherwise it is rounding, or the function is not curved there.
+  if (product <= 1e-12 * length(move) * length(turn)) return;
   steps.push({ move, turn, scale: 1 / product });
   if (steps.length > memory) steps.shift();
 }
