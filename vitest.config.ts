@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -25,44 +26,54 @@ const integration = [
   'test/deploy/**',
 ];
 
+/** By what a test file is known whose searches are longer in the deep suite, or whose crashes are more. */
+const EFFORT = /testkit\/(?:search-effort|crash)\.ts/;
+const searches = () =>
+  globSync('{packages,services,scripts,test,tools}/**/*.test.ts', {
+    exclude: ['**/node_modules/**', suiteFiles],
+  }).filter((file) => EFFORT.test(readFileSync(file, 'utf8')));
+
+const suiteFiles = '**/*.{deep,deploy}.test.ts';
+const globalSetup = ['packages/testkit/src/global-setup.ts'];
+
+/** What a mode runs, as projects of vitest. Those with a higher `groupOrder` begin when all others have ended. */
+const projects = {
+  deep: () => [
+    { name: 'searches', include: searches(), globalSetup, maxWorkers: availableParallelism() },
+    // These start whole systems, and measure what blocks a process: they need a machine for themselves.
+    { name: 'deep', include: ['**/*.deep.test.ts'], globalSetup, maxWorkers: 1, sequence: { groupOrder: 1 } },
+  ],
+  deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],
+  test: () => [
+    { name: 'unit', include: named(unit), exclude: [suiteFiles] },
+    { name: 'integration', include: named(integration), exclude: [suiteFiles], globalSetup },
+  ],
+};
+const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/*.test.ts`);
+
 /**
- * `npm test`; in the mode "deep" (`npm run test:deep`) the files of the deep suite, in which searches have more runs; in the
- * mode "deploy" (`npm run test:deploy`) the tests of what is in `deploy/`, which need a container engine and a Kubernetes
- * control plane.
+ * `npm test`; in the mode "deep" (`npm run test:deep`) the deep suite: the files that are named `*.deep.test.ts`, and all files
+ * that search, with more runs; in the mode "deploy" (`npm run test:deploy`) the tests of what is in `deploy/`, which need a
+ * container engine and a Kubernetes control plane.
  */
 export default defineConfig(({ mode }) => {
-  const isDeep = mode === 'deep';
-  const suites = ['deep', 'deploy'];
-  const suite = suites.find((one) => one === mode);
-  const ending = suite ? `*.${suite}.test.ts` : '*.test.ts';
-  const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/${ending}`);
+  const suite = mode === 'deep' || mode === 'deploy' ? mode : 'test';
   return {
     test: {
-      exclude: ['**/node_modules/**', ...(suite ? [] : suites.map((one) => `**/*.${one}.test.ts`))],
-      env: { TICKETING_TEST_EFFORT: isDeep ? 'deep' : 'normal' },
+      exclude: ['**/node_modules/**'],
+      env: { TICKETING_TEST_EFFORT: suite === 'deep' ? 'deep' : 'normal' },
       // One process for many files: starting it and loading what they share takes longer than most of the tests.
       isolate: false,
       restoreMocks: true,
       unstubEnvs: true,
-      // By default a machine of two cores would run one file at a time, and many files wait now and then. Files of the deep
-      // suite start whole systems, and measure what blocks a process: they need a machine for themselves.
-      maxWorkers: suite ? Math.max(1, Math.floor(availableParallelism() / 2)) : availableParallelism() + 1,
+      // Many files wait now and then, so there is one more than the machine has processors.
+      maxWorkers: availableParallelism() + 1,
       // A condition that comes late is no failure; one that never comes is.
       expect: { poll: { timeout: 20_000 } },
-      testTimeout: suite ? 300_000 : 60_000,
+      testTimeout: suite === 'test' ? 60_000 : 300_000,
       // A consumer of Kafka may wait for its group while it stops.
       hookTimeout: 150_000,
-      projects: [
-        { extends: true, test: { name: 'unit', include: named(unit) } },
-        {
-          extends: true,
-          test: {
-            name: 'integration',
-            include: named(integration),
-            globalSetup: ['packages/testkit/src/global-setup.ts'],
-          },
-        },
-      ],
+      projects: projects[suite]().map((project) => ({ extends: true as const, test: project })),
     },
   };
 });

@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
@@ -162,6 +163,6 @@ test('nothing harmful is left, shown as Markdown or as HTML, and a second pass c
       }
       expect(cleanMarkdown(cleanMarkdown(text))).toBe(cleanMarkdown(text));
     }),
-    { numRuns: Number(process.env.RUNS ?? 3000) },
+    { numRuns: runs(3_000, 100_000) },
   );
 });

@@ -1,3 +1,4 @@
+import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isHtml } from './is-html.ts';
@@ -91,7 +92,7 @@ describe('sanitiseHtml', () => {
   it('returns only harmless tags for any mixture of fragments', () => {
     fc.assert(
       fc.property(fragments(), (body) => expectHarmless(sanitiseHtml(body))),
-      { numRuns: 500 },
+      { numRuns: runs(500, 20_000) },
     );
   });
 
@@ -101,7 +102,7 @@ describe('sanitiseHtml', () => {
         const once = sanitiseHtml(body);
         expect(sanitiseHtml(once)).toBe(once);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500, 20_000) },
     );
   });
 

@@ -1,1 +1,0 @@
-import './relay.int.test.ts';

@@ -1,1 +1,0 @@
-import './idempotency-store.int.test.ts';

@@ -1,1 +1,0 @@
-import './execution-kill.int.test.ts';

@@ -1,1 +1,0 @@
-import './training.int.test.ts';

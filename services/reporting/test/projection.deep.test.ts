@@ -1,1 +1,0 @@
-import './projection.int.test.ts';

@@ -1,1 +1,0 @@
-import './dispatcher.int.test.ts';

@@ -1,1 +1,0 @@
-import './event-store.int.test.ts';

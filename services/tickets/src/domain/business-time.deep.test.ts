@@ -1,1 +1,0 @@
-import './business-time.test.ts';

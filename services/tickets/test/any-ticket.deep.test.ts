@@ -1,1 +1,0 @@
-import './any-ticket.int.test.ts';

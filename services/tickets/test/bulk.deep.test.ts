@@ -1,1 +1,0 @@
-import './bulk.int.test.ts';

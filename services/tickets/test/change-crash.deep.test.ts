@@ -1,1 +1,0 @@
-import './change-crash.int.test.ts';

@@ -1,1 +1,0 @@
-import './conversation-crash.int.test.ts';

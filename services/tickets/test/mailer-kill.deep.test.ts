@@ -1,1 +1,0 @@
-import './mailer-kill.int.test.ts';

@@ -1,1 +1,0 @@
-import './message-model.int.test.ts';

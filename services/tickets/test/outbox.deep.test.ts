@@ -1,1 +1,0 @@
-import './outbox.int.test.ts';

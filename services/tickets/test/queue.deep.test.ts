@@ -1,1 +1,0 @@
-import './queue.int.test.ts';

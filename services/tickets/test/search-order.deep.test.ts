@@ -1,1 +1,0 @@
-import './search-order.int.test.ts';

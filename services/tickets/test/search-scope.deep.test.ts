@@ -1,1 +1,0 @@
-import './search-scope.int.test.ts';

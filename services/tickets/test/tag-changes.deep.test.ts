@@ -1,1 +1,0 @@
-import './tag-changes.int.test.ts';

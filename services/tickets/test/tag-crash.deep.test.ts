@@ -1,1 +1,0 @@
-import './tag-crash.int.test.ts';

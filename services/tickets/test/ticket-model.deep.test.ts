@@ -1,1 +1,0 @@
-import './ticket-model.int.test.ts';

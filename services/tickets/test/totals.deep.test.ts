@@ -1,1 +1,0 @@
-import './totals.int.test.ts';

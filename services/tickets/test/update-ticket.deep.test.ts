@@ -1,1 +1,0 @@
-import './update-ticket.int.test.ts';

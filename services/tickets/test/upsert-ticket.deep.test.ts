@@ -1,1 +1,0 @@
-import './upsert-ticket.int.test.ts';

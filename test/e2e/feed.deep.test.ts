@@ -1,1 +1,0 @@
-import './feed.e2e.test.ts';

@@ -1,1 +1,0 @@
-import './fields.int.test.ts';

@@ -1,1 +1,0 @@
-import './rpc-endpoints.int.test.ts';
