@@ -35,7 +35,7 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 /** A text that may become a header of a mail. */
 const headerText = (maxLength: number, minLength = 0) =>
-  fc.string({ unit: 'binary', minLength, maxLength }).map((value) => value.replaceAll(/\p{Cc}/gu, '\t'));
+  fc.string({ unit: 'binary', minLength, maxLength }).map((value) => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\t'));
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
 /** A value as JSON can represent it, without -0. A key __proto__ is refused at any depth. */
 const open = fc

@@ -390,8 +390,9 @@ export type FieldRules = Message<"ticketing.api.v1.FieldRules"> & {
   default: string;
 
   /**
-   * The text becomes a header of a mail: it is refused with a line break or
-   * another control character of ASCII, except a tab. Not beside `pattern`.
+   * The text becomes a header of a mail: it is refused with a line break,
+   * those of Unicode included, or another control character of ASCII, except
+   * a tab. Not beside `pattern`.
    *
    * @generated from field: bool header_text = 17;
    */
