@@ -70,7 +70,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     else done();
   });
   registerProbes(server, parts.health);
-  registerSessionRoutes(server, config.sessionCookie, parts.now);
+  registerSessionRoutes(server, { ...parts, cookieName: config.sessionCookie, addressOf });
   await server.register((scope) => registerPublicPages(scope, parts.description));
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
