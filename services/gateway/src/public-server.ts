@@ -82,6 +82,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
         url,
         prefixes: routeTable(contracts).prefixes,
         holdBody,
+        addressOf,
         deadlineMs: config.deadlineMs,
       }),
     );

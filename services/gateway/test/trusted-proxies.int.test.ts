@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
 import { sendRaw } from './http-client.ts';
+import { lastOf } from './stub-service.ts';
 
 let harness: GatewayHarness | undefined;
 
@@ -78,6 +79,12 @@ describe('behind a trusted proxy', () => {
       expect(await statusOf('203.0.113.7')).toBe(200);
     },
   );
+
+  it('a service gets the address of the client and no other', async () => {
+    const { statusOf, stub } = await start('127.0.0.1');
+    expect(await statusOf('198.51.100.1, 203.0.113.7')).toBe(200);
+    expect(lastOf(stub).headers['x-forwarded-for']).toBe('203.0.113.7');
+  });
 
   it('a refusal is logged with the address of the client', async () => {
     const { guess, gateway } = await start('127.0.0.1');
