@@ -4,6 +4,7 @@ import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientAddress } from './client-address.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { requestContextOf } from './request-context.ts';
 import { requireSameOrigin } from './same-origin.ts';
@@ -16,6 +17,7 @@ export interface AdmissionRules {
   publicOrigin: string | undefined;
   rateLimits: RateLimits;
   failedTokensPerMinute: number;
+  addressOf: ClientAddress;
   now: () => number;
 }
 
@@ -43,7 +45,7 @@ export function admissionCheck(
   };
   return (request, reply) => {
     const credential = credentialOf(request.headers, rules.sessionCookie);
-    const verified = failed.guard(request.ip, () => rules.verify(credential.token));
+    const verified = failed.guard(rules.addressOf(request), () => rules.verify(credential.token));
     if (!(verified instanceof Promise)) return admit(request, reply, credential, verified);
     return verified.then(
       (fresh) => admit(request, reply, credential, fresh),

@@ -26,7 +26,12 @@ it('drains by default for longer than it keeps connections to services that it d
 
 it('has a default for every variable that is not required', () => {
   const config = readAll(required);
-  expect(config).toMatchObject({ httpPort: 8080, sessionCookie: '__Host-ticketing_session', deadlineMs: 30_000 });
+  expect(config).toMatchObject({
+    httpPort: 8080,
+    sessionCookie: '__Host-ticketing_session',
+    deadlineMs: 30_000,
+    trustedProxies: [],
+  });
   expect(config.rateLimits).toEqual({
     user: 600,
     vendor: 600,
@@ -64,6 +69,7 @@ it('reports all problems at once', () => {
       TICKETING_GATEWAY_RATE_LIMITS: 'admin=5,user=0,vendor',
       TICKETING_GATEWAY_PUBLIC_ORIGIN: 'https://tickets.example/',
       TICKETING_GATEWAY_SESSION_COOKIE: 'a b',
+      TICKETING_GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8,load-balancer,::/129',
       TICKETING_GATEWAY_DEADLINE_MS: '5s',
       TICKETING_GATEWAY_PORT: '80',
     });
@@ -75,6 +81,8 @@ it('reports all problems at once', () => {
     'not "vendor"',
     'PUBLIC_ORIGIN must be',
     'SESSION_COOKIE must be',
+    'TRUSTED_PROXIES must be like 10.1.0.0/16,fd00::/8,127.0.0.1; not "load-balancer"',
+    'not "::/129"',
     'DEADLINE_MS must be',
     'ISSUER is required',
     'Exactly one of',

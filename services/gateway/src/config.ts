@@ -1,4 +1,6 @@
+import type { AddressRange } from '@ticketing/outbound/address-range.ts';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+import { readAddressRanges } from '@ticketing/service-kit/config/address-ranges.ts';
 import { upstreams } from './upstreams.ts';
 
 /** The configuration that only the gateway has. */
@@ -8,6 +10,8 @@ export interface GatewayConfig {
   sessionCookie: string;
   /** Scheme and host as browsers see them. Undefined: the host in the `Host` header of the request. */
   publicOrigin: string | undefined;
+  /** The proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly AddressRange[];
   /** How long a request may take until its response begins, in ms. */
   deadlineMs: number;
 }
@@ -29,6 +33,7 @@ export function readGatewayConfig(from: ConfigReader): GatewayConfig {
       pattern: /^https?:\/\/[^\s/?#@]+$/,
       meaning: 'a scheme and host without a path, such as https://tickets.example.com',
     }),
+    trustedProxies: readAddressRanges(from, 'TRUSTED_PROXIES'),
     deadlineMs: from.integer('DEADLINE_MS', { default: 30_000, min: 100, max: 300_000 }),
   };
 }

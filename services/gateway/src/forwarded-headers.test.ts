@@ -9,7 +9,7 @@ function flagsFor(flags: string, isRecorded?: boolean): string | undefined {
   const request = { headers: { traceparent }, body: undefined } as unknown as FastifyRequest;
   requestContextOf(request).internalAuthorization = 'Bearer token';
   const sampler = isRecorded === undefined ? undefined : { isSampled: () => isRecorded };
-  return requestHeaders(request, sampler).traceparent?.split('-').at(-1);
+  return requestHeaders(request, sampler, undefined).traceparent?.split('-').at(-1);
 }
 
 test('a service learns whether the gateway records the trace, else what the client has said', () => {

@@ -17,12 +17,20 @@ const fromClient = [
 ] as const;
 const bodyHeaders = ['content-type', 'content-length'] as const;
 
-/** The headers of the request to a service. `sampler` decides which traces are recorded; undefined if none is. */
-export function requestHeaders(request: FastifyRequest, sampler: Sampler | undefined): Record<string, string> {
+/**
+ * The headers of the request to a service. `sampler` decides which traces are recorded; undefined if none is. `address` is
+ * that of the client, for the log of the service; undefined if the client has disconnected.
+ */
+export function requestHeaders(
+  request: FastifyRequest,
+  sampler: Sampler | undefined,
+  address: string | undefined,
+): Record<string, string> {
   const { trace, internalAuthorization } = requestContextOf(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
   const traceparent = traceparentOf(trace, sampler);
   const headers: Record<string, string> = { authorization: internalAuthorization, traceparent };
+  if (address !== undefined) headers['x-forwarded-for'] = address;
   // Without a parsed body (GET, HEAD) none is forwarded, even if the client announced one.
   const names = request.body === undefined ? fromClient : [...fromClient, ...bodyHeaders];
   for (const name of names) {

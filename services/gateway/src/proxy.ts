@@ -9,6 +9,7 @@ import type { InternalTokens } from '@ticketing/service-kit/identity/internal-to
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, requireAcceptableBody } from './body-limit.ts';
+import type { ClientAddress } from './client-address.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { admissionOf, requestContextOf } from './request-context.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
@@ -29,6 +30,7 @@ export interface ProxyOptions extends ProblemContext {
   holdBody(request: FastifyRequest, reply: FastifyReply): void;
   log: Logger;
   deadlineMs: number;
+  addressOf: ClientAddress;
   /** Aborts when the gateway closes: streams of events end then. */
   closing: AbortSignal;
 }
@@ -72,7 +74,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
       requestContextOf(request).isForwarded = true;
       const forwardOptions = {
         ...replyOptions,
-        rewriteRequestHeaders: () => requestHeaders(request, options.tracer),
+        rewriteRequestHeaders: () => requestHeaders(request, options.tracer, options.addressOf(request)),
         onResponse: (_: unknown, __: unknown, response: { stream: Readable }) => {
           call.responseBegan();
           reply.send(

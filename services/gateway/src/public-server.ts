@@ -15,6 +15,7 @@ import { admissionCheck } from './admission-check.ts';
 import type { ApiDescription } from './api-description.ts';
 import { bodiesOfCallers } from './body-limit.ts';
 import { browserHeaders } from './browser-headers.ts';
+import { type ClientAddress, clientAddress } from './client-address.ts';
 import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
@@ -50,10 +51,11 @@ export interface PublicServerParts {
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
   const server = createHttpServer({ tls: parts.tls.listener });
-  const problems = problemContext(parts.log, refusalLog(parts.log, parts.now));
+  const addressOf = clientAddress(config.trustedProxies);
+  const problems = problemContext(parts.log, addressOf, refusalLog(parts.log, parts.now));
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const holdBody = bodiesOfCallers();
-  const admit = admissionCheck({ ...config, verify: parts.verify, now: parts.now });
+  const admit = admissionCheck({ ...config, addressOf, verify: parts.verify, now: parts.now });
   const forBrowsers = browserHeaders(config.publicOrigin);
   replyWithProblems(server, problems);
   discardBodies(server);
@@ -68,7 +70,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     else done();
   });
   registerProbes(server, parts.health);
-  registerSessionRoutes(server, config.sessionCookie, parts.now);
+  registerSessionRoutes(server, { ...parts, cookieName: config.sessionCookie, addressOf });
   await server.register((scope) => registerPublicPages(scope, parts.description));
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
@@ -80,6 +82,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
         url,
         prefixes: routeTable(contracts).prefixes,
         holdBody,
+        addressOf,
         deadlineMs: config.deadlineMs,
       }),
     );
@@ -87,7 +90,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   return server;
 }
 
-function problemContext(log: Logger, refused: LogRefusal): ProblemContext {
+function problemContext(log: Logger, addressOf: ClientAddress, refused: LogRefusal): ProblemContext {
   return {
     traceIdOf: (request) => requestContextOf(request).trace.traceId,
     onServerError: (error, status, request) => {
@@ -98,7 +101,7 @@ function problemContext(log: Logger, refused: LogRefusal): ProblemContext {
     onClientError: (error, request) => {
       const { trace, admission } = requestContextOf(request);
       const { traceId } = trace;
-      refused(error, { route: routeOf(request), address: request.ip, caller: admission?.caller, traceId });
+      refused(error, { route: routeOf(request), address: addressOf(request), caller: admission?.caller, traceId });
     },
   };
 }

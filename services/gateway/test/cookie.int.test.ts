@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
 
 let harness: GatewayHarness;
@@ -99,6 +99,26 @@ describe('the session', () => {
     );
     expect(maxAge).toBeGreaterThan(3500);
     expect(maxAge).toBeLessThanOrEqual(3600);
+  });
+
+  it('is logged with its caller when it begins and ends, without its token', async () => {
+    const info = vi.spyOn(harness.gateway.log, 'info');
+    const send = async (method: string, headers: Record<string, string>) =>
+      (await harness.callBare(method, '/auth/session', { headers })).status;
+    const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+    const invalid = { ...sameOrigin, cookie: '__Host-ticketing_session=x.y.z' };
+    expect(await send('POST', { authorization: harness.bearer })).toBe(200);
+    expect(await send('DELETE', { ...sameOrigin, cookie })).toBe(200);
+    expect(await send('DELETE', invalid)).toBe(200);
+    expect(await send('POST', { ...sameOrigin, cookie })).toBe(401);
+    expect(await send('DELETE', { cookie })).toBe(403);
+    const sessions = info.mock.calls.filter(([, message]) => String(message).includes('session'));
+    info.mockRestore();
+    const common = { address: '127.0.0.1', caller: 'user 7', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) };
+    expect(sessions).toEqual([
+      [{ ...common, route: 'POST /auth/session' }, 'a session began'],
+      [{ ...common, route: 'DELETE /auth/session' }, 'a session ended'],
+    ]);
   });
 
   it('cannot be renewed with its own cookie', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { developmentIssuer } from '@ticketing/testkit/development-keys.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { SignJWT } from 'jose';
 import { expect, it, vi } from 'vitest';
@@ -57,5 +58,26 @@ it('verifies tokens with a configured secret instead of a key set', async () => 
   expect(await statusWith(`Bearer ${await sign(secret)}`)).toBe(200);
   expect(await statusWith(`Bearer ${await sign('t'.repeat(32))}`)).toBe(401);
   expect(await statusWith(harness.bearer)).toBe(401);
+  await harness.stop();
+});
+
+it('refuses tokens that are valid for longer than the configured lifetime', async () => {
+  const harness = await startHarness({ MAX_TOKEN_LIFETIME_S: '900' });
+  const iat = Math.floor(Date.now() / 1000);
+  const callWith = async (seconds: number) => {
+    const claims = {
+      iss: developmentIssuer.issuer,
+      aud: developmentIssuer.audience,
+      sub: '7',
+      kind: 'user',
+      scope: 'api',
+      iat,
+      exp: iat + seconds,
+    };
+    const authorization = `Bearer ${await harness.identity.issuerTokenOf(claims)}`;
+    return harness.callBare('GET', '/ticket/1', { headers: { authorization } });
+  };
+  expect((await callWith(900)).status).toBe(200);
+  expect((await callWith(901)).json).toMatchObject({ status: 401, code: 'invalid_token' });
   await harness.stop();
 });

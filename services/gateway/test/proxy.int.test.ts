@@ -55,6 +55,7 @@ describe('the request that a service receives', () => {
       'idempotency-key': 'k1',
       'last-event-id': 'e1',
       prefer: 'return=minimal',
+      'x-forwarded-for': '127.0.0.1',
     });
     expect(host).toBe(new URL(harness.stub.url).host);
     expect(connection).toBe('keep-alive');

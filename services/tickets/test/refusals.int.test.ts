@@ -39,3 +39,28 @@ test.each([
     ]);
   },
 );
+
+test.each([
+  ['REST, which the gateway calls, is that of the client if the token is valid', 'DELETE', '/ticket/1', '203.0.113.7'],
+  ['RPC is that of the peer', 'POST', `${rpcs}/DeleteTicket`, '127.0.0.1'],
+])('the logged address of a request over %s', async (_, method, path, addressOfValid) => {
+  const info = vi.spyOn(tickets.running.log, 'info');
+  const valid = await tickets.identity.internalToken('tickets', testCaller({ profileId: 78, roleId: 2 }));
+  for (const token of ['x.y.z', valid]) {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-forwarded-for': '203.0.113.7',
+    };
+    const response = await fetch(`${tickets.url}${path}`, { method, headers, body: method === 'POST' ? '{}' : null });
+    await response.arrayBuffer();
+  }
+  const refusals = info.mock.calls
+    .filter(([, message]) => message === 'a request was refused')
+    .map(([fields]) => fields);
+  info.mockRestore();
+  expect(refusals).toMatchObject([
+    { reason: 'invalid_token', address: '127.0.0.1' },
+    { reason: 'missing_right', address: addressOfValid },
+  ]);
+});

@@ -1,6 +1,6 @@
-import { parseAddressRange } from '@ticketing/outbound/address-range.ts';
 import type { AddressOptions } from '@ticketing/outbound/address-rules.ts';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
+import { readAddressRanges } from './address-ranges.ts';
 
 /** Which addresses a service may dial, of those that clients configure or send. */
 export type OutboundConfig = AddressOptions;
@@ -11,13 +11,8 @@ export type OutboundConfig = AddressOptions;
  * Source: docs/reference/guarantees.md, Outbound requests.
  */
 export function readOutboundConfig(from: ConfigReader): OutboundConfig {
-  const parts = from.optionalText('OUTBOUND_ALLOW')?.split(',') ?? [];
-  const allow = parts.flatMap((part) => {
-    const range = parseAddressRange(part.trim());
-    if (range === undefined) {
-      from.refuse(`OUTBOUND_ALLOW must be like 10.1.0.0/16,fd00::/8,127.0.0.1; not "${part.trim()}"`);
-    }
-    return range ?? [];
-  });
-  return { allow, requireHttps: from.flag('OUTBOUND_REQUIRE_HTTPS', true) };
+  return {
+    allow: readAddressRanges(from, 'OUTBOUND_ALLOW'),
+    requireHttps: from.flag('OUTBOUND_REQUIRE_HTTPS', true),
+  };
 }

@@ -61,6 +61,8 @@ export interface IssuerConfig {
   jwksUrl: string | undefined;
   jwksFile: string | undefined;
   secret: string | undefined;
+  /** The longest time from the issue to the expiry of a token, in seconds; 0 for no limit. */
+  maxTokenLifetimeSeconds: number;
 }
 
 /**
@@ -139,6 +141,7 @@ function readIssuerConfig(from: ConfigReader): IssuerConfig {
     }),
     jwksFile: from.optionalText('JWKS_FILE'),
     secret: from.optionalText('JWT_SECRET'),
+    maxTokenLifetimeSeconds: from.integer('MAX_TOKEN_LIFETIME_S', { default: 0, min: 0, max: 31_536_000 }),
   };
   if (config.secret !== undefined && Buffer.byteLength(config.secret) < 32) {
     from.refuse('JWT_SECRET must be at least 32 bytes long.');

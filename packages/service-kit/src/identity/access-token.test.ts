@@ -17,7 +17,8 @@ const keys: KeySource = {
   check: async () => undefined,
   close: () => undefined,
 };
-const verify = accessTokenVerifier({ keys, issuer: 'i', audience: 'a' });
+const options = { keys, issuer: 'i', audience: 'a', maxTokenLifetimeSeconds: 0 };
+const verify = accessTokenVerifier(options);
 
 const good = () => {
   const now = Math.floor(Date.now() / 1000);
@@ -101,6 +102,22 @@ describe('the time of issue', () => {
   });
 });
 
+describe('the longest lifetime', () => {
+  const limited = accessTokenVerifier({ ...options, maxTokenLifetimeSeconds: 900 });
+  const { iat } = good();
+
+  it('is that from the issue to the expiry of a token; one that is valid for longer is refused', async () => {
+    expect((await limited(await sign({ iat, exp: iat + 900 }))).caller.profileId).toBe(7);
+    await expect(limited(await sign({ iat, exp: iat + 901 }))).rejects.toMatchObject({ reason: 'invalid_token' });
+    const nearlyExpired = { iat: iat - 10_000, exp: iat + 60 };
+    await expect(limited(await sign(nearlyExpired))).rejects.toMatchObject({ reason: 'invalid_token' });
+  });
+
+  it('is unlimited if it is 0', async () => {
+    expect((await verify(await sign({ iat: 0, exp: iat + 10_000_000 }))).caller.profileId).toBe(7);
+  });
+});
+
 describe('the result of a verification', () => {
   afterEach(() => {
     vi.useRealTimers();
@@ -155,11 +172,7 @@ describe('the result of a verification', () => {
 it('a token that names no key is verified with every key that fits its algorithm', async () => {
   const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const published = pairs.map((pair, index) => ({ ...pair.publicKey.export({ format: 'jwk' }), kid: `k${index}` }));
-  const both = accessTokenVerifier({
-    keys: { ...keys, key: createLocalJWKSet({ keys: published }) },
-    issuer: 'i',
-    audience: 'a',
-  });
+  const both = accessTokenVerifier({ ...options, keys: { ...keys, key: createLocalJWKSet({ keys: published }) } });
   const signedBy = (key: KeyObject) => new SignJWT(good()).setProtectedHeader({ alg: 'EdDSA' }).sign(key);
   for (const pair of pairs) expect((await both(await signedBy(pair.privateKey))).caller.profileId).toBe(7);
   await expect(both(await signedBy(privateKey))).rejects.toMatchObject({ reason: 'invalid_token' });

@@ -27,10 +27,16 @@ const cachedBytes = 8 * 1024 * 1024;
 /**
  * Verifies the tokens of the issuer: signature, `iss`, `aud`, `exp`, `nbf`, `iat`, `scope`, and the claims of a profile.
  *
+ * Units: `maxTokenLifetimeSeconds` from `iat` to `exp`; 0 for no limit.
  * Errors: invalid_token for every token that is not valid, for any reason.
  * Source: docs/reference/api.md, Credentials.
  */
-export function accessTokenVerifier(options: { keys: KeySource; issuer: string; audience: string }): VerifyToken {
+export function accessTokenVerifier(options: {
+  keys: KeySource;
+  issuer: string;
+  audience: string;
+  maxTokenLifetimeSeconds: number;
+}): VerifyToken {
   return cachedVerifier(async (token) => {
     const { payload, protectedHeader } = await verifyWithMatchingKeys(token, options.keys, {
       algorithms: [...options.keys.algorithms],
@@ -42,6 +48,7 @@ export function accessTokenVerifier(options: { keys: KeySource; issuer: string; 
     const typ = protectedHeader.typ?.toLowerCase();
     if (typ !== undefined && typ !== 'jwt' && typ !== 'at+jwt') throw invalidToken('has another type');
     const expiresAt = payload.exp ?? 0;
+    requireTimes(payload.iat, expiresAt, options.maxTokenLifetimeSeconds);
     return { caller: callerOfAccessToken(payload, expiresAt), expiresAt };
   });
 }
@@ -103,11 +110,15 @@ export function invalidToken(problem: string, cause?: unknown): DomainError {
   return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
 }
 
-function callerOfAccessToken(payload: JWTPayload, expiresAt: number): Caller {
+function requireTimes(issuedAt: number | undefined, expiresAt: number, maxLifetimeSeconds: number): void {
   const now = Date.now() / 1000;
-  if (!(typeof payload.iat === 'number' && payload.iat <= now + clockToleranceSeconds)) {
+  if (!(typeof issuedAt === 'number' && issuedAt <= now + clockToleranceSeconds)) {
     throw invalidToken('was issued in the future');
   }
+  if (maxLifetimeSeconds > 0 && expiresAt - issuedAt > maxLifetimeSeconds) throw invalidToken('is valid for too long');
+}
+
+function callerOfAccessToken(payload: JWTPayload, expiresAt: number): Caller {
   const { scope } = payload;
   if (!(typeof scope === 'string' && scope.split(' ').includes('api'))) throw invalidToken('lacks the scope api');
   return callerOfClaims(payload, expiresAt);

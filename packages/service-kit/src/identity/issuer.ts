@@ -12,7 +12,7 @@ export interface Issuer {
 /** Opens the keys of the issuer. Errors: a key file or secret that is not usable. */
 export function openIssuer(config: IssuerConfig, logger: Logger): Issuer {
   const keys = issuerKeys(config, logger);
-  return { keys, verify: accessTokenVerifier({ keys, issuer: config.issuer, audience: config.audience }) };
+  return { keys, verify: accessTokenVerifier({ ...config, keys }) };
 }
 
 function issuerKeys(config: IssuerConfig, logger: Logger): KeySource {

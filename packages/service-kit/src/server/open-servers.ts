@@ -196,14 +196,18 @@ function problemContext(
     traceIdOf: (request) => traceOf(request).traceId,
     onServerError: (error, status, request) =>
       reportServerError(error, status, log.child({ traceId: traceOf(request).traceId })),
-    onClientError: (error, request) =>
-      refused(error, {
-        route: routeOf(request),
-        address: request.ip,
-        caller: callerOf(request),
-        traceId: traceOf(request).traceId,
-      }),
+    onClientError: (error, request) => {
+      const caller = callerOf(request);
+      const address = clientAddressOf(request, caller);
+      refused(error, { route: routeOf(request), address, caller, traceId: traceOf(request).traceId });
+    },
   };
+}
+
+/** The address of the client, which the gateway sends with its token. Without a verified token, that of the peer. */
+function clientAddressOf({ headers, ip }: FastifyRequest, caller: Caller | undefined): string | undefined {
+  const forwarded = headers['x-forwarded-for'];
+  return caller && typeof forwarded === 'string' ? forwarded : ip;
 }
 
 async function registerRest(scope: FastifyInstance, options: ServerParts): Promise<void> {
