@@ -19,7 +19,7 @@ import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
 import { requestContextOf } from './request-context.ts';
-import { measureRequests, routeOf } from './request-metrics.ts';
+import { measureRequests, routeNameOf } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
 import { registerSessionRoutes } from './session-routes.ts';
@@ -98,7 +98,7 @@ function problemContext(log: Logger, refused: LogRefusal): ProblemContext {
     onClientError: (error, request) => {
       const { trace, admission } = requestContextOf(request);
       const { traceId } = trace;
-      refused(error, { route: routeOf(request), address: request.ip, caller: admission?.caller, traceId });
+      refused(error, { route: routeNameOf(request), address: request.ip, caller: admission?.caller, traceId });
     },
   };
 }
