@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
+import { readStores, userCommands } from '../tools/k8s/database-users.ts';
 import { makeSecrets } from '../tools/k8s/secrets.ts';
 
 const usage = `Prints the Secrets of an installation on Kubernetes, with new keys:
@@ -7,19 +8,27 @@ const usage = `Prints the Secrets of an installation on Kubernetes, with new key
   MONGODB_URI=URI npm run --silent secrets | kubectl create -n ticketing -f -
 
   MONGODB_URI          the database server, with its credentials; every service has a database of its own on it
+  TICKETING_<SERVICE>_MONGODB_URI
+                       the same for one service, with credentials of its own
   --issuer-keys FILE   the public keys of the issuer (a JWKS), if they are not read from a URL
+  --print-users        prints, instead of Secrets, the commands for mongosh that create the users of these URIs: each may
+                       read and write the database of its service and no other (ticketing_<service>, or what
+                       TICKETING_<SERVICE>_MONGODB_DATABASE says)
 
 Nothing is written to files. Use \`kubectl create\`, not \`apply\`: it refuses to replace keys, which would make stored
 secrets unreadable.
 `;
 
-const options = { 'issuer-keys': { type: 'string' } } as const;
+const options = { 'issuer-keys': { type: 'string' }, 'print-users': { type: 'boolean', default: false } } as const;
 
 await runScript({ usage, options }, (values) => {
-  const mongodbUri = process.env.MONGODB_URI;
-  if (!mongodbUri) throw new UsageError('MONGODB_URI is not set; --help explains it.');
+  const stores = readStores(process.env);
+  if (values['print-users']) {
+    for (const command of userCommands(stores)) print(command);
+    return;
+  }
   const file = values['issuer-keys'];
-  const items = makeSecrets({ mongodbUri, issuerKeys: file === undefined ? undefined : readPublicKeys(file) });
+  const items = makeSecrets({ stores, issuerKeys: file === undefined ? undefined : readPublicKeys(file) });
   print(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2));
 });
 

@@ -1,6 +1,7 @@
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import { serviceNamed, services } from '@ticketing/system/services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStores } from '../../tools/k8s/database-users.ts';
 import { environmentOf } from '../../tools/k8s/environment.ts';
 import { allowedEdges, type NetworkPolicy } from '../../tools/k8s/network-edges.ts';
 import { ownConfigOf } from '../../tools/k8s/own-config.ts';
@@ -24,7 +25,10 @@ const title = hasControlPlane
   ? 'the overlay $overlay on a control plane'
   : 'the overlay $overlay on a control plane (skipped: KUBECONFIG names none)';
 const secrets = new Map(
-  makeSecrets({ mongodbUri: 'mongodb://store' }).map(({ metadata, stringData }) => [metadata.name, stringData]),
+  makeSecrets({ stores: readStores({ MONGODB_URI: 'mongodb://store' }) }).map(({ metadata, stringData }) => [
+    metadata.name,
+    stringData,
+  ]),
 );
 
 describe.skipIf(!hasControlPlane).each(overlays)(title, ({ overlay, components, replicasOfApi, isProduction }) => {

@@ -26,6 +26,7 @@ echo a line of podman
 echo '{"service":"'$1'","until":"2026-11-22T21:00:00.000Z","deleted":{"'$2'":["'$3'"]}}'`);
   await expect(extendLedgerBy(command, file, print)).rejects.toThrow('lacks what 1 services have deleted');
   expect(lines).toContain('settings: the command has printed no deletions: broken');
+  expect(lines).toContain('tickets: 1 deletions were added to the ledger');
   const written = readFileSync(file, 'utf8').trimEnd().split('\n');
   expect(written.map((line) => JSON.parse(line))).toEqual(
     names

@@ -1,6 +1,6 @@
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { appendToLedger, type LedgerLine, missingSince } from '@ticketing/service-kit/deletions/ledger-file.ts';
+import { extendLedgerFile, type LedgerLine, missingSince } from '@ticketing/service-kit/deletions/ledger-file.ts';
 import { services } from '@ticketing/system/services.ts';
 import { operateAll } from '../dev/load-services.ts';
 import { UsageError } from '../dev/run-script.ts';
@@ -23,7 +23,7 @@ export async function extendLedgerBy(command: string, file: string, print: Print
     const since = missingSince(file, name).toISOString();
     const { code, printed, output } = await runProgram(command, name, `deletions ${since}`);
     const line = code === 0 ? readLine(printed, name) : undefined;
-    if (line) print(`${name}: ${appendToLedger(file, line)} deletions were added to the ledger`);
+    if (line) extendLedgerFile(file, line, print);
     else print(`${name}: the command has printed no deletions: ${output.trim()}`);
     if (!line) failed += 1;
   }

@@ -5,6 +5,7 @@ import { requestOf } from '@ticketing/service-kit/lifecycle/operation-request.ts
 import { stopTimeoutMs } from '@ticketing/service-kit/lifecycle/run-service.ts';
 import { consumedTopics, serviceNamed, services } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
+import { readStores } from './database-users.ts';
 import { environmentOf } from './environment.ts';
 import { manifestFiles } from './manifest-files.ts';
 import { ownConfigOf } from './own-config.ts';
@@ -16,12 +17,8 @@ const objects = readManifests(`${base}/!(kustomization|pod|job).yaml`);
 const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
 const [kustomization] = readManifests(`${base}/kustomization.yaml`);
 const [all] = readManifests(`${base}/pod.yaml`);
-const secrets = new Map(
-  makeSecrets({ mongodbUri: 'mongodb://user:secret@store', issuerKeys: '{}' }).map((one) => [
-    one.metadata.name,
-    one.stringData,
-  ]),
-);
+const stores = readStores({ MONGODB_URI: 'mongodb://user:secret@store' });
+const secrets = new Map(makeSecrets({ stores, issuerKeys: '{}' }).map((one) => [one.metadata.name, one.stringData]));
 const roles = services.flatMap((entry) => entry.roles.map((role) => ({ entry, role, name: `${entry.name}-${role}` })));
 
 it.each([...manifestFiles()])(
@@ -160,6 +157,22 @@ it('the component ledger has a volume of its own for each service, and Jobs that
     expect([spec.suspend === true, claims]).toEqual([isApplied, [`${entry.name}-ledger`]]);
     const environment = environmentOf(container, literals(), secrets);
     expect(() => readServiceConfig(entry, environment, ownConfigOf(entry.name))).not.toThrow();
+  }
+});
+
+it('a pod reads no Secret of another service', () => {
+  const ofServices = services.flatMap(({ name }) => [`${name}-secrets`, `${name}-signing-key`]);
+  const ledgerJobs = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(
+    ({ kind, metadata, spec }) => (kind === 'CronJob' ? [{ metadata, spec: spec.jobTemplate.spec }] : []),
+  );
+  for (const { metadata, spec } of [...ofKind('Deployment'), ...ofKind('Job'), ...ledgerJobs]) {
+    const { containers, volumes = [] } = spec.template.spec;
+    const sources = containers.flatMap(({ envFrom }: { envFrom: object[] }) => envFrom);
+    const named = JSON.stringify([sources, volumes]);
+    const service = metadata.labels?.['app.kubernetes.io/name'];
+    const read = ofServices.filter((name) => named.includes(`"${name}"`));
+    expect(read, metadata.name).toContain(`${service}-secrets`);
+    expect(read.filter((name) => !name.startsWith(`${service}-`))).toEqual([]);
   }
 });
 

@@ -1,3 +1,4 @@
+import type { StoreConfig } from '@ticketing/store/store-config.ts';
 import { services } from '@ticketing/system/services.ts';
 import { makeEncryptionKey, makeSigningKey, publicJwk } from '@ticketing/testkit/service-keys.ts';
 
@@ -11,8 +12,8 @@ export interface Secret {
 
 /** What is not made, but given. */
 export interface GivenSecrets {
-  /** The URI of the database server, with its credentials. */
-  mongodbUri: string;
+  /** Where each service with a store has its database, with the credentials in the URI. */
+  stores: ReadonlyMap<string, StoreConfig>;
   /** The public keys of the issuer as a JWKS; undefined if they are read from a URL. */
   issuerKeys?: string | undefined;
 }
@@ -21,16 +22,17 @@ export interface GivenSecrets {
  * Makes the Secrets to which the manifests refer, with new keys: a signing key for each service, the public keys of all,
  * and for services that store secrets the key that encrypts them.
  */
-export function makeSecrets({ mongodbUri, issuerKeys }: GivenSecrets): Secret[] {
+export function makeSecrets({ stores, issuerKeys }: GivenSecrets): Secret[] {
   const keys = services.map(({ name }) => makeSigningKey(name));
   const own = services
     .filter(({ hasStore, keepsSecrets }) => hasStore || keepsSecrets)
-    .map(({ name, hasStore, keepsSecrets }) =>
-      secret(`${name}-secrets`, {
-        ...(hasStore ? { MONGODB_URI: mongodbUri } : {}),
+    .map(({ name, keepsSecrets }) => {
+      const store = stores.get(name);
+      return secret(`${name}-secrets`, {
+        ...(store ? { MONGODB_URI: store.mongodbUri } : {}),
         ...(keepsSecrets ? { ENCRYPTION_KEY: makeEncryptionKey() } : {}),
-      }),
-    );
+      });
+    });
   return [
     ...keys.map((key) => secret(`${key.kid}-signing-key`, { 'key.json': JSON.stringify(key) })),
     secret('internal-keys', { 'jwks.json': JSON.stringify({ keys: keys.map(publicJwk) }) }),

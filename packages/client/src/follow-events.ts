@@ -39,8 +39,8 @@ const silenceMs = 45_000;
  * Yields the events of the feed, the new ones as soon as they happen. It connects again whenever the stream ends, and
  * continues after the last event. It ends when the signal is aborted.
  *
- * Errors: ProblemError for what does not pass by itself: 400 `invalid_cursor`, 401, 403, 410 `cursor_expired`.
- * UnreadableEventError.
+ * Errors: ProblemError for what does not pass by itself: 400 `invalid_cursor`, 401, 403, 410 `cursor_expired`, a response
+ * with another content type (`unexpected_response`). UnreadableEventError.
  * Source: docs/reference/api.md, Feed of changes.
  */
 export async function* followStream(
@@ -86,6 +86,7 @@ async function* readStream(
   try {
     const response = await unlessSilent(open(cursor, AbortSignal.any([signal, silence.signal])), silence);
     reader = response.body?.getReader();
+    requireEventStream(response);
     while (reader) {
       const { done, value } = await unlessSilent(reader.read(), silence);
       if (done) break;
@@ -98,6 +99,13 @@ async function* readStream(
   } finally {
     await reader?.cancel().catch(() => undefined);
   }
+}
+
+/** Like `EventSource` of browsers, which does not connect again either. Errors: ProblemError `unexpected_response`. */
+function requireEventStream(response: Response): void {
+  const type = response.headers.get('content-type') ?? 'no content type';
+  if (type.split(';')[0]?.trim().toLowerCase() === 'text/event-stream') return;
+  throw new ProblemError(response, '', `the response is no stream of events (${type})`);
 }
 
 /** The time counts only while the client waits for the server, not while the program works for an event. */

@@ -6,12 +6,15 @@ export type Problem = components['schemas']['Problem'];
 /** One thing that is wrong with the input of a request. */
 export type Violation = components['schemas']['Violation'];
 
-/** An error with which the API has responded. Programs decide by `code`, which is stable; `message` is for people. */
+/**
+ * An error with which the API has responded, or a response that is none of the API, for example the page of a proxy.
+ * Programs decide by `code`, which is stable; `message` is for people.
+ */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   /** The HTTP status. */
   readonly status: number;
-  /** The stable code in snake_case; `unexpected_response` if the response is no problem document. */
+  /** The stable code in snake_case; `unexpected_response` if the response is none of the API. */
   readonly code: string;
   /** What is wrong with the input; empty unless the input is invalid. */
   readonly errors: readonly Violation[];
@@ -22,9 +25,10 @@ export class ProblemError extends Error {
   /** The whole problem document; undefined if the response is none. */
   readonly problem: Problem | undefined;
 
-  constructor(response: Response, text: string) {
+  /** `unexpected` says what is wrong with a response that is no problem document. */
+  constructor(response: Response, text: string, unexpected = 'the response is no problem document') {
     const problem = problemIn(text);
-    super(messageOf(response.status, problem));
+    super(messageOf(response.status, problem, unexpected));
     this.status = response.status;
     this.code = problem?.code ?? 'unexpected_response';
     this.errors = problem?.errors ?? [];
@@ -39,8 +43,8 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-function messageOf(status: number, problem: Problem | undefined): string {
-  if (!problem) return `${status}: the response is no problem document`;
+function messageOf(status: number, problem: Problem | undefined, unexpected: string): string {
+  if (!problem) return `${status}: ${unexpected}`;
   const violations = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`);
   return [`${status} ${problem.code}: ${problem.detail ?? problem.title}`, ...violations].join('\n');
 }

@@ -177,6 +177,12 @@ describe('errors', () => {
     await expect(client.listTags()).rejects.toMatchObject({ status: 502, code: 'unexpected_response', errors: [] });
   });
 
+  test('are named too if a response of success is no JSON', async () => {
+    const { client, sent } = clientOf([() => new Response('<html>')]);
+    await expect(client.listTags()).rejects.toMatchObject({ status: 200, code: 'unexpected_response' });
+    expect(sent.length).toBe(1);
+  });
+
   test('say that no response came, or not in time', async () => {
     const { client } = clientOf([lost], { maxAttempts: 1 });
     await expect(client.listTags()).rejects.toThrow(ConnectionError);
@@ -243,6 +249,31 @@ describe('followEvents', () => {
     await expect(events.next()).rejects.toMatchObject({ code: 'cursor_expired' });
   });
 
+  test('ends with a response that is no stream of events, and reads no more of it', async () => {
+    const cancelled = vi.fn();
+    for (const type of [undefined, 'text/html; charset=utf-8', 'application/json', 'text/event-stream-x']) {
+      const page = () =>
+        new Response(new ReadableStream({ cancel: cancelled }), { headers: type ? { 'content-type': type } : {} });
+      const { client, sent } = clientOf([stream(block(1)), page]);
+      const events = client.followEvents({ signal: new AbortController().signal });
+      await expect(events.next()).resolves.toMatchObject({ value: { cursor: 'c1' } });
+      const error = await events.next().catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(ProblemError);
+      expect(error).toMatchObject({ status: 200, code: 'unexpected_response' });
+      expect(String(error)).toContain(type ?? 'no content type');
+      expect(sent.length).toBe(2);
+    }
+    expect(cancelled).toHaveBeenCalledTimes(4);
+  });
+
+  test('reads a stream whose content type has parameters and capitals', async () => {
+    const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
+    const { client } = clientOf([() => new Response(block(1), { headers })]);
+    const events = client.followEvents({ signal: new AbortController().signal });
+    await expect(events.next()).resolves.toMatchObject({ value: { cursor: 'c1' } });
+    await events.return();
+  });
+
   test('ends with an event that is not a JSON object, after those before it, and says how to continue after it', async () => {
     for (const data of ['<html>', '{"version":', '2', 'null', '[]']) {
       const { client, sent } = clientOf([stream(`${block(1)}id: c2\ndata: ${data}\n\n${block(3)}`)]);
@@ -265,7 +296,7 @@ describe('followEvents', () => {
           signal.addEventListener('abort', () => stream.error(signal.reason));
         },
       });
-      return new Response(body);
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     };
     const client = createTicketingClient({ baseUrl: 'http://host', token: 't', fetch: send });
     const stop = new AbortController();

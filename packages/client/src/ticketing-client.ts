@@ -2,6 +2,7 @@ import type { CallOptions } from './call.ts';
 import { type FollowedEvent, followStream } from './follow-events.ts';
 import type { Operations } from './gen/calls.ts';
 import { type Operation, operationTable } from './gen/operations.ts';
+import { ProblemError } from './problem-error.ts';
 import { requestUrl } from './request-url.ts';
 import { type SendOptions, sendRequest } from './send-request.ts';
 import type { TicketEvent } from './webhook.ts';
@@ -86,5 +87,10 @@ async function callOperation(
     },
     options,
   );
-  return response === 'file' ? received.response : JSON.parse(received.text);
+  if (response === 'file') return received.response;
+  try {
+    return JSON.parse(received.text);
+  } catch {
+    throw new ProblemError(received.response, '', 'the response is no JSON');
+  }
 }

@@ -11,11 +11,25 @@ export interface StoreConfig {
 export const mongodbUriRule: TextRule = { accepts: isMongodbUri, meaning: 'a MongoDB URI that the driver can parse' };
 
 /** Reads the configuration of a service's database. */
-export function readStoreConfig(from: ConfigReader, defaultDatabase: string): StoreConfig {
+export function readStoreConfig(from: ConfigReader, service: string): StoreConfig {
   return {
     mongodbUri: from.text('MONGODB_URI', mongodbUriRule),
-    database: from.text('MONGODB_DATABASE', { default: defaultDatabase, pattern: /^\w{1,38}$/ }),
+    database: from.text('MONGODB_DATABASE', { default: `ticketing_${service}`, pattern: /^\w{1,38}$/ }),
   };
+}
+
+/** A user of a database server. */
+export interface DatabaseUser {
+  name: string;
+  password: string;
+  /** The database in which the server looks for the user. */
+  source: string;
+}
+
+/** The user of the server as whom a URI connects; undefined if it names none with a password, or one of another system. */
+export function databaseUserOf(uri: string): DatabaseUser | undefined {
+  const { username: name, password, source } = new mongo.MongoClient(uri).options.credentials ?? {};
+  return name && password && source && source !== '$external' ? { name, password, source } : undefined;
 }
 
 /** Whether the driver can parse a URI. It connects only later. */

@@ -20,7 +20,7 @@ import type { GatewayConfig } from './config.ts';
 import { registerProxy } from './proxy.ts';
 import { isPublic, registerPublicPages } from './public-pages.ts';
 import { requestContextOf } from './request-context.ts';
-import { measureRequests, routeOf } from './request-metrics.ts';
+import { measureRequests, routeNameOf } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
 import { registerSessionRoutes } from './session-routes.ts';
@@ -101,7 +101,7 @@ function problemContext(log: Logger, addressOf: ClientAddress, refused: LogRefus
     onClientError: (error, request) => {
       const { trace, admission } = requestContextOf(request);
       const { traceId } = trace;
-      refused(error, { route: routeOf(request), address: addressOf(request), caller: admission?.caller, traceId });
+      refused(error, { route: routeNameOf(request), address: addressOf(request), caller: admission?.caller, traceId });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { recordRequest } from '@ticketing/service-kit/observability/record-request.ts';
+import { recordRequest, routeOf } from '@ticketing/service-kit/observability/record-request.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
@@ -8,7 +8,7 @@ import { requestContextOf } from './request-context.ts';
 export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: Tracer | undefined): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { route: known, trace } = requestContextOf(request);
-    const route = routeOf(request);
+    const route = routeNameOf(request);
     const seconds = reply.elapsedTime / 1000;
     metrics.observeRequest({ api: 'proxy', route, status: String(reply.statusCode), seconds });
     if (tracer && known) recordRequest(tracer, trace, route, reply);
@@ -17,6 +17,6 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: 
 }
 
 /** The route of the contract that a request has matched, or that of the gateway itself, as metrics and logs name it. */
-export function routeOf(request: FastifyRequest): string {
-  return requestContextOf(request).route?.name ?? `${request.method} ${request.routeOptions.url ?? 'unmatched'}`;
+export function routeNameOf(request: FastifyRequest): string {
+  return requestContextOf(request).route?.name ?? routeOf(request);
 }

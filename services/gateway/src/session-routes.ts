@@ -6,7 +6,7 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientAddress } from './client-address.ts';
 import { admissionOf, requestContextOf } from './request-context.ts';
-import { routeOf } from './request-metrics.ts';
+import { routeNameOf } from './request-metrics.ts';
 import { writeCookie } from './session-cookie.ts';
 
 /** The path of the session endpoints. */
@@ -58,7 +58,7 @@ function logSession(request: FastifyRequest, message: string, { log, addressOf }
   if (!admission) return;
   const address = addressKey(addressOf(request));
   const caller = callerKey(admission.caller);
-  log.info({ route: routeOf(request), address, caller, traceId: trace.traceId }, message);
+  log.info({ route: routeNameOf(request), address, caller, traceId: trace.traceId }, message);
 }
 
 function sendSuccess(reply: FastifyReply): FastifyReply {

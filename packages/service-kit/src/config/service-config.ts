@@ -110,7 +110,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
     encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],
     auditDays: isAudited(entry) ? from.integer('AUDIT_DAYS', { default: 400, min: 0, max: 36_500 }) : 0,
-    store: hasStore ? readStoreConfig(from, `ticketing_${entry.name}`) : undefined,
+    store: hasStore ? readStoreConfig(from, entry.name) : undefined,
     bus: publishes.length + consumedTopics(entry).length > 0 ? readBusConfig(from) : undefined,
     outbound: entry.makesOutboundRequests ? readOutboundConfig(from) : undefined,
     traces: readTracesConfig(from),

@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 
 /** What a service has deleted, and how far its sequences of ids have come. */
 export interface ServiceLedger {
@@ -92,6 +93,11 @@ export function appendToLedger(file: string, { service, until, deleted = {}, las
   if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
   appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
   return newDeletions.reduce((sum, [, ids]) => sum + ids.length, 0);
+}
+
+/** Appends to a ledger, and prints how many deletions of the service are new. Errors: those of `appendToLedger`. */
+export function extendLedgerFile(file: string, line: LedgerLine, print: Print): void {
+  print(`${line.service}: ${appendToLedger(file, line)} deletions were added to the ledger`);
 }
 
 /** The text of a file that may not be there yet. */

@@ -8,7 +8,7 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import { auditChanges, isAudited } from '../server/audit-changes.ts';
 import type { Call } from '../server/call.ts';
-import { appendToLedger, type LedgerLine, missingSince, readLedger } from './ledger-file.ts';
+import { extendLedgerFile, type LedgerLine, missingSince, readLedger } from './ledger-file.ts';
 import { listDeletions } from './list-deletions.ts';
 import { repeatDeletions } from './repeat-deletions.ts';
 
@@ -29,8 +29,7 @@ export async function printDeletions(service: LedgerService, since: Date, print:
 export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
   const { entry } = service;
   if (!entry.hasStore) return 0;
-  const added = appendToLedger(file, await lineOf(service, missingSince(file, entry.name)));
-  print(`${entry.name}: ${added} deletions were added to the ledger`);
+  extendLedgerFile(file, await lineOf(service, missingSince(file, entry.name)), print);
   return 0;
 }
 

@@ -1,8 +1,13 @@
 import type { Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Records the span of an HTTP request that was responded to. `route` is its method and the pattern of its path. */
+/** The route that a request has matched, as metrics, logs and spans name it: its method and the pattern of its path. */
+export function routeOf({ method, routeOptions }: FastifyRequest): string {
+  return `${method} ${routeOptions.url ?? 'unmatched'}`;
+}
+
+/** Records the span of an HTTP request that was responded to. `route` is as `routeOf` names it. */
 export function recordRequest(tracer: Tracer, trace: Trace, route: string, reply: FastifyReply): void {
   const { statusCode, elapsedTime } = reply;
   tracer.record({

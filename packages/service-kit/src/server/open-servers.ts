@@ -22,7 +22,7 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Health } from '../lifecycle/health.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { recordRequest } from '../observability/record-request.ts';
+import { recordRequest, routeOf } from '../observability/record-request.ts';
 import { type LogRefusal, refusalLog } from '../observability/refusal-log.ts';
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { announceDeprecation } from './announce-deprecation.ts';
@@ -243,9 +243,4 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     });
     if (options.tracer) recordRequest(options.tracer, traceOf(request), route, reply);
   });
-}
-
-/** The route that a request has matched, as metrics and logs name it. */
-function routeOf({ method, routeOptions }: FastifyRequest): string {
-  return `${method} ${routeOptions.url ?? 'unmatched'}`;
 }
