@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
@@ -104,7 +105,11 @@ describe('the bodies of one caller together', () => {
     const before = harness.stub.received.length;
     // One that is refused, because an attempt below has taken its place, is sent again.
     const hold = async (bytes: number) => {
-      while (!held.signal.aborted) await upload(bytes, held.signal);
+      while (!held.signal.aborted) {
+        await upload(bytes, held.signal);
+        // A pause, so that it does not use up the requests of a minute.
+        await delay(100);
+      }
     };
     const uploads = [40, 40, 40].map((size) => hold(size * mebibyte));
     const briefly = () => AbortSignal.timeout(300);
