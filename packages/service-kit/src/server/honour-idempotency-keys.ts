@@ -79,6 +79,10 @@ const hashedAtOnce = 4 * 1024 * 1024;
  */
 async function fingerprintOf(method: DescMethod, request: Message, key: string): Promise<string> {
   const hash = createHmac('sha256', key).update(method.toString()).update('\0');
+  // Decoding and encoding a large request each take a while: timers and other connections have their turn in between, which
+  // comes after the first of these.
+  await setImmediate();
+  await setImmediate();
   const bytes = toBinary(method.input, request);
   for (let start = 0; start < bytes.length; start += hashedAtOnce) {
     if (bytes.length > hashedAtOnce) await setImmediate();
