@@ -37,6 +37,27 @@ test('a server that closes lets calls in flight finish for a while, then ends th
   await closed;
 });
 
+test('a server that closes also ends the connection of a client that reads no more', async () => {
+  const app = createHttpServer({ http2: true });
+  limitSessions(app, { ...defaultServerLimits, goAwayMs: 300 });
+  // More than the system keeps for a client that does not read.
+  app.get('/', async () => Buffer.alloc(64 * 1024 * 1024));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connectSocket({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1' });
+  const frames = [
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    // Settings and an update, which allow that everything is sent at once; a request.
+    '\0\0\x06\x04\0\0\0\0\0\0\x04\x7f\xff\xff\xff',
+    '\0\0\x04\x08\0\0\0\0\0\x7f\xff\0\0',
+    '\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a',
+  ];
+  const responded = once(app.server, 'stream');
+  socket.on('error', () => undefined).write(frames.join(''), 'latin1');
+  await responded;
+  await app.close();
+  socket.destroy();
+});
+
 test('a connection without the settings of a client ends; one with them stays, also without a call', async () => {
   const app = createHttpServer({ http2: true });
   limitSessions(app, { ...defaultServerLimits, settingsMs: 300 });

@@ -15,18 +15,24 @@ const maxConnectionAgeMs = 300_000;
  * `settingsMs`, and those without a call in flight make room when the listener is full.
  */
 export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: ServerLimits): void {
-  const sessions = new Map<ServerHttp2Session, { address: string; calls: number }>();
+  const sessions = new Set<{ address: string; calls: number; end: () => void }>();
   let isClosing = false;
-  const end = (session: ServerHttp2Session) => {
-    session.close();
-    setTimeout(() => session.destroy(), goAwayMs).unref();
-  };
   app.server.on('session', (session: ServerHttp2Session) => {
-    if (isClosing) return end(session);
-    const state = { address: addressKey(session.socket.remoteAddress), calls: 0 };
-    sessions.set(session, state);
-    const timer = setTimeout(() => end(session), maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
-    const silent = setTimeout(() => end(session), settingsMs).unref();
+    // This returns the socket itself. What a session has as its socket can only end the session, whose connection then
+    // stays until the client has read everything.
+    const socket = session.socket.once('close', () => {
+      clearTimeout(timer);
+      clearTimeout(silent);
+      sessions.delete(state);
+    });
+    const end = () => {
+      session.close();
+      setTimeout(() => socket.destroy(), goAwayMs).unref();
+    };
+    const state = { address: addressKey(socket.remoteAddress), calls: 0, end };
+    sessions.add(state);
+    const timer = setTimeout(end, maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
+    const silent = setTimeout(end, settingsMs).unref();
     session.once('remoteSettings', () => clearTimeout(silent));
     session.on('stream', (stream) => {
       state.calls += 1;
@@ -34,24 +40,17 @@ export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: Se
         state.calls -= 1;
       });
     });
-    session.once('close', () => {
-      clearTimeout(timer);
-      clearTimeout(silent);
-      sessions.delete(session);
-    });
+    if (isClosing) end();
   });
-  const idleSessions = () =>
-    [...sessions]
-      .filter(([, { calls }]) => calls === 0)
-      .map(([session, { address }]) => ({ address, end: () => end(session) }));
+  const idleSessions = () => [...sessions].filter(({ calls }) => calls === 0);
   const countsOfAddresses = () => {
-    const byAddress = Map.groupBy(sessions.values(), ({ address }) => address);
+    const byAddress = Map.groupBy(sessions, ({ address }) => address);
     return new Map([...byAddress].map(([address, own]) => [address, own.length]));
   };
   makeRoomWhenFull(app.server, idleSessions, countsOfAddresses);
   app.addHook('preClose', async () => {
     isClosing = true;
-    for (const session of sessions.keys()) end(session);
+    for (const { end } of sessions) end();
   });
 }
 
