@@ -88,14 +88,14 @@ async function createTag(
   key: string | undefined,
   name = 'a',
   caller = serviceCaller('x'),
-  beforeChange: () => void = () => undefined,
+  beforeChange: () => unknown = () => undefined,
   pages: PageBudget = openPageBudget(),
 ): Promise<{ id: number; isReplayed: boolean }> {
   const [implementation] = honourIdempotencyKeys(
     [
       implement(TagService, service, {
         createTag: async (service, call: Call, request) => {
-          beforeChange();
+          await beforeChange();
           const choose = () => service.step(() => service.nextId++);
           const id = await (call.idempotency ? call.idempotency.reserve('tag', choose) : choose());
           await service.step(() => service.tags.set(id, request.name ?? ''));
@@ -172,11 +172,11 @@ describe('a request with an idempotency key', () => {
 
   test('is refused while the first request with the key is running', async () => {
     const service = new FakeService();
-    let second: Promise<unknown> = Promise.resolve();
-    await createTag(service, 'a', 'a', serviceCaller('x'), () => {
-      second = createTag(service, 'a').catch(reasonOf);
+    let second: unknown;
+    await createTag(service, 'a', 'a', serviceCaller('x'), async () => {
+      second = await createTag(service, 'a').catch(reasonOf);
     });
-    expect(await second).toBe('idempotency_key_running');
+    expect(second).toBe('idempotency_key_running');
   });
 
   test('releases its key if it is refused, but not if it may have changed something', async () => {
