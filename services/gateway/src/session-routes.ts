@@ -46,7 +46,8 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionOpti
     return sendSuccess(reply.header('set-cookie', cookie));
   });
   app.delete(sessionPath, async (request, reply) => {
-    logSession(request, 'a session ended', options);
+    // With a bearer token there is no session.
+    if (requestContextOf(request).admission?.source !== 'header') logSession(request, 'a session ended', options);
     return sendSuccess(reply.header('set-cookie', writeCookie(cookieName)));
   });
   rejectOtherMethods(app, sessionPath, ['POST', 'DELETE']);

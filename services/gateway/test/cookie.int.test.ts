@@ -110,6 +110,7 @@ describe('the session', () => {
     expect(await send('POST', { authorization: harness.bearer })).toBe(200);
     expect(await send('DELETE', { ...sameOrigin, cookie })).toBe(200);
     expect(await send('DELETE', invalid)).toBe(200);
+    expect(await send('DELETE', { authorization: harness.bearer })).toBe(200);
     expect(await send('POST', { ...sameOrigin, cookie })).toBe(401);
     expect(await send('DELETE', { cookie })).toBe(403);
     const sessions = info.mock.calls.filter(([, message]) => String(message).includes('session'));

@@ -10,5 +10,7 @@ export function addressKey(address: string | undefined): string {
   const groups = left.split(':').filter((group) => group !== '');
   const tail = right?.split(':').filter((group) => group !== '') ?? [];
   const zeros = Array<string>(Math.max(0, 8 - groups.length - tail.length)).fill('0');
-  return [...groups, ...zeros, ...tail].slice(0, 4).join(':');
+  // A proxy may spell the address of a client with capitals and zeros.
+  const network = [...groups, ...zeros, ...tail].slice(0, 4);
+  return network.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 }
