@@ -79,8 +79,8 @@ const hashedAtOnce = 4 * 1024 * 1024;
  */
 async function fingerprintOf(method: DescMethod, request: Message, key: string): Promise<string> {
   const hash = createHmac('sha256', key).update(method.toString()).update('\0');
-  // Decoding and encoding a large request each take a while: timers and other connections have their turn in between, which
-  // comes after the first of these.
+  // A large request takes a while to decode, and again to encode. The first wait ends in the same turn of the event loop;
+  // timers and other connections have theirs in the second one.
   await setImmediate();
   await setImmediate();
   const bytes = toBinary(method.input, request);

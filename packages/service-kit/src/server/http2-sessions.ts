@@ -15,7 +15,7 @@ const maxConnectionAgeMs = 300_000;
  * `settingsMs`, and those without a call in flight make room when the listener is full.
  */
 export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: ServerLimits): void {
-  const sessions = new Set<{ address: string; calls: number; end: () => void }>();
+  const sessions = new Set<{ address: string; calls: number; isEnding: boolean; end: () => void }>();
   let isClosing = false;
   app.server.on('session', (session: ServerHttp2Session) => {
     // This returns the socket itself. What a session has as its socket can only end the session, whose connection then
@@ -26,10 +26,12 @@ export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: Se
       sessions.delete(state);
     });
     const end = () => {
+      if (state.isEnding) return;
+      state.isEnding = true;
       session.close();
       setTimeout(() => socket.destroy(), goAwayMs).unref();
     };
-    const state = { address: addressKey(socket.remoteAddress), calls: 0, end };
+    const state = { address: addressKey(socket.remoteAddress), calls: 0, isEnding: false, end };
     sessions.add(state);
     const timer = setTimeout(end, maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
     const silent = setTimeout(end, settingsMs).unref();
@@ -42,7 +44,7 @@ export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: Se
     });
     if (isClosing) end();
   });
-  const idleSessions = () => [...sessions].filter(({ calls }) => calls === 0);
+  const idleSessions = () => [...sessions].filter(({ calls, isEnding }) => calls === 0 && !isEnding);
   const countsOfAddresses = () => {
     const byAddress = Map.groupBy(sessions, ({ address }) => address);
     return new Map([...byAddress].map(([address, own]) => [address, own.length]));
