@@ -41,11 +41,12 @@ export function userCommands(stores: ReadonlyMap<string, StoreConfig>): string[]
   return [...stores].map(([service, { mongodbUri, database }]) => {
     const user = databaseUserOf(mongodbUri);
     if (!user) throw new UsageError(`The MongoDB URI of ${service} names no user with a password.`);
-    const other = owners.get(user.name);
+    const key = JSON.stringify([user.source, user.name]);
+    const other = owners.get(key);
     if (other !== undefined) {
       throw new UsageError(`${other} and ${service} have the same user, ${user.name}: set ${uriVariable(service)}.`);
     }
-    owners.set(user.name, service);
+    owners.set(key, service);
     const roles = [{ role: 'readWrite', db: database }];
     const definition = JSON.stringify({ user: user.name, pwd: user.password, roles });
     return `db.getSiblingDB(${JSON.stringify(user.source)}).createUser(${definition})`;
