@@ -40,7 +40,7 @@ const globalSetup = ['packages/testkit/src/global-setup.ts'];
 const projects = {
   deep: () => [
     { name: 'searches', include: searches(), globalSetup, maxWorkers: availableParallelism() },
-    // These start whole systems, and measure what blocks a process: they need a machine for themselves.
+    // These measure, or start several systems one after the other: they need a machine for themselves.
     { name: 'deep', include: ['**/*.deep.test.ts'], globalSetup, maxWorkers: 1, sequence: { groupOrder: 1 } },
   ],
   deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],

@@ -5,7 +5,8 @@ import { partsAround, placeholder, showsBetween } from './wrapper.ts';
 /**
  * What is wrong with the text of an e-mail template: as of any template, or because it has not `%MESSAGE%` exactly once, at a
  * place where each message is shown as it was written. So an e-mail template and a message that are valid by themselves are
- * valid together, and a change of one needs no look at the other.
+ * valid together, and a change of one needs no look at the other. What values could still make of the place, such as the
+ * name of an element, is looked at when the message is rendered.
  *
  * Source: docs/reference/api.md, E-mail templates.
  */
