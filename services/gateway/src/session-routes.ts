@@ -46,20 +46,18 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionOpti
     return sendSuccess(reply.header('set-cookie', cookie));
   });
   app.delete(sessionPath, async (request, reply) => {
-    // With a bearer token there is no session.
-    if (requestContextOf(request).admission?.source !== 'header') logSession(request, 'a session ended', options);
+    // A bearer token has no session, and that of a cookie that no longer verifies has ended before.
+    if (requestContextOf(request).admission?.source === 'cookie') logSession(request, 'a session ended', options);
     return sendSuccess(reply.header('set-cookie', writeCookie(cookieName)));
   });
   rejectOtherMethods(app, sessionPath, ['POST', 'DELETE']);
 }
 
 function logSession(request: FastifyRequest, message: string, { log, addressOf }: SessionOptions): void {
-  const { admission, trace } = requestContextOf(request);
-  // The session of a token that no longer verifies has ended before; only its cookie is cleared.
-  if (!admission) return;
+  const { traceId } = requestContextOf(request).trace;
   const address = addressKey(addressOf(request));
-  const caller = callerKey(admission.caller);
-  log.info({ route: routeNameOf(request), address, caller, traceId: trace.traceId }, message);
+  const caller = callerKey(admissionOf(request).caller);
+  log.info({ route: routeNameOf(request), address, caller, traceId }, message);
 }
 
 function sendSuccess(reply: FastifyReply): FastifyReply {
