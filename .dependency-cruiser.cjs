@@ -86,7 +86,7 @@ module.exports = {
     {
       name: 'rest-stands-alone',
       severity: 'error',
-      from: { path: '^packages/rest/src/' },
+      from: { path: '^packages/rest/src/', pathNot: '\\.test\\.ts$' },
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,

@@ -145,7 +145,7 @@ describe('repetition', () => {
     const { client, sent } = clientOf([busy(20), done], { maxWaitMs: 60_000 });
     const abort = new AbortController();
     const call = client.listTags({}, { signal: abort.signal });
-    await vi.waitFor(() => expect(sent.length).toBe(1));
+    await expect.poll(() => sent.length).toBe(1);
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
     expect(sent.length).toBe(1);

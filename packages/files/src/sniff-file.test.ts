@@ -1,3 +1,4 @@
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { describe, expect, test } from 'vitest';
 import { sniffedBytes, sniffFile } from './sniff-file.ts';
 
@@ -34,7 +35,7 @@ test('a text whose inspected part ends in the middle of a character is a text', 
   expect((await sniffFile(text.subarray(0, 100), false)).contentType).toBe('text/plain');
 });
 
-describe('a hostile file is inspected in less than 50 ms', () => {
+describe('a hostile file is inspected in a moment', () => {
   const repeated = (start: string, piece: Buffer) =>
     Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(20 * 1024 * 1024, piece)]);
   const exif = Buffer.alloc(42);
@@ -56,9 +57,6 @@ describe('a hostile file is inspected in less than 50 ms', () => {
     ['a sound with an endless header', repeated('ID3\x04\0\0\x7f\x7f\x7f\x7f', Buffer.from([0]))],
     ['XML of brackets', repeated('<?xml ', Buffer.from('<'))],
   ])('%s', async (_, bytes) => {
-    await sniffFile(bytes, true);
-    const started = process.cpuUsage();
-    await sniffFile(bytes, true);
-    expect(process.cpuUsage(started).user / 1000).toBeLessThan(50);
+    await withinCpuTime(50, () => sniffFile(bytes, true));
   });
 });

@@ -24,7 +24,7 @@ describe('the addresses of a name', () => {
     const url = `http://rebinding.example:${receiver.port}/`;
     expect(await guard.request({ ...get, url })).toMatchObject({ status: 200, address: '127.0.0.1' });
     expect(resolve).toHaveBeenCalledTimes(1);
-    await vi.waitFor(() => expect(receiver.open()).toBe(0));
+    await expect.poll(() => receiver.open()).toBe(0);
     await expect(guard.request({ ...get, url })).rejects.toMatchObject({
       kind: 'address_refused',
       code: 'SPECIAL_ADDRESS',

@@ -50,7 +50,7 @@ describe('a body', () => {
       const outcome = guard.request({ ...get, url: at(receiver), longResponse });
       if (longResponse === 'cut') expect((await outcome).body).toHaveLength(limit);
       else await expect(outcome).rejects.toMatchObject({ kind: 'response_too_large' });
-      await vi.waitFor(() => expect(receiver.open()).toBe(0));
+      await expect.poll(() => receiver.open()).toBe(0);
     }
   });
 
@@ -147,7 +147,7 @@ describe('the deadline', () => {
     const request = openGuard({}).request({ ...get, url: at(receiver), deadlineMs });
     await expect(request).rejects.toMatchObject({ kind: 'timeout', address: '127.0.0.1' });
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(deadlineMs - 5);
-    await vi.waitFor(() => expect(receiver.open()).toBe(0));
+    await expect.poll(() => receiver.open()).toBe(0);
   });
 
   it('covers all redirects together', async () => {
@@ -185,7 +185,7 @@ describe('headers', () => {
     });
     const request = openGuard({}).request({ ...get, url: at(receiver) });
     await expect(request).rejects.toMatchObject({ kind: 'protocol_error', code: 'UND_ERR_HEADERS_OVERFLOW' });
-    await vi.waitFor(() => expect(receiver.open()).toBe(0));
+    await expect.poll(() => receiver.open()).toBe(0);
   });
 
   it('that cannot be sent are an error that does not repeat them', async () => {
@@ -239,9 +239,12 @@ it('ends when its signal is aborted, before and while it is sent, with the reaso
   const request = guard.request({ ...get, url: at(receiver), signal: stop.signal });
   await Promise.all([
     expect(request).rejects.toBe(reason),
-    vi.waitFor(() => expect(receiver.sockets).toHaveLength(1)).then(() => stop.abort(reason)),
+    expect
+      .poll(() => receiver.sockets)
+      .toHaveLength(1)
+      .then(() => stop.abort(reason)),
   ]);
-  await vi.waitFor(() => expect(receiver.open()).toBe(0));
+  await expect.poll(() => receiver.open()).toBe(0);
 });
 
 it('a guard completes its requests before it closes, and refuses further ones', async () => {
@@ -251,7 +254,7 @@ it('a guard completes its requests before it closes, and refuses further ones', 
   });
   const guard = openGuard({});
   const request = guard.request({ ...get, url: at(receiver) });
-  await vi.waitFor(() => expect(receiver.sockets).toHaveLength(1));
+  await expect.poll(() => receiver.sockets).toHaveLength(1);
   const closed = guard.close();
   await vi.waitFor(() => {
     respond();
@@ -260,5 +263,5 @@ it('a guard completes its requests before it closes, and refuses further ones', 
   expect(await request).toMatchObject({ status: 200 });
   await closed;
   await expect(guard.request({ ...get, url: at(receiver) })).rejects.toMatchObject({ code: 'CLOSED' });
-  await vi.waitFor(() => expect(receiver.open()).toBe(0));
+  await expect.poll(() => receiver.open()).toBe(0);
 });

@@ -1,3 +1,4 @@
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatDateTime, formatRfc3339, isDateInRange, parseDateTime } from './date-time.ts';
@@ -129,10 +130,8 @@ test.each([
   expect(isDateInRange(seconds)).toBe(expected);
 });
 
-test('refuses hostile texts quickly', () => {
-  const started = process.cpuUsage();
+test('refuses hostile texts quickly', async () => {
   for (const text of ['0'.repeat(50_000), `2024-01-01T10:00:00.${'0'.repeat(50_000)}`, '2024-01-01 '.repeat(5_000)]) {
-    expect(parseDateTime(text)).toBeUndefined();
+    expect(await withinCpuTime(50, () => parseDateTime(text))).toBeUndefined();
   }
-  expect(process.cpuUsage(started).user).toBeLessThan(50_000);
 });

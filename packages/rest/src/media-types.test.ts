@@ -1,3 +1,4 @@
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
 import { acceptedOf } from './media-types.ts';
 
@@ -24,10 +25,11 @@ test.each([
   expect(acceptedOf([json, events], accept)).toBe(expected);
 });
 
-test('a long header takes linear time', () => {
-  const startedAt = process.cpuUsage();
-  acceptedOf([json, events], 'a/b;q=0.1,'.repeat(1600));
-  acceptedOf([json, events], `text/event-stream${';'.repeat(16_000)}`);
-  acceptedOf([json, events], `text/event-stream;x="${'\\'.repeat(16_000)}`);
-  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(200);
+test('a long header takes linear time', async () => {
+  const headers = [
+    'a/b;q=0.1,'.repeat(1600),
+    `text/event-stream${';'.repeat(16_000)}`,
+    `text/event-stream;x="${'\\'.repeat(16_000)}`,
+  ];
+  for (const accept of headers) await withinCpuTime(200, () => acceptedOf([json, events], accept));
 });

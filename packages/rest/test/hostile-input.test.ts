@@ -1,6 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -302,15 +303,11 @@ const writing = routes.filter((route) => route.body !== undefined);
 
 test.each(hostile)('responds to 50 KB of %s within a second on every route', async (_, payload) => {
   for (const route of writing) {
-    const started = performance.now();
     const url = route.path.replace(/\{\w+\}/g, '1');
-    const response = await api.app.inject({
-      method: route.verb as 'POST',
-      url,
-      headers: { 'content-type': 'application/json' },
-      payload,
-    });
-    expect(performance.now() - started).toBeLessThan(1000);
+    const headers = { 'content-type': 'application/json' };
+    const response = await withinCpuTime(1000, () =>
+      api.app.inject({ method: route.verb as 'POST', url, headers, payload }),
+    );
     expect(response.statusCode).toBeLessThan(500);
     expect(response.json()).toBeTypeOf('object');
     expect(response.json()?.errors?.length ?? 0).toBeLessThanOrEqual(100);
@@ -332,9 +329,8 @@ test.each([
   ['equal signs', `q${repeat('=')}`],
 ])('responds to a query of 50 KB of %s within a second', async (_, query) => {
   for (const path of ['/tag', '/ticket/1', '/ticket/1/history']) {
-    const started = performance.now();
-    const status = await check({ method: 'GET', url: `${path}?${query}` }, Buffer.from('null'));
-    expect(performance.now() - started).toBeLessThan(1000);
+    const url = `${path}?${query}`;
+    const status = await withinCpuTime(1000, () => check({ method: 'GET', url }, Buffer.from('null')));
     expect(status).toBeLessThan(500);
   }
 });

@@ -1,16 +1,11 @@
-const repetitions = 3;
+import { leastOf } from './time-limits.ts';
 
 /**
  * The longest time for which the main thread of this process works without a pause. If it reaches `limitMs`, the work is
- * repeated, and the least of three times counts: a collection of garbage, which is that of all tests in this process, can fall
- * into it by chance, but what the code itself does takes as long each time. Units: milliseconds.
+ * repeated, and the least counts: see `leastOf`. Units: milliseconds.
  */
-export async function longestWork(during: (repetition: number) => Promise<unknown>, limitMs: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let repetition = 0; repetition < repetitions && least >= limitMs; repetition++) {
-    least = Math.min(least, await longestOnce(() => during(repetition)));
-  }
-  return least;
+export function longestWork(during: (attempt: number) => Promise<unknown>, limitMs: number): Promise<number> {
+  return leastOf(limitMs, (attempt) => longestOnce(() => during(attempt)));
 }
 
 async function longestOnce(during: () => Promise<unknown>): Promise<number> {

@@ -1,3 +1,4 @@
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
 import { wordsOf } from './words.ts';
 
@@ -20,11 +21,9 @@ test('keeps at most 2,000 words of 64 characters', () => {
   expect(words).toHaveLength(2000);
   expect(wordsOf(['x'.repeat(100)])).toEqual(['x'.repeat(64)]);
 });
-test('reads hostile text in linear time', () => {
+test('reads hostile text in linear time', async () => {
   for (const text of ['\u0301'.repeat(50_000), '@.'.repeat(25_000), 'ﷺ'.repeat(50_000)]) {
-    const startedAt = performance.now();
-    wordsOf([text]);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    await withinCpuTime(1000, () => wordsOf([text]));
   }
 });
 

@@ -18,7 +18,9 @@ it('completes every accepted request before it stops, under load', async () => {
   const finish = await slow.promise;
 
   const stopped = harness.gateway.stop();
-  await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503), { timeout: 2_000 });
+  await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503), {
+    timeout: 20_000,
+  });
   expect((await harness.call('GET', '/ticket/1')).headers.connection).toBe('close');
   // By now a load balancer would have seen that the gateway is not ready, and would send nothing new.
   isSending = false;

@@ -120,7 +120,7 @@ describe('DELETE /ticket/{ticketId}', () => {
           .updateOne({ _id: first.id }, { $set: { notErasedBy: ['tickets'] } as object });
         // A process runs all tasks when it starts.
         const other = await tickets.startInstance();
-        await expect.poll(() => claims.findOne({ _id: 'halb' }), { timeout: 5000 }).toBeNull();
+        await expect.poll(() => claims.findOne({ _id: 'halb' })).toBeNull();
         await other.stop();
       }
       const second = await post({ externalTicketId: 'halb' });

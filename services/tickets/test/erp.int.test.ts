@@ -278,7 +278,7 @@ describe('a slow ERP system', () => {
     erp.behaviour = 'held';
     expect((await read(id, '', url)).customer).toBeNull();
     erp.release();
-    await expect.poll(() => responses().countDocuments(), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => responses().countDocuments()).toBe(1);
     expect((await read(id)).customer.id).toBe('K/1');
     expect(erp.calls).toHaveLength(1);
   });
@@ -369,6 +369,6 @@ describe('a deletion', () => {
     await reading;
     // The response for the deleted ticket is stored for a moment.
     const users = async () => (await responses().find().toArray()).flatMap(({ ticketIds }) => ticketIds ?? []);
-    await expect.poll(users, { timeout: 5_000 }).toEqual([second, second]);
+    await expect.poll(users).toEqual([second, second]);
   });
 });

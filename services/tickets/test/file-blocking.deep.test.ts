@@ -38,10 +38,10 @@ test('no file of 20 MiB blocks the service for more than 50 ms', { timeout: 120_
     ['one with a key', (time) => ({ kind: 'upload-rpc', headers: { 'idempotency-key': `b${time}` } })],
     ['a download', { kind: 'download' }],
     ['a range', { kind: 'download', headers: { range: `bytes=1-${fileBytes - 2}` } }],
-  ] satisfies [string, FileRequest | ((repetition: number) => FileRequest)][]) {
+  ] satisfies [string, FileRequest | ((attempt: number) => FileRequest)][]) {
     let status = 0;
-    const longest = await longestWork(async (repetition) => {
-      [status] = await send(typeof request === 'function' ? request(repetition) : request);
+    const longest = await longestWork(async (attempt) => {
+      [status] = await send(typeof request === 'function' ? request(attempt) : request);
     }, 50);
     expect(status, name).toBe(name === 'a range' ? 206 : 200);
     expect(longest, name).toBeLessThan(50);

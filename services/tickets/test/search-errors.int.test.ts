@@ -1,4 +1,5 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { leastOf } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { naiveKeys, type RawFilter } from './naive-filter.ts';
@@ -257,9 +258,8 @@ describe('hostile text', () => {
   test('of ten times the length takes at most about ten times as long', async () => {
     await slowest(5_000);
     const small = await slowest(5_000);
-    const large = await slowest(50_000);
-    expect(large).toBeLessThan(Math.max(30 * small, 1000));
-    expect(large).toBeLessThan(5000);
+    const limitMs = Math.min(Math.max(30 * small, 1000), 5000);
+    expect(await leastOf(limitMs, () => slowest(50_000))).toBeLessThan(limitMs);
   });
 
   test('that almost matches a pattern in many ways is rejected quickly', async () => {
@@ -267,9 +267,12 @@ describe('hostile text', () => {
     const generated = randomTickets(60, 1).map((ticket) => ({ ...ticket, subject: `ac${'a'.repeat(900)}` }));
     await insertTickets(tickets, generated);
     for (const value of ['%a%a%a%a%ac%', '%a%a%a%a%ac', 'a%a%a%a%ac%a']) {
-      const startedAt = performance.now();
-      expect((await tickets.search({ filters: [{ key: 't.subject', comparator: 'like', value }] })).total).toBe(0);
-      expect(performance.now() - startedAt).toBeLessThan(750);
+      const takenMs = await leastOf(750, async () => {
+        const startedAt = performance.now();
+        expect((await tickets.search({ filters: [{ key: 't.subject', comparator: 'like', value }] })).total).toBe(0);
+        return performance.now() - startedAt;
+      });
+      expect(takenMs).toBeLessThan(750);
     }
   });
 });

@@ -387,7 +387,7 @@ describe('DELETE /tag/{id}', () => {
     for (const ticketId of [...known, ...created]) {
       const { json } = await tickets.request('GET', `/ticket/${ticketId}`);
       expect([json.tagIds, json.tags]).toEqual([[], []]);
-      await expect.poll(async () => (await tickets.documentOf(ticketId)).tagIds, { timeout: 5000 }).toEqual([]);
+      await expect.poll(async () => (await tickets.documentOf(ticketId)).tagIds).toEqual([]);
       const { version, outbox } = await tickets.documentOf(ticketId);
       expect(outbox.map((event: { version: number }) => event.version)).toEqual(
         Array.from({ length: version }, (_, index) => index + 1),

@@ -72,7 +72,7 @@ test('runs nothing until the service is ready, then begins at once, and can be s
   expect(runs).toBe(0);
   isReady = true;
   for (const listener of listeners) listener();
-  await vi.waitFor(() => expect(runs).toBe(1));
+  await expect.poll(() => runs).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(runs).toBe(1);
   await schedule.stop();

@@ -95,13 +95,13 @@ test('changed files are used once they fit each other, and until then the last o
   const changes: (string | undefined)[] = [];
   tls.onChange(() => changes.push(tls.files().cert?.toString()));
   writeFileSync(certFile, second.cert);
-  await vi.waitFor(() => expect(logged).toHaveBeenCalledOnce());
+  await expect.poll(() => logged.mock.calls).toHaveLength(1);
   expect(logged.mock.calls[0]?.[0]).toEqual({
     problems: ['TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE.'],
   });
   expect(tls.files().cert?.toString()).toBe(first.cert);
   writeFileSync(keyFile, second.key);
-  await vi.waitFor(() => expect(changes).toEqual([second.cert]));
+  await expect.poll(() => changes).toEqual([second.cert]);
   expect(logged).toHaveBeenCalledOnce();
 });
 
@@ -119,6 +119,6 @@ test('a listener that fails is logged, and the others run', async () => {
     calls += 1;
   });
   writeFileSync(caFile, createAuthority('Other').cert);
-  await vi.waitFor(() => expect(calls).toBe(1));
+  await expect.poll(() => calls).toBe(1);
   expect(logged.mock.calls.map(([fields]) => fields)).toEqual([{ err: error }]);
 });

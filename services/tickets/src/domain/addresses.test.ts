@@ -1,4 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { describe, expect, test } from 'vitest';
 import { addressViolations, type GivenAddresses } from './addresses.ts';
 
@@ -40,12 +41,10 @@ describe('an address of an e-mail', () => {
     `${'a'.repeat(65)}@example.com`,
   ])('may not be %j', (from) => expect(found({ from })).toEqual(['#/from invalid_format']));
 
-  test('is checked in linear time', () => {
-    const started = process.cpuUsage();
+  test('is checked in linear time', async () => {
     for (const hostile of ['@a.'.repeat(20_000), `a@${'a.'.repeat(30_000)}@`, `${'a'.repeat(60_000)}@`]) {
-      found({ from: hostile });
+      await withinCpuTime(200, () => found({ from: hostile }));
     }
-    expect(process.cpuUsage(started).user).toBeLessThan(200_000);
   });
 });
 

@@ -1,4 +1,4 @@
-import { cpuTimeMs } from '@ticketing/testkit/cpu-time.ts';
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ticketTokens } from './ticket-token.ts';
@@ -56,9 +56,7 @@ test('cuts a subject of 998 characters, and never in the middle of a character',
   expect(tokens.mark(`${'x'.repeat(room - 1)}😀`, 7)).toBe(`${'x'.repeat(room - 1)} ${tokenOf(7)}`);
 });
 
-test('looks through a long hostile subject quickly', () => {
+test('looks through a long hostile subject quickly', async () => {
   const subject = '[#1-aaaaaaaa]'.repeat(10_000) + '[#'.repeat(10_000) + '9'.repeat(10_000);
-  const startedAt = cpuTimeMs();
-  expect(tokens.find(subject)).toBeUndefined();
-  expect(cpuTimeMs() - startedAt).toBeLessThan(500);
+  expect(await withinCpuTime(500, () => tokens.find(subject))).toBeUndefined();
 });
