@@ -148,6 +148,16 @@ test('a restored backup has everything, brings back nothing that was deleted, an
   }
 });
 
+test('what one system has deleted is not deleted in another one', { timeout: 100_000 }, async () => {
+  const data = join(folder, 'another system');
+  const another = await startedSystem(data);
+  const extended = runScript('backup', 'ledger', '--file', ledger, '--data', data);
+  await another.stop();
+  expect([extended.code, extended.output]).toEqual([1, expect.stringContaining('is the ledger of another system')]);
+  const applied = runScript('restore', '--in-place', '--ledger', ledger, '--data', data);
+  expect([applied.code, applied.output]).toEqual([1, expect.stringContaining('The ledger is that of another system')]);
+});
+
 test('a restore refuses a store with data, and a backup that is not whole', async () => {
   const full = runScript('restore', '--from', backup, '--ledger', ledger, '--data', otherDataDir);
   expect([full.code, full.output]).toEqual([1, expect.stringContaining('is not empty')]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
 import { isDuplicateKey } from './store-error.ts';
 
@@ -7,6 +8,8 @@ const currentFormat = 3;
 interface FormatDocument {
   _id: string;
   format: number;
+  /** Which database this is, as are those that are restored from its backups. Missing in those that older versions set up. */
+  storeId?: string;
 }
 
 const id = 'storeFormat';
@@ -28,11 +31,16 @@ export async function markFormat(connection: Connection, name: string): Promise<
   }
   if (known) return;
   try {
-    await collectionOf(connection).insertOne({ _id: id, format: currentFormat });
+    await collectionOf(connection).insertOne({ _id: id, format: currentFormat, storeId: randomUUID() });
   } catch (error) {
     // Another process has marked it in the meantime.
     if (!isDuplicateKey(error)) throw error;
   }
+}
+
+/** Which database this is: what is restored from its backup has the same id. Undefined, if an older version has set it up. */
+export async function storeIdOf(connection: Connection): Promise<string | undefined> {
+  return (await collectionOf(connection).findOne({ _id: id }))?.storeId;
 }
 
 /** Whether a database has been set up for this version. */

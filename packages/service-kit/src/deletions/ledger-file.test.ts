@@ -32,6 +32,7 @@ test('a line has what is new: deletions that no line has, and sequences that hav
       ['tags', 2],
     ]),
     until: new Date(at(1)),
+    store: undefined,
   });
   expect(readLedger(file)('settings').until).toBeUndefined();
 });
@@ -65,6 +66,7 @@ test('lines of the first version are read, and what they do not have is looked f
     deleted: new Map([[method, new Set(['3', '5'])]]),
     lastIds: new Map([['tickets', 9]]),
     until: undefined,
+    store: undefined,
   });
   expect(readLedger(file)('settings').lastIds).toEqual(new Map([['webhooks', 4]]));
   expect(appendToLedger(file, { service: 'tickets', until: at(1), deleted: { [method]: ['3', '6'] } })).toBe(1);
@@ -75,7 +77,11 @@ test('the first line of a service is written although it has deleted nothing, so
   expect(appendToLedger(file, nothing)).toBe(0);
   expect(appendToLedger(file, { ...nothing, until: at(1) })).toBe(0);
   expect(lines().map((line) => JSON.parse(line))).toEqual([{ service: 'reporting', until: at(0) }]);
-  expect(readLedger(file)('reporting')).toEqual({ deleted: new Map(), lastIds: new Map(), until: new Date(at(0)) });
+  expect(readLedger(file)('reporting')).toMatchObject({
+    deleted: new Map(),
+    lastIds: new Map(),
+    until: new Date(at(0)),
+  });
 });
 
 test('a file without a whole line is nothing that a restore may go by, and is begun anew', () => {
@@ -95,4 +101,19 @@ test('a damaged line, and a file that is missing, are errors', () => {
     'no ledger',
   );
   expect(() => readLedger(join(folder, 'missing'))).toThrow('There is no ledger');
+});
+
+test('a ledger is that of one store for each service: what another one has deleted is refused', () => {
+  const line = { service: 'tickets', until: at(0), store: 'one', deleted: { A: ['3'] } };
+  appendToLedger(file, line);
+  appendToLedger(file, { service: 'settings', until: at(0), store: 'two' });
+  appendToLedger(file, { ...line, until: at(1), deleted: { A: ['5'] } });
+  expect(lines().map((text) => JSON.parse(text).store)).toEqual(['one', 'two', undefined]);
+  expect(readLedger(file)('tickets').store).toBe('one');
+  expect(() => appendToLedger(file, { ...line, store: 'other', deleted: { A: ['7'] } })).toThrow(
+    'is the ledger of another system',
+  );
+  expect(lines()).toHaveLength(3);
+  appendFileSync(file, `${JSON.stringify({ ...line, store: 'other' })}\n`);
+  expect(() => readLedger(file)).toThrow('it has deletions of two stores of the tickets service');
 });

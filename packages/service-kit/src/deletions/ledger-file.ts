@@ -9,6 +9,8 @@ export interface ServiceLedger {
   lastIds: ReadonlyMap<string, number>;
   /** Until when the deletions are complete; undefined if there are none yet. */
   until: Date | undefined;
+  /** The id of the store that they are from; undefined if nothing says it. */
+  store: string | undefined;
 }
 
 /** A line of the file of a ledger, without what an earlier line has already. Lines are only ever appended. */
@@ -16,6 +18,8 @@ export interface LedgerLine {
   service: string;
   /** RFC 3339. */
   until: string;
+  /** The id of the store of the service. */
+  store?: string | undefined;
   deleted?: Readonly<Record<string, readonly string[]>>;
   lastIds?: Readonly<Record<string, number>>;
 }
@@ -63,7 +67,7 @@ function parseLedger(text: string, file: string): (service: string) => ServiceLe
       for (const one of linesOf(JSON.parse(line) as LedgerLine | OldLine)) addLine(ledgers, one);
     }
   } catch (error) {
-    throw new Error(`${file} is no ledger.`, { cause: error });
+    throw new Error(`${file} is no ledger: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
   return (service) => ledgers.get(service) ?? openLedger();
 }
@@ -73,11 +77,17 @@ function parseLedger(text: string, file: string): (service: string) => ServiceLe
  * written: its ledger can be applied then, also if it has deleted nothing. The file is made if it is missing, and text after
  * its last whole line is removed first, or neither could be read. Returns how many deletions are new.
  *
- * Errors: an Error, if the file is no ledger.
+ * Errors: an Error, if the file is no ledger, or that of another store.
  */
-export function appendToLedger(file: string, { service, until, deleted = {}, lastIds = {} }: LedgerLine): number {
+export function appendToLedger(
+  file: string,
+  { service, until, store, deleted = {}, lastIds = {} }: LedgerLine,
+): number {
   const text = textOf(file);
   const known = parseLedger(text, file)(service);
+  if (store !== undefined && known.store !== undefined && store !== known.store) {
+    throw new Error(`${file} is the ledger of another system: its deletions of ${service} are those of another store.`);
+  }
   const newDeletions = Object.entries(deleted)
     .map(([method, all]) => [method, all.filter((ids) => !known.deleted.get(method)?.has(ids))] as const)
     .filter(([, ids]) => ids.length > 0);
@@ -86,6 +96,7 @@ export function appendToLedger(file: string, { service, until, deleted = {}, las
   const line: LedgerLine = {
     service,
     until,
+    ...(store !== known.store ? { store } : {}),
     ...(newDeletions.length > 0 ? { deleted: Object.fromEntries(newDeletions) } : {}),
     ...(movedIds.length > 0 ? { lastIds: Object.fromEntries(movedIds) } : {}),
   };
@@ -124,15 +135,24 @@ interface OpenLedger extends ServiceLedger {
   lastIds: Map<string, number>;
 }
 
-const openLedger = (): OpenLedger => ({ deleted: new Map(), lastIds: new Map(), until: undefined });
+const openLedger = (): OpenLedger => ({
+  deleted: new Map(),
+  lastIds: new Map(),
+  until: undefined,
+  store: undefined,
+});
 
 function addLine(
   ledgers: Map<string, OpenLedger>,
-  { service = '', until, deleted, lastIds }: Partial<LedgerLine>,
+  { service = '', until, store, deleted, lastIds }: Partial<LedgerLine>,
 ): void {
   const ledger = ledgers.get(service) ?? openLedger();
   ledgers.set(service, ledger);
   if (until !== undefined) ledger.until = new Date(until);
+  if (store !== undefined && ledger.store !== undefined && store !== ledger.store) {
+    throw new Error(`it has deletions of two stores of the ${service} service.`);
+  }
+  ledger.store ??= store;
   for (const [method, all] of Object.entries(deleted ?? {})) {
     const known = ledger.deleted.get(method) ?? new Set();
     ledger.deleted.set(method, known);

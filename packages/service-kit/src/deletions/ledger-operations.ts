@@ -2,6 +2,7 @@ import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { lastIds, skipIds } from '@ticketing/store/id-sequence.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
+import { storeIdOf } from '@ticketing/store/store-format.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Composition } from '../lifecycle/composition.ts';
@@ -37,6 +38,8 @@ export async function extendLedger(service: LedgerService, file: string, print: 
  * Brings a restored database to where it may go on: makes the deletions of a ledger again, lets the sequences of ids go on
  * after all that may have been handed out, and does what else the service must do after a restore. Without a ledger nothing
  * is deleted. Returns how many deletions could not be made again.
+ *
+ * Errors: a ledger of another store, whose ids are those of other things; nothing is deleted then.
  */
 export async function applyLedger(
   { entry, kit, composition }: LedgerService,
@@ -45,15 +48,21 @@ export async function applyLedger(
 ): Promise<number> {
   if (!entry.hasStore) return 0;
   const ledger = file === undefined ? undefined : readLedger(file)(entry.name);
+  const { connection } = kit.database;
+  if (ledger?.store !== undefined && ledger.store !== (await storeIdOf(connection))) {
+    throw new Error(
+      `The ledger is that of another system: it would delete from the ${entry.name} service what it never had.`,
+    );
+  }
   const { implementations = [], deletionsAlone = [], afterRestore } = composition;
   const all = auditChanges([...implementations, ...deletionsAlone], kit.audit);
   const refused = ledger
     ? await repeatDeletions({ entry, implementations: all, call: ownCall(entry, kit) }, ledger, print)
     : 0;
-  const restored = await lastIds(kit.database.connection);
+  const restored = await lastIds(connection);
   const known: Record<string, number> = Object.fromEntries(ledger?.lastIds ?? []);
   for (const name of Object.keys({ ...restored, ...known })) {
-    await skipIds(kit.database.connection, name, Math.max(restored[name] ?? 0, known[name] ?? 0) + idMargin);
+    await skipIds(connection, name, Math.max(restored[name] ?? 0, known[name] ?? 0) + idMargin);
   }
   await afterRestore?.();
   return refused;
@@ -64,7 +73,13 @@ async function lineOf({ entry, kit }: LedgerService, since: Date): Promise<Ledge
   // Noted first: what is deleted from now on is looked for the next time. By the clock that entries of the audit log have.
   const until = new Date(serverTime(connection)).toISOString();
   const deleted = isAudited(entry) ? await listDeletions(entry, kit.audit, since) : {};
-  return { service: entry.name, until, deleted, lastIds: await lastIds(connection) };
+  return {
+    service: entry.name,
+    until,
+    store: await storeIdOf(connection),
+    deleted,
+    lastIds: await lastIds(connection),
+  };
 }
 
 /** A call that a service makes of its own handlers, while it serves no requests. */

@@ -31,6 +31,7 @@ async function repeat(deleted: Record<string, string[]>, handlers: [DescMethod, 
     deleted: new Map(Object.entries(deleted).map(([method, ids]) => [method, new Set(ids)])),
     lastIds: new Map(),
     until: undefined,
+    store: undefined,
   };
   const repetition = { entry: serviceNamed('tickets'), implementations, call: {} as Call };
   const left = await repeatDeletions(repetition, ledger, (line) => lines.push(line));
