@@ -69,7 +69,7 @@ export default defineConfig(({ mode }) => {
       // Many files wait now and then, so there is one more than the machine has processors.
       maxWorkers: availableParallelism() + 1,
       // A condition that comes late is no failure; one that never comes is.
-      expect: { poll: { timeout: 20_000 } },
+      expect: { poll: { timeout: 30_000 } },
       testTimeout: suite === 'test' ? 60_000 : 300_000,
       // A consumer of Kafka may wait for its group while it stops.
       hookTimeout: 150_000,

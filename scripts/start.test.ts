@@ -52,7 +52,7 @@ async function start(...args: string[]) {
       if (child.exitCode !== null) throw new Error(`it has ended: ${errors}`);
       expect(output).toMatch(/^ready \S+\n$/m);
     },
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
   return { child, output, errorOutput: () => errors, url: /^ready (\S+)$/m.exec(output)?.[1] ?? '' };
 }
@@ -132,22 +132,22 @@ describe('npm start', () => {
         return Object.keys(document.paths);
       };
       await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])), {
-        timeout: 15_000,
+        timeout: 60_000,
       });
       const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
       process.kill(gateway?.pid ?? 0, 'SIGKILL');
       await vi.waitFor(
         () => expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'),
         {
-          timeout: 15_000,
+          timeout: 60_000,
         },
       );
-      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 15_000 });
+      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000 });
       const all = childrenOf(child.pid);
       const store = 1;
       expect(all).toHaveLength(services.length + store);
       child.kill('SIGKILL');
-      await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 30_000 });
+      await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 120_000 });
     },
   );
 });

@@ -59,8 +59,8 @@ async function startKafka(): Promise<string> {
 
 function runTests(servers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
-    // The servers need the other half of the cores.
-    const fixed = ['run', '.int.test.ts', '.e2e.test.ts', '--maxWorkers', '50%'];
+    // The servers need processor time as well.
+    const fixed = ['run', '.int.test.ts', '.e2e.test.ts', '--maxWorkers', '100%'];
     const child = spawn('vitest', [...fixed, ...process.argv.slice(2)], {
       stdio: 'inherit',
       env: { ...process.env, ...servers },

@@ -85,7 +85,7 @@ async function receiver(program: string, name: string): Promise<Verify> {
       if (!found) throw new Error('the receiver does not listen');
       return found;
     },
-    { timeout: 15_000 },
+    { timeout: 30_000 },
   );
   return async ({ id, timestamp, signatures, body: content }) => {
     const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures };

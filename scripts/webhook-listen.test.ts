@@ -46,7 +46,7 @@ async function listen(...args: string[]) {
       if (!found) throw new Error(`it does not listen: ${output}`);
       return found;
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
   /** The lines of deliveries without their times, when there are so many. */
   const lines = async (count: number) => {

@@ -99,7 +99,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     await expect(request('GET', `/ticket/${restored.ticket}`)).rejects.toThrow(': 404');
     // A process learns within a second what another one has done to the tags.
     const isGone = () => expect(request('GET', `/tag/${restored.tag}`)).rejects.toThrow(': 404');
-    await vi.waitFor(isGone, { timeout: 10_000, interval: 250 });
+    await vi.waitFor(isGone, { timeout: 30_000, interval: 250 });
   });
 
   test('serves the reference page and the descriptions of all services', async () => {

@@ -108,14 +108,14 @@ test('what is due is executed by the system; what is not executed has no time an
   await connection.close();
   const shown = (id: number) => call('GET', `/ticket/${id}`);
   const executed = { aiSupportLevel: 'automated', priority: 'urgent', autoExecuteAt: null };
-  await expect.poll(() => shown(due), { timeout: 20_000 }).toMatchObject(executed);
-  await expect.poll(() => shown(cancelled), { timeout: 20_000 }).toMatchObject({ autoExecuteAt: null });
+  await expect.poll(() => shown(due)).toMatchObject(executed);
+  await expect.poll(() => shown(cancelled)).toMatchObject({ autoExecuteAt: null });
   for (const id of [cancelled, changed]) {
     expect(await shown(id)).toMatchObject({ aiSupportLevel: 'bot', priority: id === changed ? 'high' : 'low' });
   }
   const lastEvent = async () => (await call('GET', `/event?ticketId=${cancelled}&limit=500`)).events.at(-1);
   const ended = { cause: 'schedule', changes: [{ field: 'autoExecuteAt', newValue: null }] };
-  await expect.poll(lastEvent, { timeout: 20_000 }).toMatchObject(ended);
+  await expect.poll(lastEvent).toMatchObject(ended);
 }, 60_000);
 
 test.each([

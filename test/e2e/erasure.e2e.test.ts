@@ -42,12 +42,10 @@ test('a change of a ticket or of its tag shows in the rows and in the export soo
   const tag = await call('POST', '/tag', { name: '=HYPERLINK("http://x","y")' });
   const { json } = await call('POST', '/ticket', { channel: 'phone', subject: 'sichtbar', tags: [tag.json.id] });
   await expect
-    .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic, { timeout: 10_000 })
+    .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic)
     .toBe('=HYPERLINK("http://x","y")');
   await call('PATCH', `/tag/${tag.json.id}`, { name: 'umbenannt' });
-  await expect
-    .poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic, { timeout: 10_000 })
-    .toBe('umbenannt');
+  await expect.poll(async () => (await rows()).find(({ id }) => id === json.id)?.topic).toBe('umbenannt');
   const csv = await system.fetch(`${system.url}${path}?format=csv&limit=1`, { headers });
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   expect(await csv.text()).toContain('umbenannt');
@@ -80,11 +78,11 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
   expect((await call('PATCH', '/ticket', [{ id: json.id, customerId: secret }])).status).toBe(200);
   await recordSession(json.id);
   const shown = async () => (await call('GET', `/ticket/${json.id}`)).json.sessions;
-  await expect.poll(shown, { timeout: 10_000 }).toMatchObject([{ participants: [{ id: 7, name: secret }] }]);
+  await expect.poll(shown).toMatchObject([{ participants: [{ id: 7, name: secret }] }]);
   await drain();
   const later = await call('GET', `${path}?all=true&format=csv`, undefined, { prefer: 'respond-async' });
   const location = later.headers.get('location') ?? '';
-  await expect.poll(async () => (await call('GET', location)).json.status, { timeout: 10_000 }).toBe('finished');
+  await expect.poll(async () => (await call('GET', location)).json.status).toBe('finished');
   expect(await everything()).toContain(secret);
 
   expect((await call('DELETE', `/ticket/${json.id}`)).status).toBe(200);
@@ -122,7 +120,5 @@ async function removeConsumerOffsets(): Promise<void> {
   // A reader that cannot commit, because its document is gone, stops; the partition is then read from the start.
   await database.collection('logConsumerOffsets').deleteMany({});
   await client.close();
-  await expect
-    .poll(() => operateAll({ name: 'dead-letters' }, silent, system.environment), { timeout: 10_000 })
-    .toBe(0);
+  await expect.poll(() => operateAll({ name: 'dead-letters' }, silent, system.environment)).toBe(0);
 }

@@ -85,7 +85,7 @@ test('kill -9 of the whole system during writes loses no acknowledged ticket, an
       while (!isKilled) await reader.readPage();
     })();
     await expect
-      .poll(() => acknowledged.length - before, { timeout: 20_000, interval: 5 })
+      .poll(() => acknowledged.length - before, { timeout: 30_000, interval: 5 })
       .toBeGreaterThan(60 + round * 37);
     child.kill('SIGKILL');
     isKilled = true;

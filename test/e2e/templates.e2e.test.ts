@@ -31,7 +31,7 @@ async function call(method: string, path: string, body?: object) {
 const sentMail = (text: string) => sentMails(system).find((mail) => mail.includes(text));
 
 const wrapper = '<p>Dear {{ticket.fromName}}customer,</p>%MESSAGE%<p>Regards, {{agent.firstName}}</p>';
-const patience = { timeout: 20_000 };
+const patience = { timeout: 30_000 };
 
 test('a message with a template leaves with greeting, text, signature and files; what is deleted is gone; without the service nothing else stops', {
   timeout: 120_000,

@@ -57,12 +57,12 @@ const numbered = (...numbers: number[]) => numbers.map((number) => ({ number }))
 
 test.each(['pages', 'stream'])('a reader of %s continues after its last cursor when it was killed', async (kind) => {
   client = startReader(kind);
-  await expect.poll(recorded, { timeout: 10_000 }).toEqual(numbered(1, 2));
+  await expect.poll(recorded).toEqual(numbered(1, 2));
   await client.stop();
   cursors = [];
   count = 4;
   client = startReader(kind);
-  await expect.poll(recorded, { timeout: 10_000 }).toEqual(numbered(1, 2, 3, 4));
+  await expect.poll(recorded).toEqual(numbered(1, 2, 3, 4));
   expect(cursors[0]).toBe('2');
 });
 
@@ -71,6 +71,6 @@ test.each(['pages', 'stream'])(
   async (kind) => {
     statuses = [503, 400];
     client = startReader(kind);
-    await expect.poll(recorded, { timeout: 10_000 }).toEqual(['the feed responds with 400: no', ...numbered(1, 2)]);
+    await expect.poll(recorded).toEqual(['the feed responds with 400: no', ...numbered(1, 2)]);
   },
 );

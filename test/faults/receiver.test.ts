@@ -28,7 +28,7 @@ beforeEach(async () => {
     variables: { [markName]: mark, TICKETING_TEST_FAULTS_SECRET: secret },
     log: { listen: () => undefined },
   });
-  await expect.poll(() => deliver('evt_0'), { timeout: 10_000 }).toBe(200);
+  await expect.poll(() => deliver('evt_0')).toBe(200);
 });
 afterEach(async () => {
   await client.stop();
@@ -51,7 +51,7 @@ async function deliver(id: string, signedId = id, timeoutMs = 5_000): Promise<nu
 
 async function behave(behaviour: Behaviour, status: number | string): Promise<void> {
   client.send(behaviour);
-  await expect.poll(() => deliver('evt_0', 'evt_0', 500), { timeout: 10_000 }).toBe(status);
+  await expect.poll(() => deliver('evt_0', 'evt_0', 500)).toBe(status);
 }
 
 const accepted = () =>
@@ -68,7 +68,7 @@ test.runIf(process.platform === 'linux')(
     expect(await deliver('evt_1')).toBe(200);
     const [before] = processesOf(mark);
     expect(before && signalProcess(before, mark, 'SIGKILL')).toBe(true);
-    await expect.poll(() => deliver('evt_2'), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => deliver('evt_2')).toBe(200);
     expect(processesOf(mark).map(({ pid }) => pid)).not.toEqual([before?.pid]);
     expect(processesOf(mark)).toMatchObject([{ role: 'receiver', isClient: true }]);
     expect(accepted()).toEqual(['evt_1', 'evt_2']);

@@ -88,7 +88,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
   it('executes unacknowledged writes', async () => {
     const things = connectThings(await start('unacknowledged'), 1);
     await things.insertOne({ _id: 1 }, { writeConcern: { w: 0 } });
-    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(1), { timeout: 30_000 });
   });
 
   it('accepts documents of 15 MB, and several of them in one message', async () => {
@@ -158,7 +158,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     await once(parent.stdout, 'data');
     await expect(start('orphan')).rejects.toThrow('in use');
     parent.kill('SIGKILL');
-    await vi.waitFor(() => start('orphan'), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => start('orphan'), { timeout: 30_000, interval: 100 });
   });
 
   it('loses no acknowledged write when it is killed', async () => {

@@ -84,10 +84,10 @@ describe('a connection', () => {
     const guard = openGuard({});
     const url = `http://127.0.0.1:${receiver.port}/`;
     const responses = Promise.all(Array.from({ length: 65 }, () => guard.request({ ...get, url })));
-    await vi.waitFor(() => expect(waiting).toHaveLength(64), { timeout: 10_000 });
+    await vi.waitFor(() => expect(waiting).toHaveLength(64), { timeout: 30_000 });
     expect(receiver.sockets).toHaveLength(64);
     for (const respond of waiting.splice(0)) respond();
-    await vi.waitFor(() => expect(waiting).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), { timeout: 30_000 });
     waiting[0]?.();
     expect(await responses).toHaveLength(65);
     expect(receiver.sockets).toHaveLength(64);

@@ -175,7 +175,7 @@ test('ends after a time without work, and starts again', async () => {
   const thread = open({ module: probe, idleMs: 1 });
   const { json: first } = await thread.parse('a', bytesOf('1'));
   await vi.waitFor(async () => expect((await thread.parse('a', bytesOf('1'))).json).not.toBe(first), {
-    timeout: 20_000,
+    timeout: 30_000,
     interval: 20,
   });
 });

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { createGrpcTransport, type GrpcTransportOptions } from '../src/client/grpc-transport.ts';
 
 /** How long tests wait for a condition. */
-export const pollOptions = { interval: 2, timeout: 10_000 };
+export const pollOptions = { interval: 2, timeout: 30_000 };
 /** The handlers of a stub of the tag service. */
 export type TagStub = Partial<ServiceImpl<typeof TagService>>;
 

@@ -282,12 +282,12 @@ it('a renewed certificate is used without a restart, by new connections in both 
         expect(socket.getPeerX509Certificate()?.fingerprint256).not.toBe(fingerprint256);
       }
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   );
   open.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
   expect(await text(open)).toContain('{"status":"ok"}');
   tickets.disconnect();
-  await vi.waitFor(() => client().listTags({}), { timeout: 10_000 });
+  await vi.waitFor(() => client().listTags({}), { timeout: 30_000 });
   expect(tickets.presented.at(-1)?.subject).toBe('CN=reporting');
   expect(tickets.presented.at(-1)?.fingerprint256).not.toBe(before);
 });

@@ -33,7 +33,7 @@ it('is not ready before the issuer has responded once, and stays ready afterward
   expect(refused.headers['retry-after']).toBe('1');
 
   issuer.listen(port, '127.0.0.1');
-  await vi.waitFor(async () => expect(await probe()).toBe(200), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await probe()).toBe(200), { timeout: 30_000, interval: 50 });
   await close();
   expect((await send(gateway.ports.http, 'GET', '/nowhere', { headers })).status).toBe(404);
   expect(await probe()).toBe(200);

@@ -75,7 +75,7 @@ it('serves others while one caller sends slowly, and refuses that caller beyond 
     );
   }
   try {
-    await vi.waitFor(() => expect(responses).toHaveLength(8), { timeout: 20_000 });
+    await vi.waitFor(() => expect(responses).toHaveLength(8), { timeout: 30_000 });
     for (const response of responses) expect(response).toMatch(/^HTTP\/1.1 429 .*"too_many_at_once"/s);
     expect((await call('GET', '/ticket/1')).status).toBe(200);
   } finally {

@@ -80,7 +80,7 @@ it('trusts a service as soon as the file of authorities names its authority', as
   const status = async () => (await get(harness.gateway.ports.http, '/ticket/1', { headers })).statusCode;
   expect(await status()).toBe(503);
   writeFileSync(renewed, authority.cert);
-  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 10_000, interval: 50 });
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 30_000, interval: 50 });
 });
 
 it('responds with 502 when a service refuses it for want of a certificate', async () => {

@@ -76,7 +76,7 @@ async function change(values: Partial<typeof settings.values>, key = settings.ke
   await bus.publish(settingChangedTopic.name, [eventMessage('settings', header, value)]);
 }
 
-const patience = { timeout: 20_000 };
+const patience = { timeout: 30_000 };
 const keys = () => model.requests.map(({ headers }) => headers.authorization);
 
 test('the provider follows the settings of the installation, and is builtin as long as they were never read', async () => {

@@ -36,7 +36,7 @@ test('a tag that is deleted leaves the AI agents that name it, and a tag that is
   const { id, modifiedAt } = await post({ detection: { keywords: ['k'], tagIds: [1, 2] }, executor });
   await publishTag(2, 2, false);
   await publishTag(1, 3, true);
-  await vi.waitFor(async () => expect((await get(id)).detection.tagIds).toEqual([2]), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await get(id)).detection.tagIds).toEqual([2]), { timeout: 30_000 });
   const agent = await get(id);
   expect(agent.executor.fields).toEqual({ status: 'closed', addTagIds: [2] });
   expect(agent).toMatchObject({ detection: { keywords: ['k'] }, modifiedAt });
@@ -48,7 +48,7 @@ test('a tag that is deleted does not turn into the removal of all tags of a tick
   const { id } = await post({ executor: { type: 'updateTicket', fields } });
   await publishTag(7, 2, true);
   const isDropped = async () => expect((await get(id)).executor.fields).toEqual({ status: 'closed' });
-  await vi.waitFor(isDropped, { timeout: 10_000 });
+  await vi.waitFor(isDropped, { timeout: 30_000 });
 });
 
 test('a tag that is deleted while an AI agent is being saved is not in it', async () => {
@@ -57,7 +57,7 @@ test('a tag that is deleted while an AI agent is being saved is not in it', asyn
     await publishTag(5, 2, true);
     const isHandled = async () =>
       expect(await intents.database.collection('deletedTags').countDocuments({ _id: 5 as never })).toBe(1);
-    await vi.waitFor(isHandled, { timeout: 10_000 });
+    await vi.waitFor(isHandled, { timeout: 30_000 });
   };
   const created = await post({ detection: { tagIds: [5] } });
   expect(created.detection.tagIds).toEqual([]);

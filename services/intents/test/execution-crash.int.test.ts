@@ -118,7 +118,7 @@ test('the scheduler finishes what a process that died has begun', async () => {
     const intent = await used.intents.find(id);
     return intent?.execution === null ? intent.outcome : undefined;
   };
-  await expect.poll(ended, { timeout: 20_000 }).toMatchObject({ success: true, sent: true, ticketClosed: true });
+  await expect.poll(ended).toMatchObject({ success: true, sent: true, ticketClosed: true });
   await scheduler.stop();
   expect(used.model.replies).toHaveLength(1);
 }, 40_000);
@@ -136,7 +136,7 @@ test('fifty executions that cannot be finished delay no other one', async () => 
     if (operation === 'record' && id !== ticketId) throw new ConnectError('unavailable', Code.Unavailable);
   };
   const scheduler = await used.startInstance({ TICKETING_INTENTS_ROLES: 'api,scheduler' });
-  await expect.poll(async () => (await used.intents.find(last))?.execution, { timeout: 20_000 }).toBeNull();
+  await expect.poll(async () => (await used.intents.find(last))?.execution).toBeNull();
   await scheduler.stop();
   expect(used.model.records).toHaveLength(1);
 }, 60_000);

@@ -53,7 +53,7 @@ async function outcomeOf(id: number): Promise<Record<string, unknown>> {
     response = await used.execute(id, { informCustomer: true });
     return response.json.code ?? response.status;
   };
-  await expect.poll(execute, { timeout: 20_000 }).toBe(200);
+  await expect.poll(execute).toBe(200);
   return response?.json ?? {};
 }
 

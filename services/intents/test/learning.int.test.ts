@@ -9,7 +9,7 @@ import { type AnalysedStub, TicketChangeType } from './analysis-harness.ts';
 import { type LearningHarness, startLearningHarness } from './learning-harness.ts';
 
 let used: LearningHarness;
-const poll = { timeout: 20_000, interval: 20 };
+const poll = { timeout: 30_000, interval: 20 };
 
 beforeAll(async () => {
   used = await startLearningHarness('api,consumer,analyser');

@@ -41,10 +41,10 @@ describe('the limits', () => {
     const detect = used.open({ maxConcurrent: 2, maxWaiting: 1 });
     const first = [detect(), detect(), detect()].map(reasonOf);
     expect(await reasonOf(detect())).toBe('busy');
-    await vi.waitFor(() => expect(held).toHaveLength(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(held).toHaveLength(2), { timeout: 30_000 });
     expect(used.model.requests).toHaveLength(2);
     for (const release of held.splice(0)) release();
-    await vi.waitFor(() => expect(held).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(held).toHaveLength(1), { timeout: 30_000 });
     held[0]?.();
     expect(await Promise.all(first)).toEqual(['none', 'none', 'none']);
 
@@ -68,7 +68,7 @@ describe('an endpoint that has failed five times in a row', () => {
     const asked = used.model.requests.length;
     expect(await reasonOf(detect())).toBe('paused');
     expect(used.model.requests).toHaveLength(asked);
-    await vi.waitFor(async () => expect(await reasonOf(detect())).toBe('none'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await reasonOf(detect())).toBe('none'), { timeout: 30_000 });
   });
 
   test('by texts that nobody can answer is not', async () => {
@@ -96,7 +96,7 @@ describe('an endpoint that has failed five times in a row', () => {
     used.model.respond = () => {};
     await fail(detect, 5);
     // The caller may learn of the last failure a moment before the circuit does.
-    await vi.waitFor(async () => expect(await reasonOf(detect())).toBe('paused'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await reasonOf(detect())).toBe('paused'), { timeout: 30_000 });
     expect(used.model.requests.length).toBeLessThanOrEqual(6);
   });
 });

@@ -55,7 +55,7 @@ describe('a response', () => {
       write();
     };
     expect(await reasonOf(used.open()())).toBe('unreachable');
-    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 30_000 });
   });
 
   test.each([
@@ -107,14 +107,14 @@ describe('a response', () => {
   ])('%s is given up when the time is over', async (_, respond) => {
     used.model.respond = respond;
     expect(await reasonOf(used.open({ timeoutMs: 300 })())).toBe('timeout');
-    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 30_000 });
   });
 
   test('is not waited for when the caller has gone', async () => {
     const caller = new AbortController();
     used.model.respond = () => caller.abort(new Error('gone'));
     await expect(used.open()({}, caller.signal)).rejects.toThrow('gone');
-    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 30_000 });
     await expect(used.open()({}, caller.signal)).rejects.toThrow('gone');
   });
 });

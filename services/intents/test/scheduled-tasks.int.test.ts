@@ -32,7 +32,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
     expect(box.open(secret, signatureBinding(id))).toBe('hidden-hidden-02');
     expect(box.open(sealed['X-Key'], headerBinding(id, 'X-Key'))).toBe('hidden-1');
   };
-  await vi.waitFor(isEncryptedAgain, { timeout: 10_000 });
+  await vi.waitFor(isEncryptedAgain, { timeout: 30_000 });
   await scheduler.stop();
 });
 
@@ -70,6 +70,6 @@ test('what a process that died has stored of a deleted ticket, tag or template i
       expect(await intents.database.collection(collection).countDocuments()).toBe(1);
     }
   };
-  await vi.waitFor(isRemoved, { timeout: 10_000 });
+  await vi.waitFor(isRemoved, { timeout: 30_000 });
   await scheduler.stop();
 });

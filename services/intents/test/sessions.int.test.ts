@@ -172,7 +172,7 @@ async function publishDeletion(ticketId: number): Promise<void> {
 }
 
 const isConfirmed = (ticketId: number) =>
-  vi.waitFor(() => expect(intents.model.confirmed).toContain(ticketId), { timeout: 10_000 });
+  vi.waitFor(() => expect(intents.model.confirmed).toContain(ticketId), { timeout: 30_000 });
 
 test('the sessions of a deleted ticket are erased, and no others, and the erasure is confirmed', async () => {
   intents.model.ticketIds = new Set([11, 12]);

@@ -211,9 +211,7 @@ describe('an export that is made in the background', () => {
     return response;
   };
   const waitUntilFinished = async (location: string) => {
-    await expect
-      .poll(async () => (await reporting.request(location)).json.status, { timeout: 15_000 })
-      .toBe('finished');
+    await expect.poll(async () => (await reporting.request(location)).json.status).toBe('finished');
     return (await reporting.request(location)).json;
   };
 
@@ -333,9 +331,7 @@ describe('an export that is made in the background', () => {
       { _id: json.id },
       { $set: { status: 2, lease: { owner: 'dead', expiresAt: new Date(0) }, attempts: 5 } },
     );
-    await expect
-      .poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status, { timeout: 10_000 })
-      .toBe('failed');
+    await expect.poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status).toBe('failed');
   });
 
   test('is removed with its file when it is old; files without an export are removed too', async () => {

@@ -75,7 +75,7 @@ export async function startHarness(
     publishes: [ticketChangedTopic, tagChangedTopic],
   });
   const bus = await harness.openBus();
-  const waitOptions = { timeout: 10_000, interval: 20 };
+  const waitOptions = { timeout: 30_000, interval: 20 };
   const request: ReportingHarness['request'] = (path, { method = 'GET', caller = reporter, ...rest } = {}) =>
     harness.request(method, path, { caller, ...rest });
   return {

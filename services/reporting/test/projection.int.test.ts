@@ -179,7 +179,7 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
         expect(await rows()).toEqual(expectedRows(model));
       },
     ),
-    { seed, numRuns: runs(10, 200), endOnFailure: true },
+    { seed, numRuns: runs(10, 120), endOnFailure: true },
   );
 });
 

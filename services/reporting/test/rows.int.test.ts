@@ -132,15 +132,13 @@ test('a renamed or moved tag shows in the rows of all tickets with this tag or a
     reporting.rows(
       '&filters[0][key]=id&filters[0][comparator]=between&filters[0][from]=100&filters[0][to]=139&orderByDirection=asc',
     );
-  await expect.poll(async () => (await rows()).length, { timeout: 10_000 }).toBe(40);
+  await expect.poll(async () => (await rows()).length).toBe(40);
   expect((await rows())[1]).toMatchObject({ topic: 'Technik', subTopic: 'Strom', allTags: 'Strom' });
   await reporting.putTag(11, 'Anlagen');
-  await expect.poll(async () => (await rows())[39].topic, { timeout: 10_000 }).toBe('Anlagen');
+  await expect.poll(async () => (await rows())[39].topic).toBe('Anlagen');
   await reporting.putTag(12, 'Elektrik', 13);
   const expected = Array.from({ length: 40 }, (_, index) => (index % 2 ? ['Anderes', 'Elektrik'] : ['Anderes', null]));
-  await expect
-    .poll(async () => (await rows()).map(({ topic, subTopic }) => [topic, subTopic]), { timeout: 10_000 })
-    .toEqual(expected);
+  await expect.poll(async () => (await rows()).map(({ topic, subTopic }) => [topic, subTopic])).toEqual(expected);
   expect(JSON.parse((await rows())[1].rawData).tagIds).toEqual([12]);
 });
 
@@ -176,7 +174,7 @@ test('while the tickets service is unavailable, events wait; none is lost', asyn
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await rowOf(8)).toBeUndefined();
   reporting.model.isUnavailable = false;
-  await expect.poll(async () => (await rowOf(8))?.id, { timeout: 15_000 }).toBe(8);
+  await expect.poll(async () => (await rowOf(8))?.id).toBe(8);
 });
 
 test('metrics show the lag of the consumer', async () => {
@@ -199,6 +197,6 @@ test('tickets of which the tickets service returns only some at a time all get t
   const messages = ids.map((id) => ticketChanged(id, 1));
   await reporting.bus.publish(ticketChangedTopic.name, messages);
   const rows = reporting.database.collection<{ _id: number }>('rows1');
-  await expect.poll(() => rows.countDocuments({ _id: { $in: ids } }), { timeout: 10_000 }).toBe(ids.length);
+  await expect.poll(() => rows.countDocuments({ _id: { $in: ids } })).toBe(ids.length);
   reporting.model.maxSnapshots = Number.POSITIVE_INFINITY;
 });

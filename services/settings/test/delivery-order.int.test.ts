@@ -129,7 +129,7 @@ it('several processes share the endpoints; when one stops, nothing is lost and t
   await second.stop();
   const missing = () =>
     receivers.map(({ received }) => 100 - new Set(received.map(({ headers }) => headers['webhook-id'])).size);
-  await expect.poll(missing, { timeout: 15_000 }).toEqual(receivers.map(() => 0));
+  await expect.poll(missing).toEqual(receivers.map(() => 0));
   for (const { received } of receivers) {
     for (const ticketId of upTo(10)) expect(versionsOf(received, ticketId)).toEqual(upTo(10));
   }

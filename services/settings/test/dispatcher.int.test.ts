@@ -146,7 +146,7 @@ async function setUpEndpoints(
     webhooks,
     pending,
     async expectAllDelivered() {
-      await expect.poll(pending, { timeout: 15_000 }).toBe(0);
+      await expect.poll(pending).toBe(0);
       const all = Array.from({ length: versions }, (_, index) => index + 1);
       for (const id of webhookIds) for (const ticket of ticketIds) expect(firstsOf(id, ticket)).toEqual(all);
       const statuses = await store.collection('webhookDeliveries').distinct('status');
@@ -173,7 +173,7 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
         await Promise.all(both.map((one) => one.stop()));
       },
     ),
-    { numRuns: runs(4, 100) },
+    { numRuns: runs(4, 60) },
   );
 });
 
@@ -234,8 +234,8 @@ it.each([
     const { start, webhooks, pending } = await setUpEndpoints(store, kept.length, [1], () => 410);
     await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
     const dispatcher = start(leases, around);
-    await expect.poll(async () => (await webhooks.find(1))?.status, { timeout: 15_000 }).toBe(WebhookStatus.DISABLED);
-    await expect.poll(pending, { timeout: 15_000 }).toBe(0);
+    await expect.poll(async () => (await webhooks.find(1))?.status).toBe(WebhookStatus.DISABLED);
+    await expect.poll(pending).toBe(0);
     await dispatcher.stop();
   });
 });

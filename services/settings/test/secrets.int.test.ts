@@ -42,7 +42,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
       expect(JSON.parse(now?.subchannels[0].secrets)['/password'].keyId).not.toBe(before?.secrets.aiApiKey.keyId);
       expect(await webhookKeys()).not.toBe(before?.secrets.aiApiKey.keyId);
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
   const kept = await settings.write('PATCH', `/settings/subchannel/${json.id}`, { data: { password: null } }, { url });
   expect(kept.status).toBe(200);

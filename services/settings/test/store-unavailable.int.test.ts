@@ -40,7 +40,7 @@ it('a dispatcher whose database is unavailable for a while goes on where it was'
   await expect.poll(async () => (await harness.deliveries(id)).length).toBe(8);
   await forwarder.open();
   const statuses = async () => (await harness.deliveries(id)).map(({ status }) => status);
-  await expect.poll(statuses, { timeout: 15_000 }).toEqual(Array(8).fill('delivered'));
+  await expect.poll(statuses).toEqual(Array(8).fill('delivered'));
   const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids)).toEqual(new Set([...first, ...second]));
   expect(ids).toHaveLength(8);

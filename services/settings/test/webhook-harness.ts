@@ -105,7 +105,7 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
         if (attempts !== undefined) expect(found[0].attempts).toHaveLength(attempts);
         return found[0];
       };
-      return vi.waitFor(isExpected, { timeout: 10_000, interval: 20 });
+      return vi.waitFor(isExpected, { timeout: 30_000, interval: 20 });
     },
     async moveClock(to) {
       if ('byMs' in to) clock.aheadMs += to.byMs;

@@ -48,7 +48,7 @@ async function deleteTicket(ticketId: number): Promise<void> {
   const envelope = { id: eventId, type: 'ticket.deleted', source: 'test', subject: String(ticketId), time };
   const message = eventMessage(String(ticketId), envelope, toBinary(TicketChangedSchema, event));
   await bus.publish(ticketChangedTopic.name, [message]);
-  await vi.waitFor(() => expect(harness.model.confirmed).toContain(ticketId), { timeout: 10_000 });
+  await vi.waitFor(() => expect(harness.model.confirmed).toContain(ticketId), { timeout: 30_000 });
 }
 
 async function changeTag(tagId: number, deleted: boolean): Promise<void> {
@@ -152,7 +152,7 @@ describe('a deleted tag', () => {
     const second = await harness.create('/template', { message: 'b', tagId: renamed });
     await changeTag(renamed, false);
     await changeTag(deleted, true);
-    await vi.waitFor(async () => expect((await shown(first.id)).tagId).toBeNull(), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await shown(first.id)).tagId).toBeNull(), { timeout: 30_000 });
     expect((await shown(second.id)).tagId).toBe(renamed);
     expect((await harness.request('GET', `/template?tagId=${deleted}`)).json.total).toBe(0);
   });
@@ -163,7 +163,7 @@ describe('a deleted tag', () => {
     const marker = await harness.create('/template', { message: 'a', tagId: id });
     harness.model.onTagRead = async () => {
       await changeTag(id, true);
-      await vi.waitFor(async () => expect((await shown(marker.id)).tagId).toBeNull(), { timeout: 10_000 });
+      await vi.waitFor(async () => expect((await shown(marker.id)).tagId).toBeNull(), { timeout: 30_000 });
     };
     const created = await harness.write('POST', '/template', { message: 'b', tagId: id });
     expect([created.status, created.json.tagId]).toEqual([201, null]);
@@ -180,9 +180,9 @@ describe('a response template that is deleted while the intents service is unava
     expect((await harness.request('GET', `/template/${id}`)).status).toBe(404);
     expect(harness.model.droppedByAgents).toEqual([]);
     harness.model.isUnavailable = false;
-    await vi.waitFor(() => expect(harness.model.droppedByAgents).toEqual([id]), { timeout: 20_000 });
+    await vi.waitFor(() => expect(harness.model.droppedByAgents).toEqual([id]), { timeout: 30_000 });
     const deletions = harness.database.collection('templateDeletions');
-    await vi.waitFor(async () => expect(await deletions.countDocuments()).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await deletions.countDocuments()).toBe(0), { timeout: 30_000 });
     await scheduler.stop();
   }, 40_000);
 

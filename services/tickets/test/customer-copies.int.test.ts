@@ -120,8 +120,8 @@ test('a read leaves what is left to the scheduler', async () => {
   expect(await outdated(null)).toEqual([id + 1]);
   const scheduler = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'scheduler' });
   try {
-    await expect.poll(() => outdated(null), { timeout: 20_000 }).toEqual([]);
-    await expect.poll(jobs, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => outdated(null)).toEqual([]);
+    await expect.poll(jobs).toBe(0);
   } finally {
     await scheduler.stop();
   }

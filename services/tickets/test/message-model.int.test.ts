@@ -91,6 +91,6 @@ test(`after any sequence of requests, messages and their ticket are as a simple 
       await fc.asyncModelRun(() => ({ model, real: tickets }), given);
       await requireSame(model);
     }),
-    { seed, numRuns: runs(20, 400), endOnFailure: true },
+    { seed, numRuns: runs(20, 250), endOnFailure: true },
   );
 });

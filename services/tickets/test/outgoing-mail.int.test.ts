@@ -73,7 +73,7 @@ const resend = ({ ticketId, id }: { ticketId: number; id: number }) =>
   tickets.request('POST', path(ticketId, `${id}/resend`));
 /** Makes the next attempt due. */
 const hurry = (id: number) => messages().updateOne({ _id: id }, { $set: { 'mail.nextAttemptAt': new Date(0) } });
-const patience = { timeout: 15_000 };
+const patience = { timeout: 30_000 };
 
 test('a reply leaves at once: a second parser reads the same text, recipients and files', async () => {
   const ticket = await post();

@@ -94,7 +94,7 @@ describe('the queue', () => {
           }
         }
       }),
-      { seed, numRuns: runs(4, 40), endOnFailure: true },
+      { seed, numRuns: runs(4, 25), endOnFailure: true },
     );
   });
 

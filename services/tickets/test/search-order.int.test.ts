@@ -62,7 +62,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
         expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([expected.length]));
       }
     };
-    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 10) });
+    await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 5) });
   });
 
   test('is by id and descending by default', async () => {
@@ -205,7 +205,7 @@ describe('a cursor', () => {
         const { status, json } = await tickets.refused({ ...search, cursor: tampered });
         expect([status, json.code]).toEqual([400, 'invalid_cursor']);
       }),
-      { numRuns: runs(25, 500) },
+      { numRuns: runs(25, 250) },
     );
   });
 
@@ -220,7 +220,7 @@ describe('a cursor', () => {
         fc.pre(cursor !== null);
         expect((await tickets.refused({ cursor })).status).toBe(400);
       }),
-      { numRuns: runs(25, 500) },
+      { numRuns: runs(25, 250) },
     );
     expect((await tickets.refused({ cursor: 'x'.repeat(8193) })).status).toBe(400);
   });

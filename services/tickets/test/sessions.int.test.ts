@@ -57,8 +57,7 @@ const shown = (id: number) => [
   },
 ];
 /** After a failure they are not read for a moment. */
-const untilShown = (id: number) =>
-  expect.poll(async () => (await get(id)).json.sessions, { timeout: 10_000 }).toEqual(shown(id));
+const untilShown = (id: number) => expect.poll(async () => (await get(id)).json.sessions).toEqual(shown(id));
 
 test('a ticket is read with its sessions, which are asked for once and for the caller', async () => {
   const { id, ...created } = await create();
@@ -72,7 +71,7 @@ test('a ticket is read with its sessions, which are asked for once and for the c
     return { sessions, asked };
   };
   // On a slow machine the first reads may not wait long enough.
-  await expect.poll(read, { timeout: 10_000 }).toEqual({ sessions: shown(id), asked: [{ ticketId: id, caller: 7 }] });
+  await expect.poll(read).toEqual({ sessions: shown(id), asked: [{ ticketId: id, caller: 7 }] });
 });
 
 test('a ticket is read without its sessions, which are not asked for then', async () => {

@@ -218,6 +218,6 @@ test(`after any sequence of requests, tickets are as a simple model predicts (TI
         expect(document.manualWorkEntries).toBe(ticket.worklogEntries);
       }
     }),
-    { seed, numRuns: runs(25, 400), endOnFailure: true },
+    { seed, numRuns: runs(25, 250), endOnFailure: true },
   );
 });

@@ -97,6 +97,6 @@ test('ids of successive creations have no gap', async () => {
       expect(ids).toEqual(ids.map((_, index) => first + index));
     },
     // Ids that earlier concurrent requests have reserved are dropped after a moment.
-    { timeout: 20_000, interval: 300 },
+    { timeout: 30_000, interval: 300 },
   );
 });

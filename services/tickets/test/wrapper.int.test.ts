@@ -42,8 +42,7 @@ const create = async (body: object = {}) =>
 const templateOf = async (id: number): Promise<string | null> =>
   (await tickets.request('GET', `/ticket/${id}`)).json.template;
 /** Reads the template until it is the expected one: after a failure it is not read for a moment. */
-const untilTemplate = (id: number, expected: string | null) =>
-  expect.poll(() => templateOf(id), { timeout: 10_000 }).toBe(expected);
+const untilTemplate = (id: number, expected: string | null) => expect.poll(() => templateOf(id)).toBe(expected);
 
 test('the template of a ticket is that of its subchannel, else the default one, else null', async () => {
   const [named, unnamed, without] = [

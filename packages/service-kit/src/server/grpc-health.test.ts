@@ -14,7 +14,7 @@ import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { healthRoutes } from './grpc-health.ts';
 
-const pollOptions = { interval: 2, timeout: 10_000 };
+const pollOptions = { interval: 2, timeout: 30_000 };
 
 function readinessSwitch() {
   const changes = new EventEmitter();

@@ -72,7 +72,7 @@ function talk(socket: Socket) {
   const closed = once(socket, 'close');
   const reply = async (count = 1) => {
     const lines = () => text.split('\r\n').filter((line) => /^\d{3} /.test(line));
-    await expect.poll(() => lines().length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => lines().length, { timeout: 30_000, interval: 5 }).toBeGreaterThanOrEqual(count);
     const found = lines().slice(0, count);
     text = text.slice(text.indexOf(found.at(-1) ?? '') + (found.at(-1)?.length ?? 0));
     return found.map((line) => line.slice(0, 3)).join(' ');
