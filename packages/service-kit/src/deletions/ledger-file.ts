@@ -86,7 +86,9 @@ export function appendToLedger(
   const text = textOf(file);
   const known = parseLedger(text, file)(service);
   if (store !== undefined && known.store !== undefined && store !== known.store) {
-    throw new Error(`${file} is the ledger of another system: its deletions of ${service} are those of another store.`);
+    throw new Error(
+      `${file} is the ledger of another system: its deletions of ${service} are those of another store. Name another file; a new one is begun.`,
+    );
   }
   const newDeletions = Object.entries(deleted)
     .map(([method, all]) => [method, all.filter((ids) => !known.deleted.get(method)?.has(ids))] as const)
