@@ -102,3 +102,14 @@ test('nobody waits for more bytes than there are', async () => {
   await expect(budget.acquire('a', 6, never)).rejects.toThrow(RangeError);
   (await budget.acquire('a', 5, never))();
 });
+
+test('a share grows up to the limit of its key, and gives back all of it at once', () => {
+  const budget = byteBudget({ total: 15, perKey: 10 });
+  const share = budget.open('a');
+  for (let piece = 0; piece < 10; piece++) expect(share.tryGrow(1)).toBe(true);
+  expect(share.tryGrow(1)).toBe(false);
+  expect(budget.tryAcquire('b', 6)).toBeUndefined();
+  share.release();
+  share.release();
+  expect(budget.used()).toBe(0);
+});

@@ -1,5 +1,7 @@
 /** A limit on the bytes that a process holds at once for some purpose, in total and for each key. */
 export interface ByteBudget {
+  /** Opens a share of a key that grows as bytes arrive. */
+  open(key: string): ByteShare;
   /**
    * Takes bytes for a key, for example a caller. Returns the function that gives them back, or undefined if the key or
    * the total is at its limit.
@@ -12,6 +14,14 @@ export interface ByteBudget {
   acquire(key: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** The bytes that are taken. */
   used(): number;
+}
+
+/** The bytes that one holder has taken of a budget. */
+export interface ByteShare {
+  /** Takes more bytes. Returns false, and takes none, if the key or the total is at its limit. */
+  tryGrow(bytes: number): boolean;
+  /** Gives back all bytes. */
+  release(): void;
 }
 
 /** One that waits for bytes. */
@@ -43,20 +53,33 @@ export function byteBudget(limits: { total: number; perKey: number }): ByteBudge
     }
   }
 
-  function tryAcquire(key: string, bytes: number): (() => void) | undefined {
-    const ofKey = (takenByKey.get(key) ?? 0) + bytes;
-    if (taken + bytes > limits.total || ofKey > limits.perKey) return undefined;
-    taken += bytes;
-    if (ofKey > 0) takenByKey.set(key, ofKey);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      giveBack(key, bytes);
+  function open(key: string): ByteShare {
+    let held = 0;
+    return {
+      tryGrow(bytes) {
+        const ofKey = (takenByKey.get(key) ?? 0) + bytes;
+        if (taken + bytes > limits.total || ofKey > limits.perKey) return false;
+        taken += bytes;
+        held += bytes;
+        if (ofKey > 0) takenByKey.set(key, ofKey);
+        return true;
+      },
+      release() {
+        if (held === 0) return;
+        const bytes = held;
+        held = 0;
+        giveBack(key, bytes);
+      },
     };
   }
 
+  function tryAcquire(key: string, bytes: number): (() => void) | undefined {
+    const share = open(key);
+    return share.tryGrow(bytes) ? share.release : undefined;
+  }
+
   return {
+    open,
     tryAcquire,
     async acquire(key, bytes, signal) {
       signal.throwIfAborted();
