@@ -1,3 +1,4 @@
+import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import { describe, expect, it } from 'vitest';
 import { mailLimits } from './mail-limits.ts';
 import { parseMail } from './parse-mail.ts';
@@ -264,4 +265,19 @@ describe('a mail', () => {
     expect(await problemOf(mail.subarray(0, -1))).toBeUndefined();
     expect(await problemOf(mail)).toMatchObject({ isTooLarge: true });
   });
+});
+
+it.each(['<a href="', 'href=', '<a ', '<li> ', '<!--', '&a'])('reads a body of %j in linear time', async (unit) => {
+  const part = (type: string, body: string) => `--b\nContent-Type: ${type}\n\n${body}\n`;
+  const head = 'From: a@x.org\nContent-Type: multipart/mixed; boundary=b\n\n';
+  await withinLinearTime(unit, async (text) => {
+    const mail = `${head}${part('text/plain', 'a')}${part('text/html', `<a ${text}`)}${part('text/plain', 'b')}--b--`;
+    expect(await parseMail(Buffer.from(mail))).toMatchObject({ isHtml: true, body: expect.stringContaining('<div>b') });
+  });
+});
+
+it('takes the text of a mail whose HTML is empty', async () => {
+  const mail =
+    'From: a@x.org\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\ntext\n--b\nContent-Type: text/html\n\n--b--';
+  expect(await parseMail(Buffer.from(mail))).toMatchObject({ isHtml: false, body: 'text\n' });
 });

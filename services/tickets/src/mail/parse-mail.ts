@@ -8,6 +8,7 @@ import { answeredIds } from './answered-ids.ts';
 import { declareCharset } from './declare-charset.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { mailLimits as limits } from './mail-limits.ts';
+import './skip-conversions.ts';
 import type { MailFile, ParsedMail, UnreadableMail } from './parsed-mail.ts';
 
 /**
@@ -23,6 +24,7 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail | Unreadabl
   if (!sender) return unreadable('The mail has no sender.');
   const { html, text = textWithoutParts(email, raw) } = email;
   const body = cutBytes((html ?? text).replaceAll('\0', ''), limits.bodyBytes);
+  if (email.attachments.length > limits.files) return unreadable(`The mail has more than ${limits.files} files.`);
   const files = email.attachments.map((attachment, index) => fileOf(attachment, index, html));
   const problem = problemOf(files);
   if (problem) return problem;
@@ -127,7 +129,6 @@ function defaultName(mimeType: string, index: number): string {
 }
 
 function problemOf(files: readonly MailFile[]): UnreadableMail | undefined {
-  if (files.length > limits.files) return unreadable(`The mail has more than ${limits.files} files.`);
   if (files.some(({ bytes }) => bytes.length > limits.fileBytes)) {
     return tooLarge('A file of the mail has more than 20 MiB.');
   }
