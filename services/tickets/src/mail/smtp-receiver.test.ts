@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
+import { longestWork } from '@ticketing/testkit/longest-work.ts';
+import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { mailLimits } from './mail-limits.ts';
 import { defaultSmtpLimits, type MailHandler, type SmtpLimits, startSmtpReceiver } from './smtp-receiver.ts';
@@ -184,6 +187,34 @@ it('takes a mail of 40 MiB, and refuses one byte more with 552', async () => {
   expect(await smtp.send('.')).toBe('552');
   expect(received).toHaveLength(1);
   expect(await smtp.send('NOOP')).toBe('250');
+});
+
+it('takes a mail of 2 MiB of lines that are a dot without blocking, and one of 40 MiB', async () => {
+  const { port, received } = await start();
+  const smtp = await greet(port);
+  const send = async (mib: number) => {
+    await begin(smtp);
+    smtp.write('..\r\n'.repeat(mib * 256 * 1024));
+    expect(await smtp.send('.')).toBe('250');
+  };
+  expect(await longestWork(() => send(2), 50)).toBeLessThan(50);
+  expect(received[0]?.mail).toBe('.\r\n'.repeat(512 * 1024));
+  await withinCpuTime(5000, () => send(40));
+}, 60_000);
+
+it('refuses a mail in too many pieces for good', async () => {
+  const { port, received } = await start();
+  const smtp = await greet(port);
+  smtp.socket.setNoDelay(true);
+  await begin(smtp);
+  for (let piece = 0; piece < 12_000; piece++) {
+    smtp.write('x');
+    await setImmediate();
+  }
+  expect(await smtp.send('\r\n.')).toBe('554');
+  await begin(smtp);
+  expect(await smtp.send('x\r\n.')).toBe('250');
+  expect(received).toHaveLength(1);
 });
 
 it('asks to try again if the mails in flight are too large, and goes on', async () => {

@@ -5,11 +5,15 @@ import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import { feedDataStream } from './feed-data-stream.ts';
 import { mailLimits } from './mail-limits.ts';
 import { readData } from './read-data.ts';
 import type { ReceiverConfig } from './receiver-config.ts';
 import { smtpReply } from './smtp-reply.ts';
 import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
+
+SMTPStream.prototype._feedDataStream = feedDataStream;
 
 /** What the SMTP receiver does with mails. */
 export interface MailHandler {
