@@ -72,6 +72,8 @@ test('the body at the creation is the first message', async () => {
       deliveryStatus: 'none',
       createdAt: ticket.createdAt,
       modifiedAt: ticket.createdAt,
+      modifiedBy: null,
+      publishedBy: null,
     },
   ]);
   const [{ id }] = conversations;

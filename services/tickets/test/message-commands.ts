@@ -171,7 +171,12 @@ interface Change {
 }
 
 /** The status of the response to a change, as docs/reference/api.md says. */
-function expectedStatus(ticket: NaiveTicket, message: NaiveMessage | undefined, change: Change): number {
+function expectedStatus(
+  ticket: NaiveTicket,
+  message: NaiveMessage | undefined,
+  change: Change,
+  caller: number,
+): number {
   if (!message) return 404;
   const { isDraft: draft, ...others } = change;
   if (message.isDraft) {
@@ -181,6 +186,7 @@ function expectedStatus(ticket: NaiveTicket, message: NaiveMessage | undefined, 
   if (draft === true) return 409;
   if (Object.keys(others).length === 0) return 200;
   if (message.isFinal) return 409;
+  if (message.agentId !== caller) return 403;
   return others.to === undefined && others.files === undefined ? 200 : 400;
 }
 
@@ -201,7 +207,7 @@ function patch(index: number, change: Change, agentId: number): Command {
         ...(isDraft === undefined ? {} : { isDraft }),
       };
       const response = await real.request('PATCH', pathOf(model, id), { body, caller: { profileId: agentId } });
-      expect(response.status).toBe(expectedStatus(ticket, message, change));
+      expect(response.status).toBe(expectedStatus(ticket, message, change, agentId));
       if (response.status !== 200 || !message || message.isFinal) return;
       Object.assign(message, {
         ...(text === undefined ? {} : { body: text }),
@@ -210,22 +216,23 @@ function patch(index: number, change: Change, agentId: number): Command {
       });
       if (!message.isDraft || isDraft !== false) return;
       const { json } = await real.request('GET', pathOf(model, id));
-      const sent = { isDraft: false, isFinal: true, agentId, deliveryStatus: sentStatus(ticket.channel) };
+      const sent = { isDraft: false, isFinal: true, publishedBy: agentId, deliveryStatus: sentStatus(ticket.channel) };
       ticket.announce(Object.assign(message, sent, { createdAt: json.createdAt }), 'conversation.published');
     },
   );
 }
 
-function remove(index: number): Command {
+function remove(index: number, agentId: number): Command {
   return command(
-    `delete ${index}`,
+    `delete ${index} by ${agentId}`,
     ({ ids }) => ids.length > 0,
     async (model, real) => {
       const { ticket, ids } = model;
       const id = ids[index % ids.length] ?? 0;
       const message = ticket.messages.get(id);
-      const { status } = await real.request('DELETE', pathOf(model, id));
-      expect(status).toBe(message ? (message.isFinal ? 409 : 200) : 404);
+      const { status } = await real.request('DELETE', pathOf(model, id), { caller: { profileId: agentId } });
+      const isRefused = message && !message.isDraft && message.agentId !== agentId;
+      expect(status).toBe(message ? (message.isFinal ? 409 : isRefused ? 403 : 200) : 404);
       if (status === 200) ticket.remove(id);
     },
   );
@@ -262,7 +269,7 @@ export const messageCommands = fc.commands(
     fc.tuple(fc.nat(3), fc.boolean()).map((given) => incoming(...given)),
     fc.tuple(index, change, agentId).map((given) => patch(...given)),
     fc.tuple(index, fc.constant({ isDraft: false }), agentId).map((given) => patch(...given)),
-    index.map(remove),
+    fc.tuple(index, agentId).map((given) => remove(...given)),
     fc.constantFrom('pending', 'closed').map(setStatus),
   ],
   { maxCommands: 20 },

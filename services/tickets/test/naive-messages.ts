@@ -10,6 +10,7 @@ export interface NaiveMessage {
   cc: readonly string[];
   files: number;
   agentId: number | null;
+  publishedBy?: number;
   deliveryStatus: string;
   createdAt: string;
   /** Whether it is the first message, or was sent or received: it cannot be changed or deleted. */

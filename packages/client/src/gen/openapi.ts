@@ -195,14 +195,18 @@ export interface paths {
         post?: never;
         /**
          * Deletes a draft or a private note
-         * @description Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`.
+         * @description A note is deleted by whoever may change it.
+         *
+         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`.
          */
         delete: operations["deleteConversation"];
         options?: never;
         head?: never;
         /**
          * Changes a draft or a private note; a draft is published by `isDraft` false
-         * @description Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `unknown_attachment`, `no_recipient`, `no_sender`, `draft_only` for fields that only a draft has.
+         * @description A note is changed by its author, an admin, or a holder of the right `updateTechnicalTicketFields`.
+         *
+         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `unknown_attachment`, `no_recipient`, `no_sender`, `draft_only` for fields that only a draft has.
          */
         patch: operations["updateConversation"];
         trace?: never;
@@ -1489,7 +1493,7 @@ export interface components {
             bodyClean: string | null;
             /**
              * Format: int32
-             * @description The profile that wrote it; null for a message of the customer.
+             * @description The person who wrote it; null for a message of the customer or of a program. A draft of a program has the person who published it.
              */
             agentId: number | null;
             /** @description Who wrote it. */

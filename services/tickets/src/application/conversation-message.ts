@@ -144,6 +144,8 @@ function messageOf(
       agentId: conversation.agentId,
       subchannelId: conversation.subchannelId,
       externalConversationId: conversation.externalConversationId,
+      modifiedBy: conversation.modifiedBy,
+      publishedBy: conversation.publishedBy,
     }),
     sender: senderOf(conversation, profiles),
     intentIds: [...conversation.intentIds],

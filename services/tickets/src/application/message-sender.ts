@@ -2,7 +2,7 @@ import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conver
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
 import { newMessageId } from '../domain/outgoing-mail.ts';
 import { senderOf } from '../domain/reply.ts';
@@ -10,9 +10,11 @@ import type { MessageCall } from './add-message.ts';
 import type { Context } from './context.ts';
 
 /** The fields of a message that say who sends it, and by which mailbox. */
-export type SenderFields = Pick<ConversationInput, 'from' | 'fromName' | 'agentId' | 'subchannelId'>;
+export type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId'>;
 
-/** The sender of a message that a caller writes: the mailbox with this id, and the caller if it is a person. */
+type AuthorFields = Pick<ConversationInput, 'agentId' | 'authorKey' | 'isAutomatic'>;
+
+/** The sender of a message that a caller writes: the mailbox with this id, and the caller as its author. */
 export async function messageSender(
   context: Context,
   { caller }: MessageCall,
@@ -20,7 +22,12 @@ export async function messageSender(
 ): Promise<SenderFields> {
   const { subchannels, mailFrom } = await context.settings();
   const subchannel = subchannelId === null ? undefined : subchannels?.get(subchannelId);
-  return { ...senderOf(subchannel, mailFrom), agentId: isHuman(caller) ? caller.profileId : null, subchannelId };
+  return { ...senderOf(subchannel, mailFrom), ...authorFields(caller), subchannelId };
+}
+
+function authorFields(caller: Caller): AuthorFields {
+  const isPerson = isHuman(caller);
+  return { agentId: isPerson ? caller.profileId : null, authorKey: callerKey(caller), isAutomatic: !isPerson };
 }
 
 /**

@@ -38,7 +38,10 @@ export async function publishDraft(
   const set: Partial<ConversationInput> = {
     ...changes,
     ...sender,
-    agentId: sender.agentId ?? draft.agentId,
+    agentId: draft.agentId ?? sender.agentId,
+    authorKey: draft.authorKey ?? sender.authorKey,
+    isAutomatic: draft.isAutomatic && sender.isAutomatic,
+    publishedBy: call.caller.profileId,
     ...mailFields(context, ticket.channel, sender.from),
     createdAt: now,
     modifiedAt: now,

@@ -25,7 +25,16 @@ export const conversationFields = {
   bodyPlain: text(),
   bodyClean: text(),
   bodyRules: integer(0),
+  /** The person who wrote it. */
   agentId: id(),
+  /** Who wrote it, also a program, as `callerKey` names it; null for a message of the customer. */
+  authorKey: textId(),
+  /** Whether only programs had a part in it, so that its mail says so. */
+  isAutomatic: flag(),
+  /** The profile that published the draft. */
+  publishedBy: id(),
+  /** The profile that changed it last. */
+  modifiedBy: id(),
   intentIds: ids(),
   attachments: mixed<readonly AttachmentState[]>([]),
   subchannelId: id(),

@@ -9,13 +9,14 @@ import type { Context } from '../application/context.ts';
 import { eventHeaderOf } from '../application/event-header.ts';
 import { findConversation } from '../application/find-conversation.ts';
 import { messageWasSent } from '../application/message-was-sent.ts';
+import { requireNoteRight } from '../application/require-note-right.ts';
 import { writeTicket } from '../application/write-ticket.ts';
 import { decideDeletedNote } from '../domain/message-decision.ts';
 
 /**
  * Deletes a draft or a private note. A note counts among the messages of its ticket, so its deletion changes the ticket.
  *
- * Errors: ticket_not_found, conversation_not_found; message_was_sent. Source: docs/reference/api.md, Conversations.
+ * Errors: ticket_not_found, conversation_not_found; message_was_sent; not_the_author. Source: docs/reference/api.md, Conversations.
  */
 export async function deleteConversation(
   context: Context,
@@ -25,6 +26,7 @@ export async function deleteConversation(
   const { ticketId, conversationId } = request;
   const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
   if (!stored || !(isDraft || stored.conversation.private)) throw messageWasSent();
+  if (!isDraft) requireNoteRight(call.caller, stored.conversation);
   // If this process dies after the next write, the message is found and removed later.
   await context.conversations.setUnseen(conversationId);
   const { attachments } = stored.conversation;

@@ -63,8 +63,9 @@ async function messageOf(
   const { isDraft, subject = replySubject(ticket), intentIds } = request;
   const sender = await messageSender(context, call, request.subchannelId ?? ticket.subchannelId);
   if (request.private) {
-    const { agentId } = sender;
-    return { direction: Direction.INTERNAL, private: true, agentId, subject: request.subject ?? null, intentIds };
+    const { agentId, authorKey } = sender;
+    const subject = request.subject ?? null;
+    return { direction: Direction.INTERNAL, private: true, agentId, authorKey, subject, intentIds };
   }
   return {
     ...sender,

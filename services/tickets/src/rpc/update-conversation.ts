@@ -16,6 +16,7 @@ import { type FoundConversation, findConversation } from '../application/find-co
 import { intentViolations } from '../application/intent-violations.ts';
 import { messageWasSent } from '../application/message-was-sent.ts';
 import { publishDraft } from '../application/publish-draft.ts';
+import { requireNoteRight } from '../application/require-note-right.ts';
 import { findMailboxViolations } from '../application/require-subchannels.ts';
 import type { ConversationInput } from '../domain/conversation.ts';
 import { recipientViolations } from '../domain/reply.ts';
@@ -29,7 +30,7 @@ const noteFields = ['content', 'is_draft'];
 /**
  * Changes a draft or a private note; publishes a draft.
  *
- * Errors: ticket_not_found, conversation_not_found; message_was_sent; draft_only, unknown_subchannel, subchannel_disabled,
+ * Errors: ticket_not_found, conversation_not_found; message_was_sent; not_the_author; draft_only, unknown_subchannel, subchannel_disabled,
  * no_recipient, invalid_format, not_allowed, unknown_attachment, unknown_intent, each with a pointer; those of `attachFiles`;
  * concurrent_change.
  * Source: docs/reference/api.md, Conversations.
@@ -46,7 +47,7 @@ export async function updateConversation(
   };
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
   if (await wasApplied(context, call, request)) return done;
-  const first = requireChangeable(await findConversation(context, request), request);
+  const first = requireChangeable(await findConversation(context, request), call, request);
   if (!first) return done;
   const violations = await ticketViolations(context, request);
   if (violations.length > 0) throw invalidInput(violations);
@@ -71,7 +72,7 @@ async function applyChanges(
 ): Promise<readonly AttachmentState[]> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const found = await findConversation(context, request);
-    const stored = requireChangeable(found, request);
+    const stored = requireChangeable(found, call, request);
     if (!stored) return [];
     const set = await changedFields(context, call, stored, { request, files });
     const kept = new Set(set.attachments?.map(({ key }) => key));
@@ -128,6 +129,7 @@ async function ticketViolations(
  */
 function requireChangeable(
   { stored, isDraft }: FoundConversation,
+  { caller }: Call,
   request: UpdateConversationRequest,
 ): StoredConversation | undefined {
   const fields = request.updateMask?.paths ?? [];
@@ -135,6 +137,7 @@ function requireChangeable(
   if (request.isDraft === true) throw messageWasSent();
   if (fields.every((field) => field === 'is_draft')) return undefined;
   if (!stored?.conversation.private) throw messageWasSent();
+  requireNoteRight(caller, stored.conversation);
   const draftOnly = fields.filter((field) => !noteFields.includes(field));
   if (draftOnly.length === 0) return stored;
   throw invalidInput(
@@ -185,5 +188,10 @@ async function changedFields(
   if (isSame) return {};
   // The publishing of a draft may have been interrupted after it was stored as it would be sent.
   const unsent = { deliveryStatus: DeliveryStatus.NONE, externalConversationId: null };
-  return { ...set, ...(conversation.private ? {} : unsent), modifiedAt: context.now() };
+  return {
+    ...set,
+    ...(conversation.private ? {} : unsent),
+    modifiedAt: context.now(),
+    modifiedBy: call.caller.profileId,
+  };
 }
