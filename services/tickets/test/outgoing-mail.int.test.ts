@@ -4,6 +4,7 @@ import {
   ReceivedMailOutcome,
   ReceiveMailRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type ReceivedMail, reply, type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import PostalMime from 'postal-mime';
@@ -105,6 +106,50 @@ test('a reply leaves at once: a second parser reads the same text, recipients an
   expect(email.text?.trim()).toBe('Größe: 7 €');
   expect(Buffer.from(email.attachments[0]?.content as ArrayBuffer).equals(file)).toBe(true);
   expect(mail?.bytes.toString()).not.toMatch(/audit|auto-submitted/i);
+});
+
+test('a mail of a program says so, by what is stored with it; one that a person wrote or published does not', async () => {
+  const { id } = await post();
+  const person = { kind: 'user' as const, profileId: 7 };
+  const program = { kind: 'serviceWorker' as const, profileId: 20 };
+  const service = { kind: 'service' as const, profileId: null, service: 'intents' };
+  const write = async (caller: Partial<Caller>, body: object = {}) => {
+    const content = { message: 'Soon.', type: 'text' };
+    const answer = await tickets.request('POST', path(id, 'reply'), { caller, body: { content, ...body } });
+    return answer.json.conversation;
+  };
+  const sent = async (message: { ticketId: number; id: number }) => {
+    await expect.poll(() => statusOf(message), patience).toBe('sent');
+    const { externalConversationId } = await read(message);
+    const email = await PostalMime.parse(received(externalConversationId)[0]?.bytes ?? '');
+    return email.headers.find(({ key }) => key === 'auto-submitted')?.value;
+  };
+  expect(await sent(await write(program))).toBe('auto-replied');
+  expect(await sent(await write(service))).toBe('auto-replied');
+  expect(await sent(await write(person))).toBeUndefined();
+  const publish = async (author: Partial<Caller>, publisher: Partial<Caller>) => {
+    const draft = await write(author, { isDraft: true });
+    await tickets.request('PATCH', path(id, draft.id), { caller: publisher, body: { isDraft: false } });
+    return sent(draft);
+  };
+  expect(await publish(program, service)).toBe('auto-replied');
+  expect(await publish(program, person)).toBeUndefined();
+  expect(await publish(person, program)).toBeUndefined();
+
+  const opening = await tickets.request('POST', '/ticket', {
+    caller: program,
+    body: {
+      channel: 'email',
+      direction: 'out',
+      subchannelId: 1,
+      to: ['kim@example.com'],
+      subject: 'x',
+      body: 'Broken.',
+    },
+  });
+  const [first] = (await tickets.request('GET', `/ticket/${opening.json.id}/conversation`)).json.conversations;
+  expect(await sent(first)).toBe('auto-replied');
+  expect(await documentOf(first.id)).toMatchObject({ isAutomatic: true });
 });
 
 test('a mail refers to the earlier ones of its ticket', async () => {

@@ -24,6 +24,8 @@ export interface OutgoingMail {
   html: string | null;
   attachments: readonly AttachmentState[];
   queuedAt: number;
+  /** Whether only programs had a part in it. */
+  isAutomatic: boolean;
   /** How many attempts have ended. */
   attempts: number;
   /** The recipients that need no further attempt, because a mail server has accepted the mail for them. */

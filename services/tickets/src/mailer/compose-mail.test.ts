@@ -21,7 +21,7 @@ const mail: OutgoingMail = {
     fromName: null,
   },
   ...{ to: ['kim@example.com'], cc: [], bcc: [], subject: 'Hello', text: 'Hi Kim', html: null, attachments: [] },
-  ...{ queuedAt: 1_700_000_000, attempts: 0, reached: [] },
+  ...{ queuedAt: 1_700_000_000, isAutomatic: false, attempts: 0, reached: [] },
 };
 
 function compose(changes: Partial<OutgoingMail>, options: Partial<ComposeOptions> = {}) {
@@ -77,6 +77,11 @@ test('blind copies are in the envelope only, and no header says that the mail is
   expect(composed.envelope).toEqual({ from: 'help@shop.example', to: ['kim@example.com', 'boss@example.com'] });
   expect(text).not.toMatch(/boss/);
   expect(headerNames(await PostalMime.parse(text))).toEqual([...usualHeaders, 'subject', 'to'].sort());
+});
+
+test('a mail of a program says that it is automatic', async () => {
+  const email = await parsed({ isAutomatic: true });
+  expect(email.headers).toContainEqual(expect.objectContaining({ key: 'auto-submitted', value: 'auto-replied' }));
 });
 
 test('every attempt has the same bytes', async () => {

@@ -45,8 +45,12 @@ export function composeMail(
         inReplyTo: mail.references.at(-1),
         references: [...mail.references],
       }),
-      // Incoming mail with this header is refused, so that no mail of this system comes back into it.
-      headers: { [ticketTokenHeader]: tokens.mark('', mail.ticketId) },
+      headers: {
+        // Incoming mail with this header is refused, so that no mail of this system comes back into it.
+        [ticketTokenHeader]: tokens.mark('', mail.ticketId),
+        // Keeps vacation programs from replying (RFC 3834).
+        ...(mail.isAutomatic && { 'Auto-Submitted': 'auto-replied' }),
+      },
       text: textPart(mail.text),
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({

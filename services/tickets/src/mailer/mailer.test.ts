@@ -10,7 +10,7 @@ import { type MailerOptions, startMailer } from './mailer.ts';
 const mail: OutgoingMail = {
   ...{ id: 5, ticketId: 7, messageId: '<1@shop.example>', references: [], subchannelId: 1, from: 'help@shop.example' },
   ...{ fromName: null, to: ['kim@example.com'], cc: [], bcc: [], subject: 'x', text: 'x', html: null, attachments: [] },
-  ...{ queuedAt: 1_000, attempts: 0, reached: [] },
+  ...{ queuedAt: 1_000, isAutomatic: false, attempts: 0, reached: [] },
 };
 const accepted: MailOutcome = { accepted: ['kim@example.com'], deferred: [], refused: [], error: null };
 

@@ -77,10 +77,10 @@ export function outgoingMailStore(connection: Connection): MailQueue {
 function outgoingMailOf(document: ConversationDocument): OutgoingMail {
   const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = stateOf(document);
   const { attempts = 0, reached = [], references = [] } = document.mail ?? {};
-  const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject } = message;
+  const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject, isAutomatic } = message;
   const isText = type === ContentType.TEXT;
   return {
-    ...{ id, ticketId, subchannelId, from, fromName, to, cc, bcc, attempts, reached, references },
+    ...{ id, ticketId, subchannelId, from, fromName, to, cc, bcc, isAutomatic, attempts, reached, references },
     messageId: externalConversationId ?? '',
     subject: subject ?? '',
     text: (isText ? body : bodyPlain)?.replaceAll('\0', '') ?? '',
