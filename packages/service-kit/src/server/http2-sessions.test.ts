@@ -95,16 +95,19 @@ test.each([10, 100])(
   'a refused upload of 39 MiB ends at once, from a client that keeps %i MB',
   async (maxSessionMemory) => {
     const app = createHttpServer({ http2: true });
-    app.addHook('onRequest', async (_request, reply) => reply.code(401).send());
+    app.addHook('onRequest', async (_request, reply) => reply.code(401).send('refused'));
     app.post('/', async () => 'never');
     await app.listen({ host: '127.0.0.1', port: 0 });
     const opened = once(app.server, 'stream') as Promise<[ServerHttp2Stream]>;
     const { port } = app.server.address() as AddressInfo;
     const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory }).on('error', () => undefined);
-    const upload = session.request({ ':method': 'POST', ':path': '/' }).on('error', () => undefined);
+    const length = 39 * 1024 * 1024;
+    const upload = session
+      .request({ ':method': 'POST', ':path': '/', 'content-length': length })
+      .on('error', () => undefined);
     const statuses: unknown[] = [];
     upload.on('response', (headers) => statuses.push(headers[':status']));
-    upload.end(Buffer.alloc(39 * 1024 * 1024));
+    upload.end(Buffer.alloc(length));
     const [stream] = await opened;
     await expect.poll(() => stream.closed, { timeout: 2_000 }).toBe(true);
     if (maxSessionMemory > 39) await expect.poll(() => statuses).toEqual([401]);
