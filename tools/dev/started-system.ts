@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { services } from '@ticketing/system/services.ts';
 
 /** A whole system in a process of its own, as `npm start` runs it. */
 export interface StartedSystem {
   /** The URL of the gateway. */
   url: string;
-  /** The URL of the RPC API of a service. */
-  rpcUrl(service: string): string;
+  /** The URL of the RPC API of a service: of Connect, or of gRPC. */
+  rpcUrl(service: string, protocol?: 'gRPC'): string;
+  /** The URL of the metrics of a service. */
+  metricsUrl(service: string): string;
   /** A token of an admin. */
   token: string;
   data: string;
@@ -19,16 +22,25 @@ export interface StartedSystem {
 const root = join(import.meta.dirname, '..', '..');
 const startMs = 150_000;
 
+/** How a system is started: with further options of `npm start`, and further variables. */
+export interface StartedSystemOptions {
+  options?: readonly string[];
+  variables?: Readonly<Record<string, string>>;
+}
+
 /**
  * Starts a system on free ports, with stores of its own in a data folder; without one, in a new folder that the stop removes.
  * Errors: it ends, or is not ready in time.
  */
-export async function startedSystem(dataDir?: string): Promise<StartedSystem> {
+export async function startedSystem(
+  dataDir?: string,
+  { options = [], variables = {} }: StartedSystemOptions = {},
+): Promise<StartedSystem> {
   const data = dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-docs-'));
   const { MONGODB_URI: _mongodb, KAFKA_BROKERS: _kafka, ...env } = process.env;
-  const child = spawn(process.execPath, ['scripts/start.ts', '--port', '0', '--data', data], {
+  const child = spawn(process.execPath, ['scripts/start.ts', '--port', '0', '--data', data, ...options], {
     cwd: root,
-    env,
+    env: { ...env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = async () => {
@@ -47,15 +59,17 @@ export async function startedSystem(dataDir?: string): Promise<StartedSystem> {
 }
 
 /** What a start prints about its system. */
-function describedIn(output: string): Pick<StartedSystem, 'url' | 'token' | 'rpcUrl'> {
+function describedIn(output: string): Pick<StartedSystem, 'url' | 'token' | 'rpcUrl' | 'metricsUrl'> {
   const [, url = ''] = /^ready (\S+)$/m.exec(output) ?? [];
   const [, token = ''] = /^token +(\S+)$/m.exec(output) ?? [];
-  const rpcUrl = (service: string) => {
-    const [, found] = new RegExp(`\\b${service} \\S+ \\(Connect ([^)\\s]+)\\)`).exec(output) ?? [];
-    if (!found) throw new Error(`The system has printed no RPC address of ${service}.`);
-    return found;
+  const rpcUrl = (service: string, protocol?: 'gRPC') => {
+    const [, grpc, connect] = new RegExp(`\\b${service} (\\S+) \\(Connect ([^)\\s]+)\\)`).exec(output) ?? [];
+    if (!grpc || !connect) throw new Error(`The system has printed no RPC address of ${service}.`);
+    return protocol === 'gRPC' ? `http://${grpc}` : connect;
   };
-  return { url, token, rpcUrl };
+  const metrics = /^metrics +(.+)$/m.exec(output)?.[1]?.split(', ') ?? [];
+  const metricsUrl = (service: string) => metrics[services.findIndex(({ name }) => name === service)] ?? '';
+  return { url, token, rpcUrl, metricsUrl };
 }
 
 function printedUntilReady(child: ReturnType<typeof spawn>): Promise<string> {

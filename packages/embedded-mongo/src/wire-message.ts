@@ -20,6 +20,7 @@ export async function* wireMessages(chunks: AsyncIterable<Buffer>): AsyncGenerat
     parts.push(chunk);
     partBytes += chunk.length;
     if (partBytes < awaitedBytes) continue;
+    // biome-ignore lint/plugin: its clients are the services of this machine, and a message is limited in bytes
     let rest = parts.length === 1 ? chunk : Buffer.concat(parts, partBytes);
     awaitedBytes = nextLength(rest);
     while (rest.length >= awaitedBytes) {

@@ -1,4 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ByteCollector, pieceCounter } from '@ticketing/runtime/byte-collector.ts';
 import { OutboundError } from './outbound-error.ts';
 
 /** The start of a body, decompressed. */
@@ -10,7 +11,10 @@ export interface CollectedBody {
 
 /** Collects a body until it ends or is longer than the limit. */
 export interface BodyCollector {
-  /** Settles when the body has ended or is too long. Errors: protocol_error for a body that cannot be decompressed. */
+  /**
+   * Settles when the body has ended or is too long. Errors: protocol_error for a body that cannot be decompressed, or has
+   * too many pieces.
+   */
   body: Promise<CollectedBody>;
   /** Takes a part. Returns whether the next one can be taken at once; otherwise `onDrain` is called when it can. */
   write(part: Buffer): boolean;
@@ -32,22 +36,33 @@ const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
  * Errors: protocol_error for an encoding that is not gzip, deflate or br.
  */
 export function collectBody(encoding: string, maxBytes: number, onDrain: () => void): BodyCollector {
-  const parts: Buffer[] = [];
-  let size = 0;
+  const collector = new ByteCollector({ maxBytes });
+  let isLonger = false;
   const { promise: body, resolve, reject } = Promise.withResolvers<CollectedBody>();
-  const finish = () => resolve({ bytes: Buffer.concat(parts).subarray(0, maxBytes), isComplete: size <= maxBytes });
-  /** Returns whether the limit is not exceeded yet. */
+  const finish = () => resolve({ bytes: collector.toBuffer(), isComplete: !isLonger });
+  /** Returns whether the limits are not exceeded yet. */
   const add = (part: Buffer) => {
-    parts.push(part);
-    size += part.length;
-    if (size > maxBytes) finish();
-    return size <= maxBytes;
+    if (isLonger) return false;
+    isLonger = part.length > maxBytes - collector.size;
+    try {
+      collector.add(isLonger ? part.subarray(0, maxBytes - collector.size) : part);
+    } catch {
+      refuse();
+      return false;
+    }
+    if (isLonger) finish();
+    return !isLonger;
+  };
+  const refuse = () => {
+    isLonger = true;
+    reject(new OutboundError('protocol_error', { code: 'TOO_MANY_PIECES' }));
   };
   if (encoding === '' || encoding === 'identity') return { body, write: add, end: finish, stop() {} };
 
   const open = decoders[encoding];
   if (!open) throw new OutboundError('protocol_error', { code: 'UNKNOWN_ENCODING' });
   let sent = 0;
+  const count = pieceCounter();
   const decoder = open();
   decoder.on('data', (part: Buffer) => {
     if (!add(part)) decoder.destroy();
@@ -59,9 +74,15 @@ export function collectBody(encoding: string, maxBytes: number, onDrain: () => v
     body,
     write(part) {
       sent += part.length;
+      try {
+        count(part.length);
+      } catch {
+        refuse();
+        decoder.destroy();
+      }
       if (sent > maxBytes) {
         // A compressed body can go on for ever without yielding anything.
-        size = Number.POSITIVE_INFINITY;
+        isLonger = true;
         finish();
         decoder.destroy();
       }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -16,6 +17,7 @@ const get: Omit<OutboundRequest, 'url'> = {
 const at = (receiver: { port: number }) => `http://127.0.0.1:${receiver.port}/`;
 const compress = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 const encodings = ['gzip', 'deflate', 'br'] as const;
+const plainOrCompressed = ['identity', ...encodings] as const;
 
 describe('a body', () => {
   it.each([true, false])('is accepted at the limit and refused one byte above it (with a length: %s)', async (has) => {
@@ -71,6 +73,29 @@ describe('a body', () => {
       await expect(request).rejects.toMatchObject({ kind });
     }
   });
+
+  it.each(plainOrCompressed)(
+    'in chunks of one byte has as many as a body of its size may have (%s)',
+    async (encoding) => {
+      const receiver = await startRawReceiver((socket: Socket) => {
+        const chunk = Buffer.from('1\r\na\r\n'.repeat(1000));
+        const content = encoding === 'identity' ? '' : `content-encoding: ${encoding}\r\n`;
+        socket.on('error', () => undefined);
+        socket.write(`HTTP/1.1 200 OK\r\n${content}transfer-encoding: chunked\r\n\r\n`);
+        // The beginning of a compressed body, of which nothing comes out.
+        if (encoding !== 'identity')
+          for (const byte of compress[encoding](randomBytes(500_000)).subarray(0, 20_000))
+            socket.write(Buffer.of(0x31, 13, 10, byte, 13, 10));
+        const send = () => {
+          while (!socket.destroyed && socket.write(chunk));
+        };
+        socket.on('drain', send);
+        send();
+      });
+      const request = openGuard({}).request({ ...get, url: at(receiver), maxResponseBytes: 1024 * 1024 });
+      await expect(request).rejects.toMatchObject({ kind: 'protocol_error', code: 'TOO_MANY_PIECES' });
+    },
+  );
 
   it.each(encodings)('that was compressed with %s is decompressed, up to the limit', async (encoding) => {
     const bodies = [Buffer.alloc(limit, 'a'), Buffer.alloc(limit + 1, 'a')];

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { CollectorLimitError } from '@ticketing/runtime/byte-collector.ts';
 
 /** Refuses a body that is compressed: it would be read as it is, or kept as it is. Errors: unsupported_encoding. */
 export function requirePlainBody(headers: IncomingHttpHeaders): void {
@@ -17,4 +18,11 @@ export function requireBodyFits(headers: IncomingHttpHeaders, maxBytes: number):
 /** The error for a body that is larger than its method accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
   return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
+}
+
+/** Turns the limits of a collector into errors of a body; any other error stays. Units: `maxBytes` in bytes. */
+export function toBodyError(error: unknown, maxBytes: number): unknown {
+  if (!(error instanceof CollectorLimitError)) return error;
+  if (error.limit === 'bytes') return bodyTooLarge(maxBytes);
+  return new DomainError('invalid_argument', 'too_many_pieces', 'The body arrives in too many pieces.');
 }

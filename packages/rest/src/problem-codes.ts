@@ -21,7 +21,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
     ...['invalid_query', 'invalid_date', 'invalid_format', 'invalid_text', 'invalid_value', 'invalid_idempotency_key'],
     ...['required', 'not_allowed', 'null_not_allowed', 'read_only_field', 'unknown_field'],
     ...['wrong_type', 'out_of_range', 'too_long', 'too_short', 'too_many_items', 'too_few_items', 'duplicate_item'],
-    ...['duplicate_key', 'prototype_key', 'too_deep', 'too_complex'],
+    ...['duplicate_key', 'prototype_key', 'too_deep', 'too_complex', 'too_many_pieces'],
   ],
   401: ['unauthenticated', 'missing_token', 'invalid_token'],
   403: ['missing_right', 'services_only', 'cross_site_request'],

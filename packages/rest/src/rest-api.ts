@@ -6,14 +6,15 @@ import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_p
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
+import { ByteCollector, collectStream } from '@ticketing/runtime/byte-collector.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { requireBodyFits, requirePlainBody } from './body-headers.ts';
+import { requireBodyFits, requirePlainBody, toBodyError } from './body-headers.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import type { LargeJson } from './large-json.ts';
 import { isLarge, type WriteJson, writeInPieces } from './large-response.ts';
 import { acceptedOf, mediaTypesOf } from './media-types.ts';
-import { fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from './options.ts';
+import { defaultMaxBodyBytes, fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from './options.ts';
 import type { ParsedJson } from './parse-json.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
 import { bindingOf, type RequestReader, requestReader } from './request-reader.ts';
@@ -85,7 +86,7 @@ export interface RestApiOptions<Call> extends ProblemContext {
  */
 export async function registerRestApi<Call>(app: FastifyInstance, options: RestApiOptions<Call>): Promise<void> {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('application/json', collectBody);
   replyWithProblems(app, options);
   // The handler of unknown paths would run after the body was read.
   app.addHook('onRequest', async (request) => {
@@ -119,6 +120,16 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
       url,
       ofPath.map(({ rule }) => rule.method),
     );
+  }
+}
+
+/** Receives a body whole. Errors: body_too_large, too_many_pieces; those of the stream. */
+async function collectBody({ routeOptions }: FastifyRequest, body: NodeJS.ReadableStream): Promise<Buffer> {
+  const maxBytes = routeOptions.bodyLimit ?? defaultMaxBodyBytes;
+  try {
+    return await collectStream(body, new ByteCollector({ maxBytes }));
+  } catch (error) {
+    throw toBodyError(error, maxBytes);
   }
 }
 

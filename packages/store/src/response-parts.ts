@@ -74,6 +74,7 @@ export function openResponseParts(connection: Connection, now: () => number, kep
         if (!found) return undefined;
         parts.push(found.bytes.buffer.subarray(0, found.bytes.length()));
       }
+      // biome-ignore lint/plugin: the parts are documents that this service has stored
       return Buffer.concat(parts);
     },
     async eraseAbout(subject) {

@@ -1,7 +1,8 @@
 import type { Transform } from 'node:stream';
-import { bodyTooLarge, requireBodyFits, requirePlainBody } from '@ticketing/rest/body-headers.ts';
+import { bodyTooLarge, requireBodyFits, requirePlainBody, toBodyError } from '@ticketing/rest/body-headers.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
+import { pieceCounter } from '@ticketing/runtime/byte-collector.ts';
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { byteCounter } from '@ticketing/service-kit/server/bodies-in-flight.ts';
@@ -30,35 +31,21 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
   return (request, reply) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
-    const key = callerKey(admissionOf(request).caller);
+    const share = budget.open(callerKey(admissionOf(request).caller));
+    onClosed(reply, share.release);
     const take = (bytes: number) => {
-      const release = budget.tryAcquire(key, bytes);
-      if (!release)
-        throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
-      onClosed(reply, release);
+      if (share.tryGrow(bytes)) return;
+      throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
     };
-    if (length === undefined) requestContextOf(request).takeBodyBytes = inSteps(take);
+    if (length === undefined) requestContextOf(request).takeBodyBytes = take;
     else take(Number(length));
-  };
-}
-
-/** Takes bytes in steps of this size, because each step adds a listener to the response. */
-const stepBytes = 1024 * 1024;
-
-function inSteps(take: (bytes: number) => void): (bytes: number) => void {
-  let left = 0;
-  return (bytes) => {
-    left -= bytes;
-    if (left >= 0) return;
-    const step = Math.max(stepBytes, -left);
-    take(step);
-    left += step;
   };
 }
 
 /**
  * The body of a request, unchanged. A body without `Content-Length` (chunked) fails with body_too_large as soon as it
- * exceeds the limit; for any other body, Node enforces the announced length.
+ * exceeds the limit, and with too_many_pieces as well; for any other body, Node enforces the announced length, and the service
+ * counts pieces.
  */
 export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableStream): NodeJS.ReadableStream {
   return request.headers['content-length'] === undefined ? body.pipe(byteLimiter(request, body)) : body;
@@ -67,10 +54,16 @@ export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableSt
 function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Transform {
   const limit = limitOf(request);
   const take = requestContextOf(request).takeBodyBytes;
+  const count = pieceCounter();
   let seen = 0;
   return byteCounter(body, (bytes) => {
     seen += bytes;
     if (seen > limit) throw bodyTooLarge(limit);
+    try {
+      count(bytes);
+    } catch (error) {
+      throw toBodyError(error, limit);
+    }
     take?.(bytes);
   });
 }

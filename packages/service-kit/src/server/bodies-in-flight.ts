@@ -42,29 +42,23 @@ export function bodiesInFlight(maxBytes: number): BodiesInFlight {
   const copiedOf = (bytes: number) => Math.min(Math.max(0, bytes - uncopiedBytes), maxBytes * copiedShareOfBody);
   return {
     hold(caller, announced = 0) {
-      const releases: (() => void)[] = [];
+      const share = budget.open(caller);
+      const copied = copies.open(caller);
       let bytesOfBody = 0;
       const copiedAfter = (bytes: number) => copiedOf(bytes < arrivedBytes ? bytes : Math.max(bytes, announced));
       let isReleased = false;
       return {
         add(bytes) {
           if (isReleased) throw clientGone();
-          const copied = copiedAfter(bytesOfBody + bytes) - copiedAfter(bytesOfBody);
+          const copiedNow = copiedAfter(bytesOfBody + bytes) - copiedAfter(bytesOfBody);
           bytesOfBody += bytes;
           if (bytesOfBody <= freeBytes || bytes <= 0) return;
-          for (const [counter, taken] of [
-            [budget, bytes],
-            [copies, copied],
-          ] as const) {
-            if (taken === 0) continue;
-            const release = counter.tryAcquire(caller, taken);
-            if (!release) throw exhausted();
-            releases.push(release);
-          }
+          if (!share.tryGrow(bytes) || !copied.tryGrow(copiedNow)) throw exhausted();
         },
         release() {
           isReleased = true;
-          for (const release of releases.splice(0)) release();
+          share.release();
+          copied.release();
         },
       };
     },

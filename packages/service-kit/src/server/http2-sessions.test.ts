@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:http2';
+import { connect, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
@@ -89,3 +89,29 @@ test('a connection without the settings of a client ends; one with them stays, a
   used.destroy();
   await app.close();
 });
+
+// Node's client loses a response while more than its `maxSessionMemory` of a body waits to be written: 10 MB by default.
+test.each([10, 100])(
+  'a refused upload of 39 MiB ends at once, from a client that keeps %i MB',
+  async (maxSessionMemory) => {
+    const app = createHttpServer({ http2: true });
+    app.addHook('onRequest', async (_request, reply) => reply.code(401).send('refused'));
+    app.post('/', async () => 'never');
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const opened = once(app.server, 'stream') as Promise<[ServerHttp2Stream]>;
+    const { port } = app.server.address() as AddressInfo;
+    const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory }).on('error', () => undefined);
+    const length = 39 * 1024 * 1024;
+    const upload = session
+      .request({ ':method': 'POST', ':path': '/', 'content-length': length })
+      .on('error', () => undefined);
+    const statuses: unknown[] = [];
+    upload.on('response', (headers) => statuses.push(headers[':status']));
+    upload.end(Buffer.alloc(length));
+    const [stream] = await opened;
+    await expect.poll(() => stream.closed, { timeout: 2_000 }).toBe(true);
+    if (maxSessionMemory > 39) await expect.poll(() => statuses).toEqual([401]);
+    session.destroy();
+    await app.close();
+  },
+);

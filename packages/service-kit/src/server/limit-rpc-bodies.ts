@@ -9,10 +9,11 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { bodyTooLarge } from '@ticketing/rest/body-headers.ts';
+import { bodyTooLarge, toBodyError } from '@ticketing/rest/body-headers.ts';
 import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
+import { ByteCollector } from '@ticketing/runtime/byte-collector.ts';
 import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { BodiesInFlight } from './bodies-in-flight.ts';
@@ -31,8 +32,8 @@ export interface RpcBodyOptions {
  * Limits the requests of all unary and server-streaming methods of a router before their messages are parsed: the bytes
  * that arrive and those that they decompress to, the time that they take, and the parts of the message.
  *
- * Errors: body_too_large, bodies_in_flight, deadline_exceeded, malformed_message, malformed_json, too_complex, and what
- * `scanJson` finds; in the protocol of the request.
+ * Errors: body_too_large, too_many_pieces, bodies_in_flight, deadline_exceeded, malformed_message, malformed_json,
+ * too_complex, and what `scanJson` finds; in the protocol of the request.
  */
 export function limitRpcBodies({ handlers }: ConnectRouter, options: RpcBodyOptions): void {
   for (const [index, handler] of handlers.entries()) {
@@ -135,35 +136,39 @@ async function* checkedBody(
   }
 }
 
-/** Receives a body whole. Errors: body_too_large; deadline_exceeded if it takes longer than `maxMs`. */
+/**
+ * Receives a body whole. The rest of a refused body is read and discarded, because a client of HTTP/1.1 that is still
+ * writing would not see the response otherwise.
+ *
+ * Errors: body_too_large, too_many_pieces; those of `add`; deadline_exceeded if it takes longer than `maxMs`.
+ */
 async function receive(body: AsyncIterable<Uint8Array>, maxBytes: number, maxMs: number, add: Add): Promise<Buffer> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooLate()), maxMs);
-  const chunks: Uint8Array[] = [];
-  const iterator = body[Symbol.asyncIterator]();
-  try {
-    for (let size = 0; ; ) {
-      const { done, value } = await Promise.race([iterator.next(), late.promise]);
-      if (done) return Buffer.concat(chunks);
-      size += value.length;
-      if (size > maxBytes) throw bodyTooLarge(maxBytes - envelopeBytes);
-      add(value.length);
-      chunks.push(value);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const collector = new ByteCollector({ maxBytes });
+  let isRefused = false;
+  const refuse = (error: unknown) => {
+    isRefused = true;
+    collector.clear();
+    reject(toBodyError(error, maxBytes - envelopeBytes));
+  };
+  const take = (piece: Uint8Array) => {
+    try {
+      add(piece.length);
+      collector.add(piece);
+    } catch (error) {
+      refuse(error);
     }
-  } catch (error) {
-    // A client of HTTP/1.1 that is still writing would not see the response otherwise.
-    void discard(iterator);
-    throw error;
+  };
+  const read = async () => {
+    for await (const piece of body) if (!isRefused) take(piece);
+    resolve(collector.toBuffer());
+  };
+  const timer = setTimeout(() => refuse(tooLate()), maxMs);
+  read().catch(refuse);
+  try {
+    return await promise;
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function discard(iterator: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    while (!(await iterator.next()).done);
-  } catch {
-    // The client has gone.
   }
 }
 
@@ -202,20 +207,18 @@ async function decompressed(
     if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
     return bytes;
   }
-  const pieces: Buffer[] = [];
-  let size = 0;
+  const collector = new ByteCollector({ maxBytes });
   try {
     for await (const piece of decompress().end(bytes) as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size > maxBytes) throw bodyTooLarge(maxBytes);
+      collector.add(piece);
       add(piece.length);
-      pieces.push(piece);
     }
-  } catch (error) {
+    return collector.toBuffer();
+  } catch (thrown) {
+    const error = toBodyError(thrown, maxBytes);
     if (error instanceof DomainError) throw error;
     throw malformed('The message cannot be decompressed.');
   }
-  return Buffer.concat(pieces);
 }
 
 async function checkedJson(message: Uint8Array, caller: string, json: LargeJson): Promise<Uint8Array> {

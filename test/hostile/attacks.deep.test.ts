@@ -1,0 +1,126 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { services } from '@ticketing/system/services.ts';
+import { dribbleHttp1, dribbleHttp2 } from '@ticketing/testkit/dribble.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type StartedSystem, startedSystem } from '../../tools/dev/started-system.ts';
+
+const MiB = 1024 * 1024;
+/** What an attack may cost a process besides the bytes that it may hold for one request. */
+const allowedGrowth = 64 * MiB;
+const otherCallerMs = 150;
+const attackMs = 8_000;
+
+let system: StartedSystem;
+let headers: Record<string, string>;
+let dripping: Server;
+
+beforeAll(async () => {
+  const variables = { NODE_OPTIONS: '--max-old-space-size=512', TICKETING_GATEWAY_RATE_LIMITS: 'user=1000000' };
+  system = await startedSystem(undefined, { options: ['--split'], variables });
+  headers = { authorization: `Bearer ${system.token}`, 'content-type': 'application/json' };
+  await post('/ticket', { channel: 'email', from: 'kim@example.com', subject: 'First', body: 'Text' });
+  dripping = createServer((socket) => drip(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+}, 300_000);
+afterAll(async () => {
+  dripping?.close();
+  await system?.stop();
+});
+
+const post = (path: string, body: unknown) =>
+  fetch(system.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+
+/** Sends a response whose body has chunks of one byte, for as long as somebody reads it. */
+function drip(socket: import('node:net').Socket): void {
+  socket.once('data', () => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n');
+    const chunks = '1\r\na\r\n'.repeat(2000);
+    const send = () => {
+      while (!socket.destroyed && socket.write(chunks));
+    };
+    socket.on('drain', send);
+    send();
+  });
+}
+
+/** When each process began, and its memory: a process that died was started again. */
+async function observed(): Promise<Map<string, { startedAt: number; bytes: number }>> {
+  const read = async (name: string) => {
+    const text = await (await fetch(system.metricsUrl(name))).text();
+    const value = (metric: string) => Number(new RegExp(`^${metric}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+    return { startedAt: value('process_start_time_seconds'), bytes: value('process_resident_memory_bytes') };
+  };
+  return new Map(await Promise.all(services.map(async ({ name }) => [name, await read(name)] as const)));
+}
+
+/** How long each of another caller's reads takes during an attack, sorted. Units: ms. */
+async function readsDuring(attack: Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  let isOver = false;
+  void attack
+    .catch(() => undefined)
+    .then(() => {
+      isOver = true;
+    });
+  while (!isOver) {
+    const startedAt = performance.now();
+    const response = await fetch(`${system.url}/ticket/1`, { headers });
+    await response.text();
+    expect(response.status).toBe(200);
+    times.push(performance.now() - startedAt);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return times.sort((one, other) => one - other);
+}
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+/** Runs an attack again and again on four connections for some seconds. */
+async function repeated(attack: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + attackMs;
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (performance.now() < until) await attack().catch(() => undefined);
+    }),
+  );
+}
+
+const dribbled = (path: string, start: string) => () =>
+  dribbleHttp1({ port: portOf(system.url), path, headers, start, pieces: 2 * MiB });
+const fetched = (name: string) => ({
+  channel: 'email',
+  from: 'a@b.de',
+  subject: 'u',
+  body: 'x',
+  attachments: [{ name, url: drippingUrl() }],
+});
+const drippingUrl = () => `http://127.0.0.1:${(dripping.address() as AddressInfo).port}/x`;
+
+const attacks: Record<string, () => Promise<unknown>> = {
+  'bodies of POST /ticket in chunks of one byte': dribbled('/ticket', '{"x":"'),
+  'bodies of POST /ticket/search in chunks of one byte': dribbled('/ticket/search', '{"x":"'),
+  'bodies of POST /template/preview in chunks of one byte': dribbled('/template/preview', '{"message":"'),
+  'messages of gRPC in frames of one byte': () =>
+    dribbleHttp2({
+      port: portOf(system.rpcUrl('knowledge', 'gRPC')),
+      path: '/ticketing.knowledge.v1.SkillService/ListSkills',
+      headers: { authorization: headers.authorization ?? '', 'content-type': 'application/grpc' },
+      pieces: 60_000,
+    }),
+  'attachments that a server sends in chunks of one byte': () => post('/ticket', fetched('f')),
+};
+
+test.each(Object.keys(attacks))('nobody is harmed by %s', async (name) => {
+  const before = await observed();
+  const quiet = await readsDuring(new Promise((resolve) => setTimeout(resolve, 2_000)));
+  const times = await readsDuring(repeated(attacks[name] ?? expect.unreachable()));
+  const after = await observed();
+  for (const [service, { startedAt, bytes }] of before) {
+    const now = after.get(service);
+    expect(now?.startedAt, `${service} has died`).toBe(startedAt);
+    expect((now?.bytes ?? 0) - bytes, `memory of ${service}`).toBeLessThan(allowedGrowth);
+  }
+  const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+  process.stdout.write(`${name}: p99 ${p99(quiet).toFixed(0)} ms before, ${p99(times).toFixed(0)} ms during\n`);
+  expect(p99(times)).toBeLessThan(Math.max(3 * p99(quiet), otherCallerMs));
+});
