@@ -10,17 +10,16 @@ const emptyLine = /\n\r?\n/g;
  */
 export function declareCharset(raw: Uint8Array): Buffer {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
-  const pieces: Buffer[] = [];
+  const pieces: string[] = [];
   let done = 0;
   for (let start = 0; start !== -1; start = afterNextBoundary(text, done)) {
     emptyLine.lastIndex = start;
     const end = emptyLine.exec(text)?.index ?? text.length;
-    pieces.push(Buffer.from(text.slice(done, start), 'latin1'));
-    pieces.push(declaredBlock(text.slice(start, end), start === 0));
+    pieces.push(text.slice(done, start), declaredBlock(text.slice(start, end), start === 0).toString('latin1'));
     done = end;
   }
-  pieces.push(Buffer.from(text.slice(done), 'latin1'));
-  return Buffer.concat(pieces);
+  pieces.push(text.slice(done));
+  return Buffer.from(pieces.join(''), 'latin1');
 }
 
 /** The start of the line after the next one that looks like a boundary; -1 if there is none. */
