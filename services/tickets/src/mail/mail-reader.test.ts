@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { afterEach, expect, it } from 'vitest';
 import { mailLimits } from './mail-limits.ts';
@@ -63,6 +64,14 @@ it.each([
   const reader = open({}, () => ({ run: elsewhere as never, close: async () => undefined }));
   await withinCpuTime(50, () => reader.read('someone', raw));
 });
+
+it('does not block other requests while it reads mails of 60 KB of links that do not end', async () => {
+  const reader = open();
+  const mail = bytesOf(withHtml('<a href="'.repeat(6_600)));
+  const readAll = () => Promise.all(Array.from({ length: 20 }, () => reader.read('someone', mail)));
+  await readAll();
+  expect(await longestWork(readAll, 50)).toBeLessThan(50);
+}, 60_000);
 
 it('returns the same from a worker', async () => {
   const reader = open();
