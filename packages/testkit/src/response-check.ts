@@ -21,7 +21,7 @@ const statusesOfConnection = [408, 431];
 /** The statuses of requests that reach no operation, besides 404 and 405. */
 const statusesWithoutOperation = [400, 401, 403, 413, 415, 429, 500, 502, 503, 504, ...statusesOfConnection];
 /** The paths that are not part of the API and in no document. */
-const pages = /^\/(?:healthz|readyz|metrics|(?:open|async)api\.json|docs(?:\/.*)?)$/;
+const pages = /^\/(?:|healthz|readyz|metrics|(?:open|async)api\.json|docs(?:\/.*)?)$/;
 
 /**
  * Makes a check of responses against an OpenAPI document: the status, the media type and the codes of a problem are

@@ -8,7 +8,9 @@ import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { type LogRefusal, refusalLog } from '@ticketing/service-kit/observability/refusal-log.ts';
 import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
+import { limitAnonymous } from '@ticketing/service-kit/server/limit-anonymous.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
+import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { admissionCheck } from './admission-check.ts';
@@ -23,6 +25,7 @@ import { requestContextOf } from './request-context.ts';
 import { measureRequests, routeNameOf } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
+import { apiTitle } from './session-openapi.ts';
 import { registerSessionRoutes } from './session-routes.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { upstreams } from './upstreams.ts';
@@ -35,6 +38,7 @@ export interface PublicServerParts {
   tracer: Tracer | undefined;
   health: Health;
   tls: ServiceTls;
+  limits: ServerLimits;
   agent: UpstreamAgent;
   description: ApiDescription;
   tokens: InternalTokens;
@@ -60,8 +64,12 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   replyWithProblems(server, problems);
   discardBodies(server);
   measureRequests(server, parts.metrics, parts.tracer);
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', (_request, reply, done) => {
     reply.headers(forBrowsers);
+    done();
+  });
+  limitAnonymous(server, { limit: parts.limits.anonymousCalls, isAnonymous: isPublic, addressOf });
+  server.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request)) return done();
     const route = routes.find(request.method, requestPath(request.url));
     if (route) requestContextOf(request).route = route;
@@ -71,7 +79,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   });
   registerProbes(server, parts.health);
   registerSessionRoutes(server, { ...parts, cookieName: config.sessionCookie, addressOf });
-  await server.register((scope) => registerPublicPages(scope, parts.description));
+  registerPublicPages(server, apiTitle, parts.description);
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
     await server.register((scope) =>

@@ -14,14 +14,14 @@ export const service = composeService({
   name: 'gateway',
   readConfig: readGatewayConfig,
   async compose(kit) {
-    const { config, log, metrics, tracer, health, tls, tokens, closing } = kit;
+    const { config, log, metrics, tracer, health, tls, limits, tokens, closing } = kit;
     const { now } = kit.runtime;
     const agent = upstreamAgent(config.deadlineMs, tls);
     kit.onClose(() => agent.close());
     const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now });
     void description.refresh();
     const { verify } = kit.issuer;
-    const parts = { config, log, metrics, tracer, health, tls, agent, description, tokens, verify, now, closing };
+    const parts = { config, log, metrics, tracer, health, tls, limits, agent, description, tokens, verify, now, closing };
     return { web: await openPublicServer(parts) };
   },
 });
