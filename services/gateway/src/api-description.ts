@@ -23,6 +23,7 @@ export interface ApiDescriptionOptions {
   agent: UpstreamAgent;
   sessionCookie: string;
   log: Logger;
+  /** A clock that never goes back. */
   now: () => number;
 }
 

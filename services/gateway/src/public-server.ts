@@ -1,5 +1,6 @@
 import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
@@ -43,7 +44,7 @@ export interface PublicServerParts {
   description: ApiDescription;
   tokens: InternalTokens;
   verify: VerifyToken;
-  now: () => number;
+  runtime: Pick<Runtime, 'now' | 'monotonicMs'>;
   /** Aborts when the server begins to close. */
   closing: AbortSignal;
 }
@@ -54,12 +55,13 @@ export interface PublicServerParts {
  */
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
+  const { now, monotonicMs } = parts.runtime;
   const server = createHttpServer({ tls: parts.tls.listener });
   const addressOf = clientAddress(config.trustedProxies);
-  const problems = problemContext(parts.log, addressOf, refusalLog(parts.log, parts.now));
+  const problems = problemContext(parts.log, addressOf, refusalLog(parts.log, monotonicMs));
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const holdBody = bodiesOfCallers();
-  const admit = admissionCheck({ ...config, addressOf, verify: parts.verify, now: parts.now });
+  const admit = admissionCheck({ ...config, addressOf, verify: parts.verify, monotonicMs });
   const forBrowsers = browserHeaders(config.publicOrigin);
   replyWithProblems(server, problems);
   discardBodies(server);
@@ -78,7 +80,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     else done();
   });
   registerProbes(server, parts.health);
-  registerSessionRoutes(server, { ...parts, cookieName: config.sessionCookie, addressOf });
+  registerSessionRoutes(server, { log: parts.log, cookieName: config.sessionCookie, addressOf, now });
   registerPublicPages(server, apiTitle, parts.description);
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';

@@ -19,7 +19,7 @@ const document = structuredClone(
 );
 
 beforeAll(async () => {
-  harness = await startHarness({ SESSION_COOKIE: 'desk' }, () => clock);
+  harness = await startHarness({ SESSION_COOKIE: 'desk' }, { monotonicMs: () => clock });
 });
 
 afterAll(() => harness.stop());

@@ -92,16 +92,16 @@ export async function openServers(
   const authenticator = openAuthenticator(entry.name, {
     issuer,
     internalJwksFile: config.internalJwksFile ?? '',
-    failed: failedTokens(config.failedTokensPerMinute, runtime.now),
+    failed: failedTokens(config.failedTokensPerMinute, runtime.monotonicMs),
   });
   const maxBytes = config.maxBodyBytesInFlight;
   const parts: ServerParts = {
     log,
-    refused: refusalLog(log, runtime.now),
+    refused: refusalLog(log, runtime.monotonicMs),
     metrics,
     tracer,
     authenticator,
-    callerLimits: callerLimits(config.rateLimits, runtime.now),
+    callerLimits: callerLimits(config.rateLimits, runtime.monotonicMs),
     bodies: bodiesInFlight(maxBytes),
     json: kit.json,
     limits,
