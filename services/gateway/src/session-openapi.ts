@@ -7,7 +7,7 @@ import { upstreams } from './upstreams.ts';
 export const apiTitle = 'Ticketing API';
 const info = { title: apiTitle, version: '1', description: introduction };
 /** The error statuses with which the gateway itself responds on every path. */
-const errorStatuses = ['401', '403', '415', '429', '500', '503'];
+const errorStatuses = ['401', '403', '415', '429', '431', '500', '503'];
 
 /** The OpenAPI document of the session endpoints, which the gateway serves itself. */
 export function sessionDocument(): OpenApiDocument {
