@@ -62,6 +62,13 @@ const hostileValues: readonly JsonValue[] = [
 
 const hostileValue = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3 }) as Arbitrary<JsonValue>);
 
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: Schema;
+  content?: Record<string, { schema: Schema }>;
+}
+
 /** Requests for an operation: most nearly valid, some broken in one place, a few without any sense. */
 export function requestsFor(
   document: OpenApiDocument,
@@ -69,7 +76,10 @@ export function requestsFor(
   operation: OpenApiOperation,
 ): Arbitrary<FuzzRequest> {
   const values = valuesOf(document);
-  const parameters = (operation.parameters ?? []) as unknown as { name: string; in: string; schema: Schema }[];
+  const parameters = ((operation.parameters ?? []) as unknown as Parameter[]).map((one) => ({
+    ...one,
+    schema: one.schema ?? one.content?.['application/json']?.schema ?? {},
+  }));
   const texts = (place: string) =>
     Object.fromEntries(
       parameters.filter((one) => one.in === place).map(({ name, schema }) => [name, parameterText(values(schema, 2))]),

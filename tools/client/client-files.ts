@@ -15,12 +15,20 @@ const typeOptions = { defaultNonNullable: false };
 export async function clientFiles(): Promise<Record<string, string>> {
   const document = apiDocument();
   return {
-    'openapi.ts': astToString(await openapiTypes(JSON.stringify(document), typeOptions)),
+    'openapi.ts': astToString(await openapiTypes(JSON.stringify(document, toValues), typeOptions)),
     'operations.ts': operationTableFile(document),
     'calls.ts': callsFile(document),
     ...contractFiles(),
   };
 }
+
+/** Types a parameter that is JSON by its value: the client writes objects with names in brackets. */
+function toValues(_key: string, value: unknown): unknown {
+  const { in: location, content, ...parameter } = (value ?? {}) as { in?: string; content?: Contents };
+  return location === 'query' && content ? { ...parameter, in: location, ...content['application/json'] } : value;
+}
+
+type Contents = Record<string, { schema: unknown }>;
 
 /** The OpenAPI document that the gateway of a system with all services serves. */
 export function apiDocument(): OpenApiDocument {

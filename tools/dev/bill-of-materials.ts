@@ -21,24 +21,26 @@ export interface BundledPackage {
 
 /**
  * Writes which packages are in the bundle of a service beside it: as CycloneDX for programs, and with the texts of their
- * licences for people. Both follow from the modules in the bundle. The same sources make the same files.
+ * licences for people. Both follow from the modules and files in the bundle. The same sources make the same files.
  */
 export function billOfMaterials(service: string): Plugin {
   return {
     name: 'bill-of-materials',
     generateBundle(_, bundle) {
-      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
-      const packages = packagesOf(chunks.flatMap(({ moduleIds }) => moduleIds));
+      const files = Object.values(bundle).flatMap((one) =>
+        one.type === 'chunk' ? one.moduleIds : one.originalFileNames,
+      );
+      const packages = packagesOf(files);
       this.emitFile({ type: 'asset', fileName: billFile, source: cycloneDx(service, packages) });
       this.emitFile({ type: 'asset', fileName: licencesFile, source: licenceTexts(service, packages) });
     },
   };
 }
 
-/** The packages to which modules belong, by name and version. Errors: a package that names no licence. */
-function packagesOf(moduleIds: readonly string[]): BundledPackage[] {
+/** The packages to which files belong, by name and version. Errors: a package that names no licence. */
+function packagesOf(files: readonly string[]): BundledPackage[] {
   // Folders that begin with a dot are no packages.
-  const folders = new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^./][^/]*/.exec(id)?.[0] ?? []));
+  const folders = new Set(files.flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^./][^/]*/.exec(id)?.[0] ?? []));
   const packages = [...folders].flatMap((folder) => readPackage(folder));
   const keyOf = ({ name, version }: BundledPackage) => `${name} ${version}`;
   const byKey = new Map(packages.map((one) => [keyOf(one), one]));

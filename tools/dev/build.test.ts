@@ -52,7 +52,7 @@ test('a program needs nothing but its folder', async () => {
     code: 1,
     printed: expect.stringContaining(`${variableOf('gateway', 'ISSUER')} is required`),
   });
-  expect(globSync(join(folder, 'gateway', 'swagger-ui', 'swagger-ui-bundle.js'))).toHaveLength(1);
+  expect(globSync(join(folder, 'gateway', 'swagger-ui-bundle.js'))).toHaveLength(1);
   for (const { name } of services) expect(globSync(join(folder, name, 'contract.binpb'))).toHaveLength(1);
 });
 

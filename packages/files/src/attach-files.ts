@@ -44,7 +44,7 @@ export async function attachFiles(
   places: readonly number[] = [...inputs.keys()],
 ): Promise<AttachmentState[]> {
   requireValidInputs(inputs, places);
-  const until = context.runtime.now() + fetchMs;
+  const until = context.runtime.monotonicMs() + fetchMs;
   // What is fetched has the room that the others leave.
   let left = maxMessageFileBytes - sumOf(sizesOf(inputs));
   return storeAll(context, inputs, async (input, index) => {

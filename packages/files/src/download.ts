@@ -1,3 +1,4 @@
+import { namesEtag } from '@ticketing/rest/etag.ts';
 import { create as contentDisposition } from 'content-disposition';
 import type { AttachmentState } from './attachment.ts';
 
@@ -50,11 +51,6 @@ function safeHeaders(name: string): Record<string, string> {
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   };
-}
-
-function namesEtag(header: string | undefined, etag: string): boolean {
-  const names = header?.split(',').map((name) => name.trim().replace(/^W\//, '')) ?? [];
-  return names.includes(etag) || names.includes('*');
 }
 
 /**

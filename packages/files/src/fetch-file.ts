@@ -11,7 +11,7 @@ export const fetchMs = 20_000;
 /** How long a request waits for the bytes of a file that it wants to fetch. */
 const waitMs = 5_000;
 
-/** A file to fetch. Units: `until` in Unix milliseconds. */
+/** A file to fetch. Units: `until` in milliseconds of the monotonic clock. */
 export interface FileRequest {
   url: string;
   pointer: string;
@@ -61,7 +61,7 @@ async function fetchBytes(
       url,
       method: 'GET',
       headers: { accept: '*/*' },
-      deadlineMs: Math.max(0, until - runtime.now()),
+      deadlineMs: Math.max(0, until - runtime.monotonicMs()),
       maxResponseBytes: Math.min(maxBytes, maxFileBytes),
       longResponse: 'refuse',
       maxRedirects: 3,

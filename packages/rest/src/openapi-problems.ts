@@ -34,6 +34,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     416: rule.hasRanges,
     422: takesIdempotencyKey(method),
     429: true,
+    431: true,
     500: true,
     502: true,
     503: true,
@@ -81,6 +82,7 @@ const problems: Record<ProblemStatus, { name: string; description: string; heade
   },
   422: { name: 'KeyReused', description: 'The `Idempotency-Key` was used for another request.' },
   429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.', headers: retryAfter },
+  431: { name: 'HeadersTooLarge', description: 'The headers are larger than 16 KiB.' },
   500: { name: 'InternalError', description: 'An internal error. The logs contain details under the `traceId`.' },
   502: { name: 'BadGateway', description: 'The response of a service was invalid or incomplete.' },
   503: {

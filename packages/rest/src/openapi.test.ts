@@ -131,6 +131,7 @@ describe('openApiDocument', () => {
         401: { $ref: '#/components/responses/Unauthenticated' },
         403: { $ref: '#/components/responses/Forbidden' },
         429: { $ref: '#/components/responses/TooManyRequests' },
+        431: { $ref: '#/components/responses/HeadersTooLarge' },
         500: { $ref: '#/components/responses/InternalError' },
         502: { $ref: '#/components/responses/BadGateway' },
         503: { $ref: '#/components/responses/ServiceUnavailable' },
@@ -158,7 +159,7 @@ describe('openApiDocument', () => {
       },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Ticket' } } },
     });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 431, 500, 502, 503, 504]);
   });
 
   it('describes a body that is one field of the request', () => {
@@ -177,7 +178,7 @@ describe('openApiDocument', () => {
   it('distinguishes a search by POST from a write, and describes an optional body', () => {
     const operation = document.paths['/ticket/search']?.post;
     expect(operation?.requestBody).toMatchObject({ required: false });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 431, 500, 502, 503, 504]);
   });
 
   it('describes a deletion with its path and the right that it needs', () => {
@@ -193,7 +194,7 @@ describe('openApiDocument', () => {
       ],
     });
     expect(operation).not.toHaveProperty('requestBody');
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 429, 431, 500, 502, 503, 504]);
   });
 
   it('describes errors as problem documents', () => {
@@ -218,14 +219,24 @@ describe('openApiDocument', () => {
         {
           name: 'filters',
           required: false,
-          style: 'deepObject',
-          explode: true,
-          schema: { type: 'array', items: { $ref: '#/components/schemas/Filter' } },
+          content: {
+            'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Filter' } } },
+          },
         },
         { name: 'tagNames', required: true, schema: { type: 'array', minItems: 1, items: { type: 'string' } } },
       ],
     });
-    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 431, 500, 502, 503, 504]);
+  });
+
+  it('limits the values of Idempotency-Key to those that are accepted', () => {
+    const parameters = document.paths['/ticket']?.post?.parameters ?? [];
+    const schema = parameters.find(({ name }) => name === 'Idempotency-Key')?.schema as { pattern: string };
+    const accepted = ['a', '"a b"', '"\\"\\\\"', 'a'.repeat(255), `"${'a'.repeat(255)}"`, 'a"b'];
+    const refused = ['', '""', '"a', 'a b', 'ä', '"\\x"', `"${'a'.repeat(256)}"`, 'a'.repeat(256), '"a"b'];
+    for (const key of [...accepted, ...refused]) {
+      expect([key, new RegExp(schema.pattern).test(key)]).toEqual([key, accepted.includes(key)]);
+    }
   });
 
   it.each([

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { commentsOf } from './comments.ts';
+import { idempotencyKeyPattern } from './idempotency-key.ts';
 import { mediaTypesOf } from './media-types.ts';
 import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { accessOf, fieldNamed, isEventStream, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { namedCodes, type ProblemStatus } from './problem-codes.ts';
-import { type Binding, bindingOf } from './request-reader.ts';
+import { type Binding, bindingOf, isNested } from './request-reader.ts';
 import { messageFinder } from './rest-api.ts';
 
 /** The general information in an OpenAPI document. */
@@ -163,10 +164,17 @@ function joinOperation(operation: OpenApiOperation, other: OpenApiOperation, { r
     if (known?.content) operation.responses[status] = { ...known, content: joined(known.content, response.content) };
     else operation.responses[status] = response;
   }
-  const isNew = ({ name }: JsonObject) => !operation.parameters?.some((known) => known.name === name);
-  operation.parameters = [...(operation.parameters ?? []), ...(other.parameters ?? []).filter(isNew)];
-  const about = [`${other.summary}.`, other.description].filter(Boolean).join(' ');
   const media = mediaTypesOf(rule).map((type) => `\`${type}\``);
+  const [first, second] = [operation.parameters ?? [], other.parameters ?? []];
+  const isNotIn = (parameters: JsonObject[]) => (parameter: JsonObject) =>
+    !parameters.some(({ name }) => name === parameter.name);
+  const isOnlyInFirst = isNotIn(second);
+  const limited = (parameter: JsonObject) => {
+    const description = [parameter.description, `Not with the media type ${media.join(' or ')}.`].filter(Boolean);
+    return isOnlyInFirst(parameter) ? { ...parameter, description: description.join(' ') } : parameter;
+  };
+  operation.parameters = [...first.map(limited), ...second.filter(isNotIn(first))];
+  const about = [`${other.summary}.`, other.description].filter(Boolean).join(' ');
   operation.description = [operation.description, `With the media type ${media.join(' or ')}: ${about}`]
     .filter(Boolean)
     .join('\n\n');
@@ -238,7 +246,7 @@ const idempotencyKey: JsonObject = {
   in: 'header',
   description:
     'Makes the request safe to repeat for 24 hours: the same key with the same request returns the first response again, with `Idempotency-Replayed: true`.',
-  schema: { type: 'string', minLength: 1, maxLength: 257 },
+  schema: { type: 'string', pattern: idempotencyKeyPattern },
 };
 
 const ifMatch: JsonObject = {
@@ -290,15 +298,17 @@ function accessTo(method: DescMethod): {
 }
 
 function parameterOf(field: DescField, location: 'path' | 'query', schemas: SchemaWriter): JsonObject {
-  const isNested = field.message !== undefined && field.message.typeName !== 'google.protobuf.Timestamp';
+  const schema = schemas.inputValue(field);
+  const name = field.jsonName;
+  const about = descriptionOf(field, limitsOf(field));
+  const forms = `As JSON, or by names in brackets, such as \`${name}[0][key]=id\`.`;
   return {
-    name: field.jsonName,
+    name,
     in: location,
-    ...descriptionOf(field, limitsOf(field)),
+    ...(isNested(field) ? { description: [about.description, forms].filter(Boolean).join(' ') } : about),
     required: location === 'path' || isRequired(field),
     ...(field.deprecated ? { deprecated: true } : {}),
-    ...(isNested ? { style: 'deepObject', explode: true } : {}),
-    schema: schemas.inputValue(field),
+    ...(isNested(field) ? jsonContent(schema) : { schema }),
   };
 }
 
@@ -354,7 +364,9 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
       ? { type: 'array', items: schemas.output(message(rule.lists)) }
       : bytes;
   const location = { description: 'The address of the status.', required: true, schema: { type: 'string' } };
-  const content = Object.fromEntries(rule.produces.map((type) => [type, { schema: contentOf(type) }]));
+  // Generators of clients do not know a range of media types.
+  const types = rule.produces.flatMap((type) => (type === '*/*' ? ['application/octet-stream', type] : [type]));
+  const content = Object.fromEntries(types.map((type) => [type, { schema: contentOf(type) }]));
   return {
     200: { description: 'The content.', content },
     ...(rule.hasRanges ? rangeResponses(content) : {}),

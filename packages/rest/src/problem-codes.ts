@@ -3,7 +3,7 @@ import { commentsOf } from './comments.ts';
 
 /** The statuses that problem documents of operations can have. */
 export const problemStatuses = [
-  400, 401, 403, 404, 409, 410, 412, 413, 415, 416, 422, 429, 500, 502, 503, 504,
+  400, 401, 403, 404, 409, 410, 412, 413, 415, 416, 422, 429, 431, 500, 502, 503, 504,
 ] as const;
 
 /** A status that a problem document can have. */
@@ -34,6 +34,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   416: ['range_not_satisfiable'],
   422: ['idempotency_key_reused'],
   429: ['rate_limited', 'too_many_at_once', 'idempotency_budget_exceeded'],
+  431: ['headers_too_large'],
   500: ['internal'],
   502: ['upstream_failed'],
   503: [

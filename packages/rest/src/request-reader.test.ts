@@ -1,4 +1,5 @@
 import { type DescMessage, type DescMethod, equals, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { TagSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
@@ -48,6 +49,7 @@ function problems(method: DescMethod, parts: Parts): string[] {
 const { createTicket, searchTickets, getTicket, updateTicket, updateTickets, deleteTicket, getTicketHistory } =
   TicketService.method;
 const { deleteAttachment } = AttachmentService.method;
+const { exportReportingTickets } = ExportService.method;
 const ticketId = { ticketId: '5' };
 
 test('reads each field from the part of the request that the route declares', () => {
@@ -219,6 +221,36 @@ test.each(['__proto__[x]=1', '__proto__=1', 'constructor[prototype][x]=1', '=1',
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   },
 );
+
+test('reads objects in a query from JSON, or from names in brackets', () => {
+  const json = (value: unknown) => `filters=${encodeURIComponent(JSON.stringify(value))}`;
+  const filter = { key: 'id', comparator: 'in', values: ['1', '2'] };
+  const brackets =
+    'filters[0][key]=id&filters[0][comparator]=in&filters[0][values][]=1&filters[0][values][]=2&limit=3';
+  const filters = [{ key: 'id', comparator: 'in' }];
+  for (const query of [brackets, `${json([filter])}&limit=3`]) {
+    const message = read(exportReportingTickets, { query });
+    expect(message).toMatchObject({ filters, limit: 3 });
+    expect((message.filters as { values: unknown[] }[])[0]?.values).toHaveLength(2);
+  }
+  expect(read(exportReportingTickets, { query: json([]) })).toMatchObject({ filters: [] });
+  for (const [query, expected] of [
+    [json([{ ...filter, colour: 1 }]), ['unknown_field #/query/filters/0/colour']],
+    [json({}), ['wrong_type #/query/filters']],
+    [json([{ ...filter, comparator: '~' }]), ['not_allowed #/query/filters/0/comparator']],
+    ['filters=[{&limit=x', ['malformed_json #/query/filters', 'wrong_type #/query/limit']],
+    ['filters=', ['malformed_json #/query/filters']],
+    [
+      `filters=${encodeURIComponent('[{"key":"id","key":"id","comparator":"="}]')}`,
+      ['duplicate_key #/query/filters/0/key'],
+    ],
+    [`${json([filter])}&${json([filter])}`, ['wrong_type #/query/filters/0', 'wrong_type #/query/filters/1']],
+    [`filters=${encodeURIComponent('['.repeat(80))}`, ['malformed_json #/query/filters']],
+    [`filters=${encodeURIComponent(`${'['.repeat(80)}${']'.repeat(80)}`)}`, [`too_deep #/query/filters${'/0'.repeat(64)}`]],
+  ] as const) {
+    expect([query, problems(exportReportingTickets, { query })]).toEqual([query, expected]);
+  }
+});
 
 test('refuses a parameter that is given twice', () => {
   expect(problems(getTicket, { path: ticketId, query: 'refresh=true&refresh=true' })).toEqual([

@@ -1,9 +1,16 @@
-import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+} from '@bufbuild/protobuf';
+import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
-import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { compileMessageDecoder, Problems } from './decode.ts';
 import { fieldNamed } from './options.ts';
-import type { ParsedJson } from './parse-json.ts';
+import { type ParsedJson, parseJson } from './parse-json.ts';
 import { parseQuery } from './query.ts';
 import { messageValidator } from './rules.ts';
 
@@ -21,6 +28,11 @@ export interface Binding {
   query: readonly DescField[];
   /** The field that the body holds; "*" if the body is the message itself; undefined if the route has no body. */
   body: DescField | '*' | undefined;
+}
+
+/** Whether a field of a query holds objects: it is written as JSON, or by names in brackets. */
+export function isNested({ message }: DescField): boolean {
+  return message !== undefined && message.typeName !== TimestampSchema.typeName;
 }
 
 /** Reads the REST requests of a method. */
@@ -42,6 +54,12 @@ export function bindingOf(method: DescMethod, rule: RestRule): Binding {
   return { path, query: rest, body };
 }
 
+/** Parameters that only another media type of the same route has, and what is wrong with them here. */
+export interface InappropriateParameters {
+  names: ReadonlySet<string>;
+  detail: string;
+}
+
 /**
  * Compiles the reader of a method's REST requests: it decodes path, query and body strictly, then checks the rules of
  * the contract, and reports all problems at once.
@@ -53,6 +71,7 @@ export function requestReader(
   method: DescMethod,
   binding: Binding,
   findMessage: (typeName: string) => DescMessage | undefined,
+  inappropriate: InappropriateParameters = { names: new Set(), detail: '' },
 ): RequestReader {
   const { input } = method;
   const elsewhere = new Set([...binding.path, ...binding.query].map((field) => field.name));
@@ -60,6 +79,8 @@ export function requestReader(
     new Set(input.fields.filter((field) => !fields.includes(field)).map((field) => field.name));
   const readPath = compileMessageDecoder(input, { textual: true, without: allBut(binding.path) });
   const readQuery = compileMessageDecoder(input, { textual: true, without: allBut(binding.query) });
+  const nested = binding.query.filter(isNested);
+  const readNested = compileMessageDecoder(input, { without: allBut(nested) });
   const bodyFields = binding.body === '*' || !binding.body ? elsewhere : allBut([binding.body]);
   const readBody = binding.body && compileMessageDecoder(input, { without: bodyFields, findMessage });
   const bodyField = binding.body === '*' ? undefined : binding.body;
@@ -71,8 +92,15 @@ export function requestReader(
     const problems = new Problems();
     const message = create(input);
     const query = parseQuery(parts.query);
+    for (const name of Object.keys(query).filter((one) => inappropriate.names.has(one))) {
+      problems.add(`#/query/${name}`, 'unknown_field', inappropriate.detail);
+      delete query[name];
+    }
     assignPresent(message, readPath(parts.path, '#/path', problems), binding.path);
+    const fromJson = takeJson(query, nested, problems);
     assignPresent(message, readQuery(query, '#/query', problems), binding.query);
+    const written = nested.filter(({ jsonName }) => jsonName in fromJson);
+    assignPresent(message, readNested(fromJson, '#/query', problems), written);
     if (readBody) {
       const { json, violations } = parts.body ?? { json: {}, violations: [] };
       problems.addAll(violations);
@@ -89,6 +117,31 @@ export function requestReader(
     return message;
   };
   return { hasBody: binding.body !== undefined, read, pointerOf };
+}
+
+/** Takes the parameters from a query that are written as JSON, and parses them. */
+function takeJson(query: Record<string, unknown>, fields: readonly DescField[], problems: Problems): Record<string, unknown> {
+  const parsed: Record<string, unknown> = {};
+  for (const { jsonName } of fields) {
+    const text = query[jsonName];
+    if (typeof text !== 'string') continue;
+    delete query[jsonName];
+    const { json, violations } = parseParameter(text);
+    problems.addAll(violations.map((one) => ({ ...one, pointer: `#/query/${jsonName}${one.pointer.slice(1)}` })));
+    if (violations.length === 0) parsed[jsonName] = json;
+  }
+  return parsed;
+}
+
+function parseParameter(text: string): ParsedJson {
+  try {
+    return parseJson(Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const isMalformed = error.reason === 'malformed_json';
+    const detail = 'is neither JSON nor written by names in brackets';
+    return { json: undefined, violations: error.violations.map((one) => (isMalformed ? { ...one, detail } : one)) };
+  }
 }
 
 function assignPresent(target: Message, source: Message | undefined, fields: readonly DescField[]): void {

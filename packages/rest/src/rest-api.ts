@@ -17,7 +17,7 @@ import { acceptedOf, mediaTypesOf } from './media-types.ts';
 import { defaultMaxBodyBytes, fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from './options.ts';
 import type { ParsedJson } from './parse-json.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { bindingOf, type RequestReader, requestReader } from './request-reader.ts';
+import { bindingOf, type InappropriateParameters, type RequestReader, requestReader } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The
@@ -153,7 +153,12 @@ function registerRoute<Call>(
   const served = alternatives.map((route) => ({
     ...route,
     mediaTypes: mediaTypesOf(route.rule),
-    reader: requestReader(route.method, bindingOf(route.method, route.rule), route.findMessage),
+    reader: requestReader(
+      route.method,
+      bindingOf(route.method, route.rule),
+      route.findMessage,
+      inappropriateParameters(route, alternatives),
+    ),
   }));
   const [first] = served;
   if (!first) return;
@@ -183,6 +188,18 @@ function registerRoute<Call>(
         });
       }),
   });
+}
+
+/** The parameters of the other methods that share a verb and a path with a method. */
+function inappropriateParameters<Call>(
+  { method, rule }: Route<Call>,
+  alternatives: readonly Route<Call>[],
+): InappropriateParameters {
+  const namesOf = (route: Pick<Route<Call>, 'method' | 'rule'>) =>
+    bindingOf(route.method, route.rule).query.map(({ jsonName }) => jsonName);
+  const own = namesOf({ method, rule });
+  const names = new Set(alternatives.flatMap(namesOf).filter((name) => !own.includes(name)));
+  return { names, detail: `is not a field of this request with the media type ${mediaTypesOf(rule).join(' or ')}` };
 }
 
 /** Translates the pointers of an error: a handler points into the message, a client needs the place in its request. */

@@ -334,7 +334,9 @@ function operationOf(operation: string): JsonObject {
 function parametersOf(operation: JsonObject): string[] {
   return ((operation.parameters ?? []) as JsonObject[])
     .filter((parameter) => parameter.in !== 'header')
-    .map(({ name, schema }) => describedValue(String(name), schema as JsonObject));
+    .map(({ name, schema, content }) =>
+      describedValue(String(name), (schema as JsonObject | undefined) ?? jsonOf(content as Contents)),
+    );
 }
 
 /** `request → response`, with `?` if the body may be left out. */

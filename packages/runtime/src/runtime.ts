@@ -2,8 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 
 /** The sources of time and randomness of a process. Tests replace them. */
 export interface Runtime {
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for dates. An operator or a time server may set this clock back. */
   now(): number;
+  /** Milliseconds since some moment, for durations, windows and ages: a clock that never goes back. */
+  monotonicMs(): number;
   randomBytes(size: number): Buffer;
   randomUUID(): string;
   /** A number from 0 up to, but not including, 1. */
@@ -11,7 +13,13 @@ export interface Runtime {
 }
 
 /** The clock and the randomness of the operating system. */
-export const systemRuntime: Runtime = { now: () => Date.now(), randomBytes, randomUUID, random: Math.random };
+export const systemRuntime: Runtime = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  randomBytes,
+  randomUUID,
+  random: Math.random,
+};
 
 /** The current time in Unix seconds. */
 export function secondsNow(runtime: Runtime): number {

@@ -23,9 +23,9 @@ const reservationMs = 100;
 /**
  * Opens a sequence. One write reserves ids for all callers that wait, and in advance for as many as were used since the
  * last write, if that was at most 200 ms ago. Under low load nothing is reserved in advance, so that gaps are few and
- * the ids of all instances rise with time.
+ * the ids of all instances rise with time. `now` never goes back.
  */
-export function idSequence(connection: Connection, name: string, now: () => number = Date.now): IdSequence {
+export function idSequence(connection: Connection, name: string, now: () => number = () => performance.now()): IdSequence {
   const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
   const reserved = reservedIds(now);
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
@@ -80,8 +80,8 @@ export async function skipIds(connection: Connection, name: string, last: number
 /** The ids that one write has reserved, and how many were used since. */
 function reservedIds(now: () => number) {
   let ids: number[] = [];
-  let validUntil = 0;
-  let countedSince = 0;
+  let validUntil = Number.NEGATIVE_INFINITY;
+  let countedSince = Number.NEGATIVE_INFINITY;
   let used = 0;
   let lastTaken = 0;
   const isValid = () => now() < validUntil;

@@ -32,7 +32,7 @@ const maxRemembered = 10_000;
  * Opens the profiles on a connection. `find` may miss changes that another process has made within the last minute: it
  * seldom reads, because a list of tickets stays in memory while it waits for names.
  */
-export function profileStore(connection: Connection, now: () => number = Date.now): ProfileStore {
+export function profileStore(connection: Connection, now: () => number = () => performance.now()): ProfileStore {
   const schema = new Schema<ProfileDocument>(
     { _id: Number, firstName: String, lastName: String, email: String },
     { versionKey: false, collection: 'profiles' },

@@ -124,7 +124,7 @@ describe('accepts', () => {
     ['404 for an unknown path', problem(404, { path: '/plant' })],
     ['405 for an unknown method of a known path', problem(405, { method: 'PUT', headers: { allow: 'GET, HEAD' } })],
     ['401 for an unknown path', problem(401, { path: '/plant' })],
-    ['431 for any operation', problem(431)],
+    ['408 for any operation', problem(408)],
     [
       'a page that is not part of the API',
       { path: '/docs/static/logo.svg', body: '<svg>', headers: { 'content-type': 'image/svg+xml' } },

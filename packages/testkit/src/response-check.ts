@@ -16,12 +16,12 @@ export interface ReceivedResponse {
 /** Checks a response. Errors: an error that lists every difference from the OpenAPI document. */
 export type ResponseCheck = (response: ReceivedResponse) => void;
 
-/** The statuses with which a server refuses a request before it knows the operation. No operation lists them. */
-const statusesOfConnection = [408, 431];
+/** The statuses with which a server refuses a request that does not arrive. No operation lists them. */
+const statusesOfConnection = [408];
 /** The statuses of requests that reach no operation, besides 404 and 405. */
-const statusesWithoutOperation = [400, 401, 403, 413, 415, 429, 500, 502, 503, 504, ...statusesOfConnection];
+const statusesWithoutOperation = [400, 401, 403, 413, 415, 429, 431, 500, 502, 503, 504, ...statusesOfConnection];
 /** The paths that are not part of the API and in no document. */
-const pages = /^\/(?:healthz|readyz|metrics|(?:open|async)api\.json|docs(?:\/.*)?)$/;
+const pages = /^\/(?:|healthz|readyz|metrics|(?:open|async)api\.json|docs(?:\/.*)?)$/;
 
 /**
  * Makes a check of responses against an OpenAPI document: the status, the media type and the codes of a problem are

@@ -18,7 +18,7 @@ export interface AdmissionRules {
   rateLimits: RateLimits;
   failedTokensPerMinute: number;
   addressOf: ClientAddress;
-  now: () => number;
+  monotonicMs: () => number;
 }
 
 /**
@@ -32,8 +32,8 @@ export interface AdmissionRules {
 export function admissionCheck(
   rules: AdmissionRules,
 ): (request: FastifyRequest, reply: FastifyReply) => void | Promise<void> {
-  const limits = callerLimits(rules.rateLimits, rules.now);
-  const failed = failedTokens(rules.failedTokensPerMinute, rules.now);
+  const limits = callerLimits(rules.rateLimits, rules.monotonicMs);
+  const failed = failedTokens(rules.failedTokensPerMinute, rules.monotonicMs);
   const admit = (request: FastifyRequest, reply: FastifyReply, credential: Credential, verified: VerifiedToken) => {
     const { caller, expiresAt } = verified;
     requestContextOf(request).admission = { ...credential, caller, expiresAt };

@@ -1,11 +1,12 @@
 import { mergeOpenApi, type OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import { type PublicDocument, publicJson } from '@ticketing/rest/public-document.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 
 /** The OpenAPI document of the whole API, merged from the documents of the services. */
 export interface ApiDescription {
-  /** The document, merged from the parts that were fetched last. */
-  latest(): OpenApiDocument;
+  /** The document, merged from the parts that were fetched last. It is the same object until a part changes. */
+  latest(): PublicDocument;
   /**
    * Fetches the documents of the services again if they are older than a minute, or than 5 seconds if one could not be
    * fetched. While one was never fetched, as during a start, the wait begins at 250 ms and doubles up to 5 seconds.
@@ -22,6 +23,7 @@ export interface ApiDescriptionOptions {
   agent: UpstreamAgent;
   sessionCookie: string;
   log: Logger;
+  /** A clock that never goes back. */
   now: () => number;
 }
 
@@ -36,7 +38,7 @@ const fetchTimeoutMs = 2_000;
  */
 export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
   const parts = new Map<string, OpenApiDocument>();
-  let latest = merge(options, []);
+  let latest = publicJson(merge(options, []));
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let freshForMs = 0;
   let running: Promise<void> | undefined;
@@ -47,7 +49,8 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
     if (isFetched.every(Boolean)) freshForMs = freshMs;
     else freshForMs = isIncomplete ? Math.min(retryMs, freshForMs * 2 || firstRetryMs) : retryMs;
     try {
-      latest = merge(options, [...parts.values()]);
+      const merged = publicJson(merge(options, [...parts.values()]));
+      if (merged.etag !== latest.etag) latest = merged;
     } catch (error) {
       // During an upgrade, the documents of two services may contain different versions of a shared component.
       options.log.warn({ err: error }, 'the API descriptions of the services cannot be merged');
@@ -77,8 +80,7 @@ export function apiDescription(options: ApiDescriptionOptions): ApiDescription {
 }
 
 function merge({ own, sessionCookie }: ApiDescriptionOptions, parts: readonly OpenApiDocument[]): OpenApiDocument {
-  const { title, version } = own.info;
-  const whole = mergeOpenApi([own, ...parts], { title, version });
+  const whole = mergeOpenApi([own, ...parts], own.info);
   const { cookieAuth } = whole.components.securitySchemes;
   if (cookieAuth) whole.components.securitySchemes.cookieAuth = { ...cookieAuth, name: sessionCookie };
   return whole;

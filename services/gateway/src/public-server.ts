@@ -1,5 +1,6 @@
 import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
@@ -8,7 +9,9 @@ import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { type LogRefusal, refusalLog } from '@ticketing/service-kit/observability/refusal-log.ts';
 import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
+import { limitAnonymous } from '@ticketing/service-kit/server/limit-anonymous.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
+import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { admissionCheck } from './admission-check.ts';
@@ -23,6 +26,7 @@ import { requestContextOf } from './request-context.ts';
 import { measureRequests, routeNameOf } from './request-metrics.ts';
 import { requestPath } from './request-path.ts';
 import { routeTable } from './route-table.ts';
+import { apiTitle } from './session-openapi.ts';
 import { registerSessionRoutes } from './session-routes.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { upstreams } from './upstreams.ts';
@@ -35,11 +39,12 @@ export interface PublicServerParts {
   tracer: Tracer | undefined;
   health: Health;
   tls: ServiceTls;
+  limits: ServerLimits;
   agent: UpstreamAgent;
   description: ApiDescription;
   tokens: InternalTokens;
   verify: VerifyToken;
-  now: () => number;
+  runtime: Pick<Runtime, 'now' | 'monotonicMs'>;
   /** Aborts when the server begins to close. */
   closing: AbortSignal;
 }
@@ -50,18 +55,23 @@ export interface PublicServerParts {
  */
 export async function openPublicServer(parts: PublicServerParts): Promise<FastifyInstance> {
   const { config } = parts;
+  const { now, monotonicMs } = parts.runtime;
   const server = createHttpServer({ tls: parts.tls.listener });
   const addressOf = clientAddress(config.trustedProxies);
-  const problems = problemContext(parts.log, addressOf, refusalLog(parts.log, parts.now));
+  const problems = problemContext(parts.log, addressOf, refusalLog(parts.log, monotonicMs));
   const routes = routeTable(upstreams.flatMap(({ contracts }) => contracts));
   const holdBody = bodiesOfCallers();
-  const admit = admissionCheck({ ...config, addressOf, verify: parts.verify, now: parts.now });
+  const admit = admissionCheck({ ...config, addressOf, verify: parts.verify, monotonicMs });
   const forBrowsers = browserHeaders(config.publicOrigin);
   replyWithProblems(server, problems);
   discardBodies(server);
   measureRequests(server, parts.metrics, parts.tracer);
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', (_request, reply, done) => {
     reply.headers(forBrowsers);
+    done();
+  });
+  limitAnonymous(server, { limit: parts.limits.anonymousCalls, isAnonymous: isPublic, addressOf });
+  server.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request)) return done();
     const route = routes.find(request.method, requestPath(request.url));
     if (route) requestContextOf(request).route = route;
@@ -70,8 +80,8 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     else done();
   });
   registerProbes(server, parts.health);
-  registerSessionRoutes(server, { ...parts, cookieName: config.sessionCookie, addressOf });
-  await server.register((scope) => registerPublicPages(scope, parts.description));
+  registerSessionRoutes(server, { log: parts.log, cookieName: config.sessionCookie, addressOf, now });
+  registerPublicPages(server, apiTitle, parts.description);
   for (const { name, contracts } of upstreams) {
     const url = config.upstreamUrls.get(name) ?? '';
     await server.register((scope) =>

@@ -14,14 +14,13 @@ export const service = composeService({
   name: 'gateway',
   readConfig: readGatewayConfig,
   async compose(kit) {
-    const { config, log, metrics, tracer, health, tls, tokens, closing } = kit;
-    const { now } = kit.runtime;
+    const { config, log, metrics, tracer, health, tls, limits, tokens, runtime, closing } = kit;
     const agent = upstreamAgent(config.deadlineMs, tls);
     kit.onClose(() => agent.close());
-    const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now });
+    const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now: runtime.monotonicMs });
     void description.refresh();
     const { verify } = kit.issuer;
-    const parts = { config, log, metrics, tracer, health, tls, agent, description, tokens, verify, now, closing };
+    const parts = { config, log, metrics, tracer, health, tls, limits, agent, description, tokens, verify, runtime, closing };
     return { web: await openPublicServer(parts) };
   },
 });

@@ -1,11 +1,13 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@ticketing/rest/openapi.ts';
+import { introduction } from './introduction.ts';
 import { sessionPath } from './session-routes.ts';
 import { upstreams } from './upstreams.ts';
 
-const info = { title: 'Ticketing API', version: '1' };
+export const apiTitle = 'Ticketing API';
+const info = { title: apiTitle, version: '1', description: introduction };
 /** The error statuses with which the gateway itself responds on every path. */
-const errorStatuses = ['401', '403', '415', '429', '500', '503'];
+const errorStatuses = ['401', '403', '415', '429', '431', '500', '503'];
 
 /** The OpenAPI document of the session endpoints, which the gateway serves itself. */
 export function sessionDocument(): OpenApiDocument {

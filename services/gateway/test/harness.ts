@@ -1,5 +1,5 @@
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
-import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { type Runtime, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
@@ -40,7 +40,7 @@ export function gatewayVariables(identity: TestIdentity, upstreamPort: number): 
 /** Starts a gateway and the stub. Variables are given without their prefix. The other services are unreachable. */
 export async function startHarness(
   variables: Record<string, string> = {},
-  now: () => number = Date.now,
+  clock: Partial<Pick<Runtime, 'now' | 'monotonicMs'>> = {},
 ): Promise<GatewayHarness> {
   const identity = testIdentity();
   const stub = await startStub();
@@ -50,7 +50,7 @@ export async function startHarness(
     [variableOf('gateway', 'TICKETS_URL')]: stub.url,
     ...Object.fromEntries(given),
   };
-  const gateway = await service.start(environment, { runtime: { ...systemRuntime, now } });
+  const gateway = await service.start(environment, { runtime: { ...systemRuntime, ...clock } });
   const bearer = `Bearer ${await identity.issuerToken()}`;
   const callBare: GatewayHarness['callBare'] = async (method, path, call = {}) => {
     const response = await send(gateway.ports.http, method, path, call);

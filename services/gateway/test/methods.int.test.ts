@@ -19,7 +19,7 @@ it.each([
   ['/auth/session', ['POST', 'DELETE']],
   ['/openapi.json', ['GET', 'HEAD']],
   ['/docs', ['GET', 'HEAD']],
-  ['/docs/json', ['GET', 'HEAD']],
+  ['/docs/static/start.js', ['GET', 'HEAD']],
   ['/healthz', ['GET', 'HEAD']],
   ['/readyz', ['GET', 'HEAD']],
 ])('responds with 405 to every method that %s does not have', async (path, allowed) => {

@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from './harness.ts';
@@ -8,7 +9,7 @@ let clock = 1_000_000;
 afterEach(() => harness?.stop());
 
 async function start(variables: Record<string, string>): Promise<GatewayHarness> {
-  harness = await startHarness(variables, () => clock);
+  harness = await startHarness(variables, { monotonicMs: () => clock });
   return harness;
 }
 
@@ -35,6 +36,21 @@ it('counts each caller separately, with the limit of its kind, and shows the cou
 
   clock += 44_500;
   expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
+});
+
+it('resets a minute after 601 requests, also if the clock of the machine is set back an hour', async () => {
+  let date = Date.now();
+  harness = await startHarness({}, { now: () => date, monotonicMs: () => clock });
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const request = () => harness?.call('GET', '/ticket/1', { agent });
+  for (let sent = 0; sent < 600; sent += 8) await Promise.all(Array.from({ length: 8 }, request));
+  expect(await request()).toMatchObject({ status: 429, headers: { 'ratelimit-reset': '60' } });
+  date -= 3_600_000;
+  clock += 59_000;
+  expect(await request()).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+  clock += 1_000;
+  expect(await request()).toMatchObject({ status: 200, headers: { 'ratelimit-remaining': '599' } });
+  agent.destroy();
 });
 
 it('counts requests with a header and with a cookie together', async () => {

@@ -58,7 +58,7 @@ export function useModel(): OpenaiHarness {
       settings: async () => used.settings,
       readKey: async () => key,
       outbound,
-      runtime: { ...systemRuntime, now: () => used.now, random: () => 0 },
+      runtime: { ...systemRuntime, now: () => used.now, monotonicMs: () => used.now, random: () => 0 },
       limits: { ...limits, ...changed },
       onTokens() {},
     }),

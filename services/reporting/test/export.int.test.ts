@@ -133,6 +133,11 @@ describe('the rows of an export', () => {
     expect(await idsOf(filter(0, 'secondsSinceLastCustomerMessage', '>', '1150'))).toEqual([12, 11]);
     expect(await idsOf(filter(0, 'rawData', 'like', '%Betreff 7,%'))).toEqual([7]);
     expect((await get(`format=json&${filter(0, 'status', '=', 'closed')}`)).headers.get('x-total-count')).toBe('3');
+    const filters = [
+      { key: 'id', comparator: '<', value: 6 },
+      { key: 'customerId', comparator: '!=', value: 'K-3' },
+    ];
+    expect(await idsOf(`filters=${encodeURIComponent(JSON.stringify(filters))}`)).toEqual([5, 4, 2, 1]);
   });
 
   test('contain no personal data under the privacy level pseudonymized', async () => {

@@ -9,6 +9,7 @@ import {
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { developmentIssuer } from '@ticketing/testkit/development-keys.ts';
@@ -146,6 +147,15 @@ test.each([
   expect([client.status, client.headers['content-type']]).toEqual([status, 'application/problem+json; charset=utf-8']);
   const problem = JSON.parse(await client.body());
   expect(problem).toMatchObject({ code, ...(pointer && { errors: [{ pointer }] }) });
+});
+
+test('a stream has no limit, which the problem document and the OpenAPI document say', async () => {
+  const client = await follow({ query: '?limit=1' });
+  const [violation] = JSON.parse(await client.body()).errors;
+  expect(violation.detail).toBe('is not a field of this request with the media type text/event-stream');
+  const document = (await (await fetch(`${settings.url}/openapi.json`)).json()) as OpenApiDocument;
+  const limit = document.paths['/event']?.get?.parameters?.find(({ name }) => name === 'limit');
+  expect(limit?.description).toContain('Not with the media type `text/event-stream`.');
 });
 
 test('a cursor before the oldest event is 410', async () => {

@@ -15,7 +15,7 @@ export async function setUpTopics(
   log: Logger,
 ): Promise<void> {
   const bus = await openBus(config, service, log);
-  const giveUpAt = Date.now() + timeoutMs;
+  const giveUpAt = performance.now() + timeoutMs;
   // An attempt may hang.
   const tooLate = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
     throw new DomainError('unavailable', 'bus_unavailable', `The bus of the ${service} service does not respond.`);
@@ -27,7 +27,7 @@ export async function setUpTopics(
         await Promise.race([bus.setUp(topics), tooLate]);
         return;
       } catch (error) {
-        if (!(error instanceof DomainError) || error.code !== 'unavailable' || Date.now() > giveUpAt) throw error;
+        if (!(error instanceof DomainError) || error.code !== 'unavailable' || performance.now() > giveUpAt) throw error;
         await setTimeout(retryMs);
       }
     }

@@ -61,9 +61,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   let running: RunningSubscription | undefined;
   let lagMessages = 0;
   let restarts = 0;
-  let progressedAt = Date.now();
+  let progressedAt = performance.now();
   const handleMessages = messageHandler(options, () => {
-    progressedAt = Date.now();
+    progressedAt = performance.now();
   });
 
   async function handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void> {
@@ -78,11 +78,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
         await handleMessages(part, delivery.signal);
         delivery.acknowledge(last);
         workOfPartition.delete(partition);
-        progressedAt = Date.now();
+        progressedAt = performance.now();
       } catch (error) {
-        workOfPartition.set(partition, { since, failedAt: Date.now() });
+        workOfPartition.set(partition, { since, failedAt: performance.now() });
         // The consumer itself works; it waits for something that is unavailable, and a restart would not help.
-        if (isTransient(error)) progressedAt = Date.now();
+        if (isTransient(error)) progressedAt = performance.now();
         throw error;
       }
     }
@@ -114,11 +114,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       const found = await Promise.race([lag, aborted(stopping.signal)]);
       lagMessages = found ?? 0;
       // An undefined lag is no progress: a consumer can be stuck while it joins its group.
-      if (found === 0) progressedAt = Date.now();
-      if (stopping.signal.aborted || Date.now() - progressedAt < stuckAfterMs) continue;
+      if (found === 0) progressedAt = performance.now();
+      if (stopping.signal.aborted || performance.now() - progressedAt < stuckAfterMs) continue;
       log.error({ group, lagMessages }, 'the consumer is stuck and is restarted');
       restarts += 1;
-      progressedAt = Date.now();
+      progressedAt = performance.now();
       await stopSubscription();
       await subscribe();
     }
@@ -142,12 +142,13 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   return {
     group,
     state() {
-      const now = Date.now();
+      const now = performance.now();
       const times = [...workOfPartition.values()]
         .filter(({ failedAt }) => failedAt === undefined || failedAt > now - failedPartitionKeptMs)
         .map(({ since }) => since);
-      const waitingSince = times.length > 0 ? Math.min(...times) : lagMessages > 0 ? progressedAt : now;
-      return { lagMessages, lagSeconds: Math.max(0, (now - waitingSince) / 1000), restarts };
+      const unprogressedMs = lagMessages > 0 ? now - progressedAt : 0;
+      const waitingMs = times.length > 0 ? Date.now() - Math.min(...times) : unprogressedMs;
+      return { lagMessages, lagSeconds: Math.max(0, waitingMs / 1000), restarts };
     },
     async stop() {
       stopping.abort();

@@ -68,13 +68,14 @@ async function filesOf(content: RequestContent) {
   return response.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
-test('lists the services, and the reflection services', async () => {
+test('lists the services, health, and the reflection services', async () => {
   expect(await send({ case: 'listServices', value: '' })).toMatchObject([
     {
       case: 'listServicesResponse',
       value: {
         service: [
           { name: 'ticketing.tickets.v1.TagService' },
+          { name: 'grpc.health.v1.Health' },
           { name: 'grpc.reflection.v1.ServerReflection' },
           { name: 'grpc.reflection.v1alpha.ServerReflection' },
         ],
@@ -90,6 +91,11 @@ test('returns a file with all that it imports, so that a client can rebuild the 
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.toReversed() }));
   const method = registry.getService(TagService.typeName)?.method.getTag;
   expect(method && getOption(method, rest).path).toBe('/tag/{id}');
+});
+
+test('describes health, so that a tool can call it', async () => {
+  const [file] = await filesOf({ case: 'fileContainingSymbol', value: 'grpc.health.v1.Health.Check' });
+  expect(file?.service[0]?.method.map(({ name }) => name)).toEqual(['Check', 'Watch']);
 });
 
 test.each([

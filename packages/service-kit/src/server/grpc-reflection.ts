@@ -2,6 +2,7 @@ import { type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
+import { Health } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import {
   ServerReflection,
   type ServerReflectionRequest,
@@ -24,12 +25,12 @@ type ResponseContent =
  * Serves the standard reflection protocol of gRPC, v1 and v1alpha, so that tools such as grpcurl can list, describe and
  * call the services without their proto files.
  *
- * Lists the given services and itself. The response for a file has all files that it imports too, each before its own
+ * Lists the given services, health and itself. The response for a file has all files that it imports too, each before its own
  * imports.
  * Errors: NOT_FOUND and INVALID_ARGUMENT, as messages of the stream, which stays open.
  */
 export function reflectionRoutes(services: readonly DescService[]): (router: ConnectRouter) => void {
-  const respond = responder([...services, ServerReflection, AlphaServerReflection]);
+  const respond = responder([...services, Health, ServerReflection, AlphaServerReflection]);
   async function* serverReflectionInfo<Request extends { host: string; messageRequest: RequestContent }>(
     requests: AsyncIterable<Request>,
   ) {

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
+import { parseIdempotencyKey } from '@ticketing/rest/idempotency-key.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { withoutShownOnce } from '@ticketing/rest/shown-once.ts';
@@ -123,9 +124,8 @@ async function handleClaimed(
 
 /** Reads a key that is written bare, or quoted as a string of RFC 8941. Errors: invalid_idempotency_key. */
 function readKey(header: string): string {
-  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = quoted ?? (/^[\x21\x23-\x7e][\x21-\x7e]*$/.test(header) ? header : '');
-  if (key.length >= 1 && key.length <= 255) return key;
+  const key = parseIdempotencyKey(header);
+  if (key !== undefined) return key;
   const detail = 'The header Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare.';
   throw new DomainError('invalid_argument', 'invalid_idempotency_key', detail);
 }

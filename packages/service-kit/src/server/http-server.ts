@@ -5,6 +5,7 @@ import type { ListenerTls } from '../tls/service-tls.ts';
 import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
 import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
+import { limitPipelining } from './limit-pipelining.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
 import { maxStreams } from './server-limits.ts';
 
@@ -75,6 +76,7 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
       : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })
   ) as FastifyInstance;
   tls?.attach(app.server);
+  limitPipelining(app);
   if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
   continueWhenRead(app.server);

@@ -8,6 +8,7 @@ import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import { openApiDocument } from '@ticketing/rest/openapi.ts';
 import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
 import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
+import { publicJson, sendDocument } from '@ticketing/rest/public-document.ts';
 import { registerRestApi, rejectOtherMethods, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
@@ -34,6 +35,7 @@ import { reflectionRoutes } from './grpc-reflection.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 import { createHttpServer, type ListeningServers, listenOn } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
+import { limitAnonymous } from './limit-anonymous.ts';
 import { limitHandlers } from './limit-handlers.ts';
 import { limitRpcBodies } from './limit-rpc-bodies.ts';
 import { limitRpcDeadlines } from './limit-rpc-deadlines.ts';
@@ -78,7 +80,7 @@ export async function openServers(
 ): Promise<ListeningServers> {
   const { config, log, metrics, tracer, health, issuer, runtime, limits } = kit;
   const ports = { http: config.httpPort, grpc: config.grpcPort, internal: config.internalPort };
-  const internal = internalServer(health, metrics, log);
+  const internal = internalServer({ health, metrics, log, limits });
   if (composition.web) return listenOn(config, { http: composition.web, internal }, ports);
   const { implementations = [], onCaller } = composition;
   const idempotent = entry.hasStore
@@ -90,16 +92,16 @@ export async function openServers(
   const authenticator = openAuthenticator(entry.name, {
     issuer,
     internalJwksFile: config.internalJwksFile ?? '',
-    failed: failedTokens(config.failedTokensPerMinute, runtime.now),
+    failed: failedTokens(config.failedTokensPerMinute, runtime.monotonicMs),
   });
   const maxBytes = config.maxBodyBytesInFlight;
   const parts: ServerParts = {
     log,
-    refused: refusalLog(log, runtime.now),
+    refused: refusalLog(log, runtime.monotonicMs),
     metrics,
     tracer,
     authenticator,
-    callerLimits: callerLimits(config.rateLimits, runtime.now),
+    callerLimits: callerLimits(config.rateLimits, runtime.monotonicMs),
     bodies: bodiesInFlight(maxBytes),
     json: kit.json,
     limits,
@@ -112,18 +114,26 @@ export async function openServers(
   return listenOn(config, servers, ports);
 }
 
+const documentPath = '/openapi.json';
+const publicPaths = new Set(['/healthz', '/readyz', documentPath]);
+
 async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<FastifyInstance> {
   const web = createHttpServer({ tls: parts.tls });
   leaveBodiesUnread(web);
   const problems = problemContext(parts, () => undefined);
   // The REST API has a handler of its own; this one is for the other routes.
   web.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, problems));
+  limitAnonymous(web, {
+    limit: parts.limits.anonymousCalls,
+    isAnonymous: ({ routeOptions }) => publicPaths.has(routeOptions.url ?? ''),
+    addressOf: ({ ip }) => ip,
+  });
   registerProbes(web, parts.health);
   await web.register(async (scope) => {
     const title = `Ticketing: ${entry.name}`;
-    const json = JSON.stringify(openApiDocument({ served: parts.implementations, title, version: '1' }));
-    scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
-    rejectOtherMethods(scope, '/openapi.json', ['GET']);
+    const document = publicJson(openApiDocument({ served: parts.implementations, title, version: '1' }));
+    scope.get(documentPath, (_request, reply) => sendDocument(reply, document));
+    rejectOtherMethods(scope, documentPath, ['GET']);
     await registerRest(scope, parts);
   });
   await registerRpcs(web, parts, contractsOf(parts), rpcRoutes(parts.implementations));

@@ -4,15 +4,18 @@ import { type Health, watchHealth } from '../lifecycle/health.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
 import { internalServer } from './probes.ts';
+import { defaultServerLimits } from './server-limits.ts';
 
 let isUp = true;
 let health: Health;
 const metrics = createMetrics('probe');
 let app: ReturnType<typeof internalServer>;
+const newInternalServer = () =>
+  internalServer({ health, metrics, log: createLogger('probe', 'silent'), limits: defaultServerLimits });
 
 beforeAll(() => {
   health = watchHealth({ store: async () => (isUp ? undefined : Promise.reject(new Error('unavailable'))) });
-  app = internalServer(health, metrics, createLogger('probe', 'silent'));
+  app = newInternalServer();
 });
 afterAll(async () => {
   health.close();
@@ -44,7 +47,7 @@ test.each(['/healthz', '/readyz', '/metrics'])('other methods of %s are refused 
 });
 
 test('the internal server listens on an address of its own', async () => {
-  const servers = { http: createHttpServer(), internal: internalServer(health, metrics, createLogger('p', 'silent')) };
+  const servers = { http: createHttpServer(), internal: newInternalServer() };
   const listening = await listenOn({ host: '0.0.0.0', internalHost: '127.0.0.1' }, servers, {
     http: 0,
     grpc: 0,

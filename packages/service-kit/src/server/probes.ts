@@ -6,7 +6,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Health } from '../lifecycle/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createHttpServer } from './http-server.ts';
+import { limitAnonymous } from './limit-anonymous.ts';
 import { reportServerError } from './report-server-error.ts';
+import type { ServerLimits } from './server-limits.ts';
 
 /**
  * Registers `/healthz`, which responds with 200 as long as the process does, and `/readyz`, which does so as long as all
@@ -24,17 +26,39 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
   for (const path of ['/healthz', '/readyz']) rejectOtherMethods(app, path, ['GET']);
 }
 
+/** What the server of the internal port is made from. */
+export interface InternalServerParts {
+  health: Health;
+  metrics: Metrics;
+  log: Logger;
+  limits: ServerLimits;
+}
+
 /** Creates the server of the internal port: `/metrics` for Prometheus, and the probes. */
-export function internalServer(health: Health, metrics: Metrics, log: Logger): FastifyInstance {
+export function internalServer({ health, metrics, log, limits }: InternalServerParts): FastifyInstance {
   const app = createHttpServer();
   replyWithProblems(app, {
     traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
     onServerError: (error, status) => reportServerError(error, status, log),
   });
+  limitAnonymous(app, { limit: limits.anonymousCalls, isAnonymous: () => true, addressOf: ({ ip }) => ip });
   registerProbes(app, health);
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
-  );
+  const render = sharedRendering(metrics);
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await render()));
   rejectOtherMethods(app, '/metrics', ['GET']);
   return app;
+}
+
+/** Renders the metrics once for all requests that wait for them. */
+function sharedRendering({ registry }: Metrics): () => Promise<Buffer> {
+  let rendering: Promise<Buffer> | undefined;
+  return () => {
+    rendering ??= registry
+      .metrics()
+      .then((text) => Buffer.from(text))
+      .finally(() => {
+        rendering = undefined;
+      });
+    return rendering;
+  };
 }

@@ -9,15 +9,14 @@ import { parseJson } from '@ticketing/rest/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
 import { eventLoopTurns } from '@ticketing/runtime/event-loop-turns.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addressKey } from '../admission/address-key.ts';
-import { type CallerLimits, tooManyAtOnce } from '../admission/caller-limits.ts';
-import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
+import type { CallerLimits } from '../admission/caller-limits.ts';
 import { checkAccess } from '../identity/access.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LogRefusal } from '../observability/refusal-log.ts';
 import { endStream } from './http2-sessions.ts';
+import { anonymousLimit } from './limit-anonymous.ts';
 import { onClosed } from './on-closed.ts';
 import { traceOf } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
@@ -76,13 +75,11 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
   const methods = methodsByPath(options.contracts);
   const calls = new WeakMap<FastifyRequest, Admitted>();
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const anonymousCalls = concurrencyLimiter();
+  const countAnonymous = anonymousLimit(limits.anonymousCalls);
   const turns = eventLoopTurns(admissionsPerTurn);
 
   function admitAnonymous(method: DescMethod, { raw, ip }: FastifyRequest, reply: FastifyReply): void {
-    const end = anonymousCalls.acquire(`${method.toString()} ${addressKey(ip)}`, limits.anonymousCalls);
-    if (!end) throw tooManyAtOnce('This address has too many calls of this method in flight.');
-    onClosed(reply, end);
+    countAnonymous(ip, method.toString(), reply);
     if (method.methodKind !== 'bidi_streaming') return;
     const timer = setTimeout(() => endStream(raw), limits.bodyMs);
     onClosed(reply, () => clearTimeout(timer));

@@ -8,7 +8,10 @@ export interface ServerLimits {
   settingsMs: number;
   /** How long a connection that is to end may stay open for the calls in flight, in ms. */
   goAwayMs: number;
-  /** Calls in flight from one address, of each method that needs no credential (gRPC health and reflection). */
+  /**
+   * Requests in flight from one address that need no credential: of each method of gRPC health and reflection, of probes,
+   * and of public documents.
+   */
   anonymousCalls: number;
   /** Handlers of one caller that run at the same time. */
   handlersOfPerson: number;
@@ -20,6 +23,9 @@ export interface ServerLimits {
 
 /** Calls in flight on one HTTP/2 connection. */
 export const maxStreams = 100;
+
+/** Requests in flight on one HTTP/1.1 connection. */
+export const maxPipelined = 64;
 
 export const defaultServerLimits: ServerLimits = {
   handshakeMs: 10_000,

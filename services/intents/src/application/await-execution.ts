@@ -27,7 +27,7 @@ export function knownOutcome({ status, outcome, execution }: IntentState): Inten
  * Errors: intent_running; those of `runExecution`.
  */
 export async function awaitExecution(context: Context, id: number): Promise<IntentOutcome | undefined> {
-  const until = context.runtime.now() + waitMs;
+  const until = context.runtime.monotonicMs() + waitMs;
   let txId: string | undefined;
   for (let poll = 0; ; poll += 1) {
     const intent = await context.intents.find(id);
@@ -37,7 +37,7 @@ export async function awaitExecution(context: Context, id: number): Promise<Inte
     if (!intent.execution) return txId !== undefined && intent.outcome?.txId === txId ? intent.outcome : undefined;
     txId ??= intent.execution.txId;
     if (poll % pollsPerTakeOver === 0) await finishExecution(context, id);
-    if (context.runtime.now() > until) throw running();
+    if (context.runtime.monotonicMs() > until) throw running();
     await pause(context.inProgress.get(id));
   }
 }

@@ -81,7 +81,7 @@ const called = { timeoutMs: 5_000 };
 export function openContext(kit: Kit<IntentsConfig, DetectionSettings>): Context {
   const { runtime } = kit;
   const { connection } = kit.database;
-  const intentIds = idSequence(connection, 'intent', runtime.now);
+  const intentIds = idSequence(connection, 'intent');
   const inProgress = new Map<number, Promise<unknown>>();
   const deleted = (name: keyof typeof erasedCollections) => erasedIds(connection, erasedCollections[name], runtime.now);
   const analyses = analysisStore(connection, runtime.randomUUID);
@@ -95,7 +95,7 @@ export function openContext(kit: Kit<IntentsConfig, DetectionSettings>): Context
   });
   const context: Context = {
     agents: aiAgentStore(connection, runtime),
-    agentIds: idSequence(connection, 'aiAgent', runtime.now),
+    agentIds: idSequence(connection, 'aiAgent'),
     intents: intentStore(connection, intentIds),
     intentIds,
     executions: executionStore(connection),
@@ -119,7 +119,7 @@ export function openContext(kit: Kit<IntentsConfig, DetectionSettings>): Context
     featuresOf: builtin.featuresOf,
     detectableTags: openDetectableTags(
       kit.openClient('tickets', TagService, { ...called, maxResponseBytes: 64 * 1024 * 1024 }),
-      runtime.now,
+      runtime.monotonicMs,
     ),
     analyser: undefined,
     tags: kit.openClient('tickets', TagService, called),

@@ -28,8 +28,7 @@ export function openCurrentModel(
   return {
     async current() {
       const age = now() - readAt;
-      // A clock that was set back must not keep an old model.
-      if (age < 0 || age >= maxAgeMs) {
+      if (age >= maxAgeMs) {
         reading ??= read()
           .catch((error: unknown) => log.warn({ err: error }, 'the newest model cannot be read'))
           .finally(() => {

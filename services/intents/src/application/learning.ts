@@ -29,7 +29,7 @@ export function openLearning(
   const now = () => serverTime(connection);
   const models = modelStore(connection, modelVersion);
   const examples = exampleStore(connection, { format: modelVersion, noteErasure: models.noteErasure });
-  const source = openCurrentModel(models, kit.runtime.now, kit.log);
+  const source = openCurrentModel(models, kit.runtime.monotonicMs, kit.log);
   const countTraining = measureLearning({ examples, models, now }, kit.metrics.registry);
   return { examples, models, source, countTraining, wake: () => undefined, now };
 }

@@ -42,7 +42,7 @@ async function execute(unavailableMs: number, log = createLogger('test', 'silent
     analysis: () => ({ recordExecution: async () => ({}) }),
     log,
     now: () => 0,
-    runtime: { now: () => now },
+    runtime: { monotonicMs: () => now },
   } as unknown as Context;
   const running = runExecution(context, { intent, claim: { id: 7, owner: 'me' } }, { callBackend });
   const outcome = await running.then(

@@ -91,12 +91,12 @@ async function carryOut(
  * find it out later.
  */
 async function whenAvailable({ runtime }: Pick<Context, 'runtime'>, store: () => Promise<boolean>): Promise<boolean> {
-  for (const until = runtime.now() + resultKeptMs; ; await setTimeout(storePauseMs)) {
+  for (const until = runtime.monotonicMs() + resultKeptMs; ; await setTimeout(storePauseMs)) {
     try {
       return await store();
     } catch (error) {
       const isOutage = error instanceof DomainError && error.reason === 'store_unavailable';
-      if (!isOutage || runtime.now() > until) throw error;
+      if (!isOutage || runtime.monotonicMs() > until) throw error;
     }
   }
 }

@@ -19,8 +19,7 @@ export function detectionBudget(limits: BudgetLimits, now: () => number): Detect
   let window = { startedAt: Number.NEGATIVE_INFINITY, requests: 0, tokens: 0 };
   const current = () => {
     const age = now() - window.startedAt;
-    // A clock that was set back must not keep a minute open for hours.
-    if (age < 0 || age >= windowMs) window = { startedAt: now(), requests: 0, tokens: 0 };
+    if (age >= windowMs) window = { startedAt: now(), requests: 0, tokens: 0 };
     return window;
   };
   return {

@@ -45,7 +45,7 @@ export type DetectByModel = (request: DetectionRequest, signal: AbortSignal) => 
  */
 export function openaiDetection(parts: OpenaiParts): DetectByModel {
   const { runtime, limits } = parts;
-  const budget = detectionBudget(limits, runtime.now);
+  const budget = detectionBudget(limits, runtime.monotonicMs);
   const guardOf = endpointGuards(limits);
   const ask = async (endpoint: ModelEndpoint, question: Question, { leftMs, signal }: Limit) => {
     const expected = tokensOf(question);

@@ -41,9 +41,9 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
   kit.onClose(() => textWork.close());
   return {
     sources: sourceStore(connection, runtime),
-    sourceIds: idSequence(connection, 'knowledgeSource', runtime.now),
+    sourceIds: idSequence(connection, 'knowledgeSource'),
     skills: skillStore(connection, runtime),
-    skillIds: idSequence(connection, 'skill', runtime.now),
+    skillIds: idSequence(connection, 'skill'),
     deletedTags: erasedIds(connection, deletedTagCollection, runtime.now),
     textWork,
     idempotency: kit.idempotency,

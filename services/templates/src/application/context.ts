@@ -62,9 +62,9 @@ export function openContext(kit: Kit<TemplatesConfig, TemplateSettings>): Contex
   return {
     ...fileContext(connection, kit),
     templates: templateStore(connection),
-    templateIds: idSequence(connection, 'template', runtime.now),
+    templateIds: idSequence(connection, 'template'),
     emailTemplates: emailTemplateStore(connection, runtime),
-    emailTemplateIds: idSequence(connection, 'emailTemplate', runtime.now),
+    emailTemplateIds: idSequence(connection, 'emailTemplate'),
     erasedTickets: erasedIds(connection, erasedCollections.tickets, runtime.now),
     deletedTags: erasedIds(connection, erasedCollections.tags, runtime.now),
     deletions: templateDeletionStore(connection, runtime.now),

@@ -99,8 +99,8 @@ export function embeddedLog(
     const count = await partitionCount(topic);
     const byPartition = Map.groupBy(messages, ({ key }) => partitionOf(key, count));
     await Promise.all([...byPartition].map(([partition, part]) => chunks.append(topic, partition, part)));
-    if ((oldRemovedAt.get(topic) ?? 0) > Date.now() - removeOldEveryMs) return;
-    oldRemovedAt.set(topic, Date.now());
+    if ((oldRemovedAt.get(topic) ?? Number.NEGATIVE_INFINITY) > performance.now() - removeOldEveryMs) return;
+    oldRemovedAt.set(topic, performance.now());
     // The publisher does not wait for it. After an error, a later publisher tries again.
     removeOld(topic).catch(() => undefined);
   }
