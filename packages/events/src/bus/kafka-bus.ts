@@ -90,6 +90,7 @@ export function kafkaBus(options: KafkaOptions): Bus {
     publish: (topic, messages) => translateKafkaErrors(() => publish(topic, messages)),
     subscribe: (subscription) => translateKafkaErrors(() => subscribe(subscription)),
     lag: (group, topics) => translateKafkaErrors(() => admin.lag(group, topics)),
+    oldestPending: (group, topics) => translateKafkaErrors(() => admin.oldestPending(group, topics)),
     check: () => translateKafkaErrors(() => admin.check()),
     async close() {
       await Promise.all([...running].map((subscription) => subscription.stop()));

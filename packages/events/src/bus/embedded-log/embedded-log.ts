@@ -119,10 +119,25 @@ export function embeddedLog(
     return lags.reduce((sum, count) => sum + count, 0);
   }
 
+  async function committedOffset(group: string, name: string): Promise<number> {
+    const reached = await offsets.findOne({ _id: `${group}/${name}` });
+    return reached?.offset ?? 0;
+  }
+
   async function lagOf(group: string, name: string): Promise<number> {
     const { topic, partition } = parsePartitionName(name);
-    const reached = await offsets.findOne({ _id: `${group}/${name}` });
-    return chunks.count(topic, partition, reached?.offset ?? 0);
+    return chunks.count(topic, partition, await committedOffset(group, name));
+  }
+
+  async function oldestPending(group: string, partitions: readonly string[]): Promise<number | undefined> {
+    const times = await Promise.all(
+      partitions.map(async (name) => {
+        const { topic, partition } = parsePartitionName(name);
+        return chunks.appendedAt(topic, partition, await committedOffset(group, name));
+      }),
+    );
+    const known = times.filter((time) => time !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
   }
 
   /** The lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read again. */
@@ -167,6 +182,7 @@ export function embeddedLog(
     publish: (topic, messages) => translateUnreachable(() => publish(topic, messages)),
     subscribe: (subscription) => translateUnreachable(() => subscribe(subscription)),
     lag: (group, names) => translateUnreachable(async () => lag(group, await partitionNames(names))),
+    oldestPending: (group, names) => translateUnreachable(async () => oldestPending(group, await partitionNames(names))),
     check: () => translateUnreachable(async () => void (await topics.findOne({}))),
     async close() {
       await Promise.all([...running].map((subscription) => subscription.stop()));
