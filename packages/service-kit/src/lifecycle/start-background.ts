@@ -12,7 +12,11 @@ import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
+import { openLastSeen } from '@ticketing/store/last-seen.ts';
+import { describeServer } from '@ticketing/store/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
+import type { ServiceConfig } from '../config/service-config.ts';
+import { watchRoles } from '../observability/role-metrics.ts';
 import { isAudited } from '../server/audit-changes.ts';
 import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
@@ -40,7 +44,14 @@ export async function startBackground(
   const bus = ownBus && tracer ? tracedBus(ownBus, tracer) : ownBus;
   if (bus) {
     opened.defer(() => bus.close());
-    kit.metrics.measureDependency('bus', () => bus.check());
+    if (!sharesServer(config)) kit.metrics.measureDependency('bus', () => bus.check());
+  }
+  if (entry.hasStore) {
+    const { roles, expectedRoles: expected } = config;
+    const { connection, opened: reached } = kit.database;
+    const measured = { lastSeen: openLastSeen(connection), roles, expected, opened: reached };
+    const watching = watchRoles(measured, kit.metrics.registry);
+    opened.defer(() => watching.stop());
   }
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
@@ -60,6 +71,13 @@ export async function startBackground(
   const relay = startRelay({ database: kit.database, outboxes, bus, log });
   opened.defer(() => relay.stop());
   return relay;
+}
+
+/** Whether the bus is in the same database server as the store: then both are down together, for one reason. */
+function sharesServer({ bus, store }: Pick<ServiceConfig, 'bus' | 'store'>): boolean {
+  return (
+    bus?.kind === 'log' && store !== undefined && describeServer(bus.mongodbUri) === describeServer(store.mongodbUri)
+  );
 }
 
 /** Tasks that remove expired documents which this package stores in the database of every service. */
