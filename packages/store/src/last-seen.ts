@@ -7,6 +7,11 @@ interface SightingDocument {
   seenAt: Date;
 }
 
+/** The name under which the last complete backup is noted. */
+export const backupSighting = 'backup';
+/** The name under which the last line of the ledger of deletions is noted. */
+export const ledgerSighting = 'ledger';
+
 /** Notes in the store of a service what was seen at work, so that any of its processes can say what is gone. */
 export interface LastSeen {
   /** Notes that these were seen now. */

@@ -16,6 +16,7 @@ import { openLastSeen } from '@ticketing/store/last-seen.ts';
 import { describeServer } from '@ticketing/store/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
+import { measureBackups } from '../observability/backup-metrics.ts';
 import { watchRoles } from '../observability/role-metrics.ts';
 import { isAudited } from '../server/audit-changes.ts';
 import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
@@ -49,8 +50,9 @@ export async function startBackground(
   if (entry.hasStore) {
     const { roles, expectedRoles: expected } = config;
     const { connection, opened: reached } = kit.database;
-    const measured = { lastSeen: openLastSeen(connection), roles, expected, opened: reached };
-    const watching = watchRoles(measured, kit.metrics.registry);
+    const lastSeen = openLastSeen(connection);
+    measureBackups(lastSeen, kit.metrics.registry);
+    const watching = watchRoles({ lastSeen, roles, expected, opened: reached }, kit.metrics.registry);
     opened.defer(() => watching.stop());
   }
   for (const { role, start } of loops) {
