@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { type CopiedCollection, copyDatabase, describeDatabase } from '@ticketing/store/database-copy.ts';
+import { backupSighting, openLastSeen } from '@ticketing/store/last-seen.ts';
 import { UsageError } from '../dev/run-script.ts';
 import { systemDatabases, withDatabase } from './stores.ts';
 
@@ -45,6 +46,9 @@ export async function createBackup(environment: Environment, folder: string, now
   const manifest: Manifest = { format: 1, takenAt: now().toISOString(), databases };
   // Written last: a folder without it is no backup.
   writeFileSync(join(folder, manifestName), JSON.stringify(manifest, null, 2), { mode: 0o600 });
+  for (const one of found.filter(({ name }) => name !== 'bus')) {
+    await withDatabase(one, (connection) => openLastSeen(connection).note([backupSighting]));
+  }
   return manifest;
 }
 

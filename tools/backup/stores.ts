@@ -29,7 +29,7 @@ export async function withDatabase<Result>(
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
   const unreachable = Promise.withResolvers<never>();
-  const opened = openDatabase(uri, database, unreachable.reject, { isSetUpHere: true });
+  const opened = openDatabase(uri, database, unreachable.reject, { isSetUpHere: true, quietMs: 0 });
   try {
     await Promise.race([opened.opened, unreachable.promise]);
     return await work(opened.connection);

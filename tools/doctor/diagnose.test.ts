@@ -11,13 +11,14 @@ function process(service: string, metrics = '', rest: Partial<ObservedProcess> =
   return { url: 'http://10.0.0.1', service, down: [], samples: readExposition(text).samples, ...rest };
 }
 
-const pagesOf = (...processes: ObservedProcess[]) => diagnose(processes, []).map(({ runbook }) => runbook);
+const pagesOf = (...processes: ObservedProcess[]) =>
+  diagnose(processes, { services: [] }).map(({ runbook }) => runbook);
 
 test('finds nothing wrong with a healthy system', () => {
   const healthy =
     'outbox_oldest_age_seconds{outbox="tickets"} 1\ndependency_up{dependency="bus"} 1\nmodel_age_seconds NaN';
   const [one, other] = [process('tickets', healthy, { clockAhead: 0.4 }), process('gateway', '', { clockAhead: -0.6 })];
-  expect(diagnose([one, other], ['tickets', 'gateway'])).toEqual([]);
+  expect(diagnose([one, other], { services: ['tickets', 'gateway'] })).toEqual([]);
 });
 
 test.each(metricLimits)('$metric is a problem above $above only, as its alert says', ({ metric, above, runbook }) => {
@@ -39,7 +40,7 @@ test('a process that does not respond, and a service without one, are reported',
     down: [],
     samples: [],
   };
-  expect(diagnose([process('tickets'), silent], ['tickets', 'settings', 'gateway'])).toEqual([
+  expect(diagnose([process('tickets'), silent], { services: ['tickets', 'settings', 'gateway'] })).toEqual([
     { what: 'settings at http://10.0.0.2 does not respond: refused', runbook: 'service-down' },
     { what: 'there is no process of gateway', runbook: 'service-down' },
   ]);
@@ -48,7 +49,9 @@ test('a process that does not respond, and a service without one, are reported',
 test('of an address for clients, the readiness and the clock are checked, and named by the address', () => {
   const outside = { ...process('', '', { down: ['mongodb'], clockAhead: 9 }), service: undefined, samples: [] };
   const gateway: ObservedProcess = { ...outside, url: 'https://tickets.example.com', isPublic: true };
-  expect(diagnose([gateway, process('tickets', '', { clockAhead: 0 })], []).map(({ what }) => what)).toEqual([
+  expect(
+    diagnose([gateway, process('tickets', '', { clockAhead: 0 })], { services: [] }).map(({ what }) => what),
+  ).toEqual([
     'the process at https://tickets.example.com does not reach mongodb',
     'the clocks of tickets and the process at https://tickets.example.com differ by 9 s',
   ]);
@@ -58,7 +61,7 @@ test('a dependency that is down is reported once, a database without set-up as t
   const bus = process('tickets', 'dependency_up{dependency="bus"} 0\ndependency_up{dependency="mongodb"} 0', {
     down: ['mongodb'],
   });
-  expect(diagnose([bus, bus], []).map(({ what }) => what)).toEqual([
+  expect(diagnose([bus, bus], { services: [] }).map(({ what }) => what)).toEqual([
     'tickets does not reach mongodb',
     'tickets does not reach bus',
   ]);
@@ -80,7 +83,55 @@ test('several versions are reported, with their services', () => {
     ...process('gateway'),
     samples: readExposition('ticketing_build_info{version="2",service="gateway"} 1').samples,
   };
-  expect(diagnose([process('tickets'), newer], [])).toEqual([
+  expect(diagnose([process('tickets'), newer], { services: [] })).toEqual([
     { what: 'processes of several versions are running: 1 (tickets), 2 (gateway)', runbook: 'versions-differ' },
+  ]);
+});
+
+test('a dependency that no service reaches is one finding, with its address if that is known', () => {
+  const down = ['tickets', 'intents', 'reporting'].map((name) =>
+    process(
+      name,
+      `dependency_up{dependency="mongodb",service="${name}"} 0\noutbox_oldest_age_seconds{service="${name}"} 500`,
+      {
+        down: ['mongodb'],
+      },
+    ),
+  );
+  const gateway = process('gateway', 'dependency_up{dependency="issuer"} 1');
+  const addresses = { mongodb: '127.0.0.1:27017' };
+  expect(diagnose([...down, gateway], { services: [], addresses })).toEqual([
+    {
+      what: 'none of the 3 services reaches mongodb at 127.0.0.1:27017: the server is down, or hangs',
+      runbook: 'dependency-down',
+    },
+  ]);
+  const reaching = process('settings', 'dependency_up{dependency="mongodb"} 1');
+  expect(diagnose([...down, reaching], { services: [] }).map(({ what }) => what)).toEqual(
+    ['tickets', 'intents', 'reporting'].map((name) => `${name} does not reach mongodb`),
+  );
+});
+
+test('a role without a process is one finding, and the work that waits for it is none', () => {
+  const lag = 'consumer_lag_seconds{service="reporting",group="reporting"} 300';
+  const roles = (age: number) => `ticketing_role_last_seen_seconds{service="reporting",role="consumer"} ${age}\n${lag}`;
+  expect(diagnose([process('reporting', roles(75))], { services: [] })).toEqual([
+    { what: 'reporting has no consumer: no process with this role was at work for 75 s', runbook: 'role-missing' },
+  ]);
+  expect(pagesOf(process('reporting', roles(20)))).toEqual(['consumer-behind']);
+});
+
+test('a system of which nothing responds is one finding', () => {
+  const silent = (service: string): ObservedProcess => ({
+    ...process(service),
+    url: `http://${service}`,
+    problem: 'does not respond: refused',
+    samples: [],
+  });
+  expect(diagnose([silent('tickets'), silent('intents')], { services: ['tickets', 'intents'] })).toEqual([
+    {
+      what: 'none of the 2 processes responds, for example tickets at http://tickets does not respond: refused',
+      runbook: 'service-down',
+    },
   ]);
 });

@@ -1,3 +1,4 @@
+import type { Role } from '@ticketing/system/services.ts';
 import type { Sample } from '../observability/prometheus-text.ts';
 import type { ObservedProcess } from './observe-process.ts';
 
@@ -14,10 +15,20 @@ export interface MetricLimit {
   metric: string;
   above: number;
   runbook: string;
+  /** The role that does this work: if it is missing, or a dependency is down, the work waits for that reason. */
+  worker?: Role;
   what(value: number, labels: Readonly<Record<string, string>>): string;
 }
 
 const seconds = (value: number) => (value < 120 ? `${Math.round(value)} s` : `${Math.round(value / 60)} minutes`);
+
+const roleLimit: MetricLimit = {
+  metric: 'ticketing_role_last_seen_seconds',
+  above: 60,
+  runbook: 'role-missing',
+  what: (value, { service, role }) =>
+    `${service} has no ${role}: no process with this role was at work for ${seconds(value)}`,
+};
 
 /**
  * The limits of metrics. Of several processes that measure the same, the one with the highest value is reported. Metrics of
@@ -34,12 +45,14 @@ export const metricLimits: readonly MetricLimit[] = [
     metric: 'outbox_oldest_age_seconds',
     above: 60,
     runbook: 'outbox-not-sent',
+    worker: 'relay',
     what: (value, { outbox }) => `an event of ${outbox} has been waiting to be sent for ${seconds(value)}`,
   },
   {
     metric: 'consumer_lag_seconds',
     above: 60,
     runbook: 'consumer-behind',
+    worker: 'consumer',
     what: (value, { group }) => `${group} has not handled an event for ${seconds(value)}`,
   },
   {
@@ -64,14 +77,23 @@ export const metricLimits: readonly MetricLimit[] = [
     metric: 'mails_oldest_queued_seconds',
     above: 1_800,
     runbook: 'mails-late',
+    worker: 'mailer',
     what: (value) => `a mail has been waiting to be sent for ${seconds(value)}`,
   },
   {
     metric: 'analyses_oldest_age_seconds',
     above: 600,
     runbook: 'analyses-late',
+    worker: 'analyser',
     what: (value) => `a ticket has been waiting for its analysis for ${seconds(value)}`,
   },
+  {
+    metric: 'webhook_endpoints_failing',
+    above: 0,
+    runbook: 'webhook-endpoint-failing',
+    what: (value) => `no delivery to ${value} webhook endpoints has succeeded for five minutes or longer`,
+  },
+  roleLimit,
   {
     metric: 'store_clock_offset_seconds',
     above: 2,
@@ -83,19 +105,38 @@ export const metricLimits: readonly MetricLimit[] = [
 /** The clocks of two processes may differ by this much; they are read in whole seconds. Units: seconds. */
 const maxClockDifference = 5;
 
-/**
- * What is wrong with a system, by what its processes say. `expected` are the services of which at least one process must be
- * among them.
- */
-export function diagnose(processes: readonly ObservedProcess[], expected: readonly string[]): Finding[] {
+/** What a diagnosis knows besides what the processes say. */
+export interface Expectation {
+  /** The services of which at least one process must be among them. */
+  services: readonly string[];
+  /** The addresses of dependencies that all services share. */
+  addresses?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** What is wrong with a system, by what its processes say. What follows from another finding is left out. */
+export function diagnose(processes: readonly ObservedProcess[], { services, addresses = {} }: Expectation): Finding[] {
   const samples = processes.flatMap((process) => process.samples);
+  const failures = listFailures(processes);
+  const waitsForReason = ({ labels }: Sample, worker: Role | undefined) =>
+    worker !== undefined &&
+    (failures.some(({ service }) => service === labels.service) ||
+      samples.some((one) => isMissing(one, labels.service, worker)));
   return [
-    ...unreachable(processes, expected),
-    ...dependencies(processes),
-    ...metricLimits.flatMap((limit) => exceeded(limit, samples)),
+    ...unreachable(processes, services),
+    ...dependencies(failures, processes, addresses),
+    ...metricLimits.flatMap((limit) =>
+      exceeded(
+        limit,
+        samples.filter((sample) => !waitsForReason(sample, limit.worker)),
+      ),
+    ),
     ...clocks(processes),
     ...versions(samples),
   ];
+}
+
+function isMissing({ name, labels, value }: Sample, service: string | undefined, role: Role): boolean {
+  return name === roleLimit.metric && labels.service === service && labels.role === role && value > roleLimit.above;
 }
 
 function unreachable(processes: readonly ObservedProcess[], expected: readonly string[]): Finding[] {
@@ -104,22 +145,57 @@ function unreachable(processes: readonly ObservedProcess[], expected: readonly s
   );
   const absent = expected.filter((name) => !processes.some(({ service }) => service === name));
   const missing = absent.map((name) => `there is no process of ${name}`);
-  return [...silent, ...missing].map((what) => ({ what, runbook: 'service-down' }));
+  const isNone = silent.length > 1 && silent.length === processes.length;
+  const found = isNone ? [`none of the ${silent.length} processes responds, for example ${silent[0]}`] : silent;
+  return [...found, ...missing].map((what) => ({ what, runbook: 'service-down' }));
 }
 
-function dependencies(processes: readonly ObservedProcess[]): Finding[] {
-  const findings = processes.flatMap(({ url, service = `the process at ${url}`, down, samples }) => {
-    const notSetUp = samples.some(({ name, value }) => name === 'store_missing_set_up' && value === 1);
+/** A dependency that is down for a service. */
+interface Failure {
+  service: string;
+  dependency: string;
+  isNotSetUp: boolean;
+}
+
+function listFailures(processes: readonly ObservedProcess[]): Failure[] {
+  return processes.flatMap(({ url, service = `the process at ${url}`, down, samples }) => {
+    const hasNoSetUp = samples.some(({ name, value }) => name === 'store_missing_set_up' && value === 1);
     const measured = samples.flatMap(({ name, labels, value }) =>
       name === 'dependency_up' && value === 0 ? [labels.dependency ?? ''] : [],
     );
-    return [...new Set([...down, ...measured])].map((dependency) =>
-      notSetUp && dependency === 'mongodb'
-        ? { what: `the database of ${service} is not set up for this version`, runbook: 'store-missing-set-up' }
-        : { what: `${service} does not reach ${dependency}`, runbook: 'dependency-down' },
-    );
+    return [...new Set([...down, ...measured])].map((dependency) => ({
+      service,
+      dependency,
+      isNotSetUp: hasNoSetUp && dependency === 'mongodb',
+    }));
   });
-  return distinct(findings);
+}
+
+/** One finding for each dependency that no service reaches, otherwise one for each service. */
+function dependencies(
+  failures: readonly Failure[],
+  processes: readonly ObservedProcess[],
+  addresses: Expectation['addresses'] = {},
+): Finding[] {
+  const unreached = failures.filter(({ isNotSetUp }) => !isNotSetUp);
+  const findings = [...Map.groupBy(unreached, ({ dependency }) => dependency)].flatMap(([dependency, those]) => {
+    const down = new Set(those.map(({ service }) => service));
+    const users = processes.filter(({ samples }) =>
+      samples.some(({ name, labels }) => name === 'dependency_up' && labels.dependency === dependency),
+    );
+    const isDownItself = down.size > 1 && users.every(({ service }) => service !== undefined && down.has(service));
+    if (!isDownItself) return [...down].map((service) => `${service} does not reach ${dependency}`);
+    const address = addresses[dependency] === undefined ? '' : ` at ${addresses[dependency]}`;
+    return [`none of the ${down.size} services reaches ${dependency}${address}: the server is down, or hangs`];
+  });
+  const notSetUp = failures.filter(({ isNotSetUp }) => isNotSetUp).map(({ service }) => service);
+  return distinct([
+    ...findings.map((what) => ({ what, runbook: 'dependency-down' })),
+    ...notSetUp.map((service) => ({
+      what: `the database of ${service} is not set up for this version`,
+      runbook: 'store-missing-set-up',
+    })),
+  ]);
 }
 
 function exceeded({ metric, above, runbook, what }: MetricLimit, samples: readonly Sample[]): Finding[] {

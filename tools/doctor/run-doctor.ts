@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
+import { describeServer } from '@ticketing/store/store-config.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import { diagnose, type Finding } from './diagnose.ts';
@@ -34,11 +35,12 @@ export async function runDoctor(args: string[], print: (line: string) => void): 
     return 0;
   }
   const isLocal = positionals.length === 0;
-  const observed = isLocal
-    ? await observeLocal(resolve(values.data))
-    : await Promise.all(positionals.map((url) => observeProcess(originOf(url))));
+  const environment = isLocal ? readEnvironment(resolve(values.data)) : undefined;
+  const observed = await (environment
+    ? observeLocal(environment)
+    : Promise.all(positionals.map((url) => observeProcess(originOf(url)))));
   const expected = isLocal || values.all ? services.map(({ name }) => name) : [];
-  const findings = diagnose(observed, expected);
+  const findings = diagnose(observed, { services: expected, addresses: environment && sharedAddresses(environment) });
   const forClients = observed.filter(({ isPublic }) => isPublic);
   printFindings(observed, findings, print);
   for (const { url } of forClients) print(`\n${explainClientAddress(url)}`);
@@ -51,14 +53,20 @@ function originOf(text: string): string {
 }
 
 /** Asks the processes of a system that `npm start` runs, whose ports are in a file of its data folder. */
-function observeLocal(dataDir: string): Promise<ObservedProcess[]> {
-  const environment = readEnvironment(dataDir);
+function observeLocal(environment: Environment): Promise<ObservedProcess[]> {
   return Promise.all(
     services.map(({ name }) => {
       const port = environment[variableOf(name, 'INTERNAL_PORT')];
       return observeProcess(`http://127.0.0.1:${port}`, name);
     }),
   );
+}
+
+/** The addresses of the servers that all services use, without credentials. */
+function sharedAddresses(environment: Environment): Record<string, string | undefined> {
+  const listValues = (name: string) => services.flatMap((entry) => environment[variableOf(entry.name, name)] ?? []);
+  const only = (addresses: readonly string[]) => (new Set(addresses).size === 1 ? addresses[0] : undefined);
+  return { mongodb: only(listValues('MONGODB_URI').map(describeServer)), bus: only(listValues('KAFKA_BROKERS')) };
 }
 
 function readEnvironment(dataDir: string): Environment {

@@ -60,3 +60,18 @@ export function readPanelQueries(): PanelQuery[] {
     return panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ dashboard, panel: title, expr })));
   });
 }
+
+/** A rule by which an alert is not sent while another one fires. */
+export interface InhibitRule {
+  source_matchers: string[];
+  target_matchers: string[];
+  equal?: string[];
+}
+
+/** The file of the Alertmanager. */
+export const alertmanagerFile = join(observabilityFolder, 'alertmanager', 'alertmanager.yaml');
+
+/** The rules of the Alertmanager for alerts that follow from others. */
+export function readInhibitRules(): InhibitRule[] {
+  return (parse(readFileSync(alertmanagerFile, 'utf8')) as { inhibit_rules: InhibitRule[] }).inhibit_rules;
+}

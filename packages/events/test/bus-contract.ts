@@ -195,6 +195,30 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(await bus.lag(group, [topic])).toBe(3);
     });
 
+    test('reports since when the oldest message waits that a group has not acknowledged', async () => {
+      const { topic, publish, listen } = await setUpTopic();
+      const group = `group.${randomUUID()}`;
+      expect(await bus.oldestPending(group, [topic])).toBeUndefined();
+      const begunAt = Date.now();
+      await publish(numbered('a', 3));
+      const waitsSince = async () => (await bus.oldestPending(group, [topic])) ?? Number.NaN;
+      expect(await waitsSince()).toBeGreaterThanOrEqual(begunAt - 1_500);
+      await setTimeout(4_000);
+      const laterAt = Date.now();
+      await publish([...numbered('a', 1, 4), ...numbered('b', 1)]);
+      expect(await waitsSince()).toBeLessThan(begunAt + 1_500);
+      const { part } = await listen({
+        group,
+        async handle(messages, { acknowledge }) {
+          for (const one of messages) if (textOf(one) !== 'a:4' && one.key === 'a') acknowledge(one);
+        },
+      });
+      for (const end = Date.now() + 20_000; (await waitsSince()) < laterAt - 1_500; await setTimeout(50))
+        expect(Date.now()).toBeLessThan(end);
+      expect(await waitsSince()).toBeLessThan(Date.now());
+      await part.stop();
+    });
+
     test('shares the partitions of a group; when a member stops, the others take over', async () => {
       const { publish, listen } = await setUpTopic();
       const left = await listen();

@@ -9,8 +9,8 @@ import type { Bus, IncomingMessage, Subscription } from '../src/bus/bus.ts';
 import { embeddedLog } from '../src/bus/embedded-log/embedded-log.ts';
 import { eventMessage } from '../src/bus/envelope.ts';
 import { type Consumer, startConsumer } from '../src/consumer/consumer.ts';
-import { measureConsumers } from '../src/consumer/consumer-metrics.ts';
 import type { HandleEvents } from '../src/consumer/event-handler.ts';
+import { measureGroup } from '../src/consumer/group-metrics.ts';
 import { messageHandler } from '../src/consumer/message-handler.ts';
 import { replayKey } from '../src/consumer/replay-key.ts';
 import { buildDeadLetterIndex, type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts';
@@ -83,7 +83,7 @@ test('E6: an event that cannot be handled blocks its key only, is visible, and c
     }
     handled.push(...events.map(({ key, value }) => `${key}${Buffer.from(value)}`));
   });
-  const consumer = start();
+  start();
   await publish('a', 'b', 'b', 'b', 'a', 'c');
   await expect.poll(() => [...new Set(handled)].sort()).toEqual(['a1', 'a5', 'b2', 'c6']);
   await expect.poll(deadLettered).toEqual(['b3', 'b4']);
@@ -96,7 +96,7 @@ test('E6: an event that cannot be handled blocks its key only, is visible, and c
     'an earlier event of the same key is dead-lettered',
   ]);
   const registry = new Registry();
-  measureConsumers([consumer], deadLetters, registry);
+  measureGroup(common, registry);
   expect(await registry.metrics()).toMatch(/^consumer_blocked_keys\{.*\} 1$/m);
   await expect(replayKey(common, topic, 'b', new AbortController().signal)).rejects.toThrow('no such field');
   isCured = true;
@@ -263,11 +263,32 @@ test('while something that a handler needs is unavailable, events are delivered 
   const consumer = start();
   await publish('a', 'a', 'a');
   await expect.poll(() => consumer.state().lagMessages).toBe(3);
-  expect(consumer.state().lagSeconds).toBeGreaterThan(0);
   isDown = false;
   await expect.poll(() => handled).toEqual(['1', '2', '3']);
   expect(await deadLettered()).toEqual([]);
-  await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0, lagSeconds: 0 });
+  await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0 });
+});
+
+test('the lag of a group is measured while none of its consumers runs, and grows', async () => {
+  const { start, publish, common, group } = await setUpConsumer(async () => undefined);
+  const registry = new Registry();
+  measureGroup(common, registry);
+  const measured = async (name: string) =>
+    Number(new RegExp(`^${name}\\{group="${group}"\\} (\\S+)$`, 'm').exec(await registry.metrics())?.[1]);
+  await publish('a', 'b', 'a');
+  expect(await measured('consumer_lag_messages')).toBe(3);
+  await expect.poll(() => measured('consumer_lag_seconds')).toBeGreaterThan(1);
+  start();
+  await expect.poll(() => measured('consumer_lag_messages')).toBe(0);
+  expect(await measured('consumer_lag_seconds')).toBe(0);
+});
+
+test('a bus that does not respond is not measured, and delays the metrics for a moment only', async () => {
+  const registry = new Registry();
+  const silent = { lag: () => new Promise<number>(() => undefined), oldestPending: () => Promise.reject(new Error()) };
+  measureGroup({ bus: silent, group: 'silent', topics: [], deadLetters }, registry);
+  const samples = (await registry.metrics()).match(/^\w+(?=\{)/gm);
+  expect(samples).toEqual(['consumer_blocked_keys']);
 });
 
 test('an event that fails once or twice and then succeeds is not dead-lettered', async () => {

@@ -25,6 +25,8 @@ export interface OpenOptions {
   isSetUpHere?: boolean;
   /** How many connections there are, and how long an operation waits for one. Tests replace it. */
   pool?: { size: number; waitMs: number };
+  /** How long it may be unreachable after this process has begun to open it, before that is reported. */
+  quietMs?: number;
   /** Records a span of each command that a traced request sends. */
   tracer?: Tracer | undefined;
 }
@@ -33,6 +35,7 @@ export interface OpenOptions {
 const defaultPool = { size: 50, waitMs: 5_000 };
 
 const retryMs = 500;
+/** A whole system that starts on a busy machine reaches its database within this time. */
 const reportAfterMs = 10_000;
 const heartbeatMs = 500;
 /** How old the last heartbeat may be to show that the server responds. */
@@ -40,19 +43,23 @@ const freshMs = 3 * heartbeatMs;
 
 /**
  * Opens a database. Writes are acknowledged by a majority and journaled, unless the URI sets `w` (a single server has no
- * majority). Does not wait for the server: it keeps trying to connect and reports the first failure, and operations fail
+ * majority). Does not wait for the server: it keeps trying to connect and reports once that it fails, and operations fail
  * within 2 seconds while no server can be reached, and within 5 while all connections are in use.
  */
 export function openDatabase(
   uri: string,
   name: string,
   onUnreachable: (error: unknown) => void,
-  { isSetUpHere = false, pool = defaultPool, tracer }: OpenOptions = {},
+  { isSetUpHere = false, pool = defaultPool, quietMs = reportAfterMs, tracer }: OpenOptions = {},
 ): Database {
   const connection = mongoose.createConnection();
   const closing = new AbortController();
   const state: State = { isOpened: false, isMissingSetUp: false, respondedAt: Number.NEGATIVE_INFINITY };
-  const connected = connect(connection, { uri, name, onUnreachable, isSetUpHere, pool, tracer, state }, closing.signal);
+  const connected = connect(
+    connection,
+    { uri, name, onUnreachable, isSetUpHere, pool, quietMs, tracer, state },
+    closing.signal,
+  );
   return {
     id: `${uri} ${name}`,
     connection,
@@ -93,10 +100,11 @@ interface State {
  */
 async function connect(
   connection: Connection,
-  { uri, name, onUnreachable, isSetUpHere, pool, tracer, state }: ConnectOptions,
+  { uri, name, onUnreachable, isSetUpHere, pool, quietMs, tracer, state }: ConnectOptions,
   closing: AbortSignal,
 ): Promise<(() => void) | undefined> {
   let isReported = false;
+  const openedAt = performance.now();
   while (!closing.aborted) {
     let stopFollowing: (() => void) | undefined;
     try {
@@ -114,8 +122,10 @@ async function connect(
       return stopFollowing;
     } catch (error) {
       stopFollowing?.();
-      if (!isReported) onUnreachable(error);
-      isReported = true;
+      if (!isReported && performance.now() - openedAt >= quietMs) {
+        onUnreachable(error);
+        isReported = true;
+      }
       await pause(closing);
     }
   }

@@ -21,7 +21,7 @@ export async function setUpDatabase(
   const onUnreachable = (error: unknown) => {
     firstFailure = error;
   };
-  const database = openDatabase(store.mongodbUri, store.database, onUnreachable, { isSetUpHere: true });
+  const database = openDatabase(store.mongodbUri, store.database, onUnreachable, { isSetUpHere: true, quietMs: 0 });
   const timeout = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
     const detail = firstFailure instanceof Error ? firstFailure.message : 'it does not respond';
     throw new Error(`The database of the ${service} service cannot be reached: ${detail}`, { cause: firstFailure });

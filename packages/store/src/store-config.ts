@@ -18,6 +18,12 @@ export function readStoreConfig(from: ConfigReader, service: string): StoreConfi
   };
 }
 
+/** The addresses of the servers that a URI names, without its credentials. */
+export function describeServer(uri: string): string {
+  const { srvHost, hosts } = new mongo.MongoClient(uri).options;
+  return srvHost ?? hosts.map(String).join(', ');
+}
+
 /** A user of a database server. */
 export interface DatabaseUser {
   name: string;

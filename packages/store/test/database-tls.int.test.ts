@@ -30,7 +30,7 @@ test('the options of the URI decide about TLS, and certificates are verified', a
   const address = await serveTls(authority.issue(['localhost']));
   const open = (caFile: string, onUnreachable: (error: unknown) => void) => {
     const uri = `mongodb://${address}/?directConnection=true&tls=true&tlsCAFile=${encodeURIComponent(caFile)}`;
-    return openDatabase(uri, `test_${randomUUID().slice(0, 8)}`, onUnreachable, { isSetUpHere: true });
+    return openDatabase(uri, `test_${randomUUID().slice(0, 8)}`, onUnreachable, { isSetUpHere: true, quietMs: 0 });
   };
   const strangerFile = join(folder, 'stranger.pem');
   writeFileSync(strangerFile, createAuthority('Stranger').cert);

@@ -10,6 +10,7 @@ import { countDueDeliveries } from './application/due-deliveries.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
 import { openDispatcher } from './application/open-dispatcher.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
+import { measureWebhooks } from './dispatcher/webhook-metrics.ts';
 import { eventHandler } from './events/consume.ts';
 import { openOutboxes } from './events/setting-changed.ts';
 import { createSubchannel } from './rpc/create-subchannel.ts';
@@ -40,6 +41,7 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const context = openContext(kit);
+    const measured = measureWebhooks(context, kit.metrics.registry);
     return {
       implementations: [
         implement(ConfigurationService, context, { getConfiguration, getSecrets, dropEmailTemplate }),
@@ -60,7 +62,7 @@ export const service = composeService({
       tasks: scheduledTasks(context),
       afterRestore: () => context.events.beginAnew(restoredFeedGap),
       pending: [{ description: 'deliveries are due and not made yet', count: () => countDueDeliveries(context) }],
-      loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit) }],
+      loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit, measured) }],
     };
   },
 });

@@ -1,6 +1,6 @@
 import { ChangeCause, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { receiverForTests, startReceiver } from './webhook-harness.ts';
 
 const used = receiverForTests();
@@ -168,5 +168,38 @@ it('the metrics count attempts by outcome', async () => {
   expect(metrics).toMatch(/^webhook_attempts_total\{outcome="refused",service="settings"\} [1-9]/m);
   expect(metrics).toMatch(/^webhook_attempts_total\{outcome="delivered",service="settings"\} [1-9]/m);
   expect(metrics).toMatch(/^webhook_endpoints_disabled\{service="settings"\} 0$/m);
+  expect(metrics).toMatch(/^webhook_endpoints_failing\{service="settings"\} 0$/m);
   expect(metrics).toMatch(/^webhook_oldest_pending_seconds\{service="settings"\} \d/m);
+});
+
+it('the metrics count endpoints that have only failed for five minutes, also without a process of the role dispatcher', async () => {
+  used.response = { status: 500 };
+  const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+  await used.harness.publish({ ticketId: 1 });
+  await used.harness.delivery(id, { status: 'retrying' });
+  const api = await used.harness.startInstance({ TICKETING_SETTINGS_ROLES: 'api' });
+  onTestFinished(() => api.stop());
+  const failing = async () =>
+    Number(
+      /^webhook_endpoints_failing\S* (\d+)$/m.exec(
+        await (await fetch(`http://127.0.0.1:${api.ports.internal}/metrics`)).text(),
+      )?.[1],
+    );
+  expect(await failing()).toBe(0);
+  const stored = used.harness.database.collection<{ _id: number }>('webhooks');
+  const firstFailureAt = Date.now() - 5 * 60_000;
+  await expect
+    .poll(
+      async () =>
+        (
+          await stored.findOneAndUpdate(
+            { _id: id, 'health.failuresInRow': 1 },
+            { $set: { 'health.firstFailureAt': firstFailureAt } },
+          )
+        )?._id,
+    )
+    .toBe(id);
+  expect(await failing()).toBe(1);
+  await stored.updateOne({ _id: id }, { $set: { status: 3 } });
+  expect(await failing()).toBe(0);
 });

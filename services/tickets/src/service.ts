@@ -18,6 +18,7 @@ import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
 import { startReceiver } from './mail/start-receiver.ts';
+import { measureMails } from './mailer/mail-metrics.ts';
 import { applyAnalysis } from './rpc/apply-analysis.ts';
 import { checkTicketChange } from './rpc/check-ticket-change.ts';
 import { confirmErasure } from './rpc/confirm-erasure.ts';
@@ -54,6 +55,7 @@ import { updateTag } from './rpc/update-tag.ts';
 import { updateTicket } from './rpc/update-ticket.ts';
 import { updateTickets } from './rpc/update-tickets.ts';
 import { readSettings } from './settings.ts';
+import { outgoingMailStore } from './store/outgoing-mail-store.ts';
 import { setUpStore } from './store/set-up-store.ts';
 
 /** The tickets service. */
@@ -66,6 +68,8 @@ export const service = composeService({
     const context = openContext(kit);
     const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
+    const mailQueue = outgoingMailStore(kit.database.connection);
+    const measured = measureMails(mailQueue, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
       onCaller(caller) {
@@ -76,7 +80,7 @@ export const service = composeService({
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
       loops: [
-        { role: 'mailer', start: () => openMailer(context, kit) },
+        { role: 'mailer', start: () => openMailer(context, kit, measured) },
         ...(receiver ? [{ role: 'mail-receiver' as const, start: () => startReceiver(kit, receiver, context) }] : []),
       ],
     };

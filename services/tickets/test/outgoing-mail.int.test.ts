@@ -428,7 +428,12 @@ test('the metrics say how many mails wait, and what became of the attempts', asy
   const { id } = await post();
   const message = await send(id, { to: ['greylisted@example.com'] });
   await expect.poll(async () => (await documentOf(message.id))?.mail.attempts, patience).toBe(1);
-  const metrics = await (await fetch(`http://127.0.0.1:${tickets.running.ports.internal}/metrics`)).text();
+  const metricsOf = async ({ ports }: typeof tickets.running) =>
+    (await fetch(`http://127.0.0.1:${ports.internal}/metrics`)).text();
+  const withoutMailer = await tickets.startInstance({ TICKETING_TICKETS_ROLES: 'api' });
+  expect(await metricsOf(withoutMailer)).toMatch(/^mails_oldest_queued_seconds\S* \d/m);
+  await withoutMailer.stop();
+  const metrics = await metricsOf(tickets.running);
   expect(Number(/^mails_queued\S* (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
   expect(metrics).toMatch(/^mails_oldest_queued_seconds\S* \d/m);
   for (const outcome of ['sent', 'deferred', 'failed']) {

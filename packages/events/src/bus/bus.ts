@@ -32,6 +32,13 @@ export interface Bus {
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
   /** How many messages of topics a group has not acknowledged yet. */
   lag(group: string, topics: readonly string[]): Promise<number>;
+  /**
+   * When the oldest message of topics that a group has not acknowledged yet was published; undefined if there is none.
+   * With Kafka it may be a second too early, or a tenth of its age.
+   *
+   * Units: Unix ms.
+   */
+  oldestPending(group: string, topics: readonly string[]): Promise<number | undefined>;
   /** Rejects if the bus does not respond. */
   check(): Promise<void>;
   /** Stops all subscriptions and disconnects. */

@@ -1,5 +1,6 @@
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Kafka } from 'kafkajs';
+import { latestBefore } from './latest-before.ts';
 import { lazyConnection } from './lazy-connection.ts';
 
 /** Partition numbers by topic. The names of the topics include the prefix. */
@@ -13,9 +14,19 @@ export interface KafkaAdmin {
   setUp(topics: readonly Topic[]): Promise<void>;
   /** How many messages a group has not acknowledged yet, in the given partitions or in all. */
   lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number>;
+  /** When the oldest message that a group has not acknowledged yet was published; undefined if there is none. */
+  oldestPending(group: string, topics: readonly string[]): Promise<number | undefined>;
   /** Rejects if no broker responds. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The offsets of a partition: the next one that a group acknowledges, and the one after its last message. */
+interface PendingPartition {
+  topic: string;
+  partition: number;
+  next: number;
+  end: number;
 }
 
 /** Makes the admin client of a cluster; it connects when it is first used. */
@@ -45,29 +56,51 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
     });
   }
 
-  async function lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number> {
+  /** The partitions of topics that have messages which a group has not acknowledged yet. */
+  async function pendingPartitions(group: string, topics: readonly string[]): Promise<PendingPartition[]> {
     await connection.open();
     const committed = await admin.fetchOffsets({
       groupId: prefix + group,
       topics: topics.map((topic) => prefix + topic),
     });
-    const lags = await Promise.all(
+    const pending = await Promise.all(
       committed.map(async ({ topic, partitions }) => {
         const bounds = await admin.fetchTopicOffsets(topic);
-        const counted = bounds.filter(({ partition }) => !assigned || assigned[topic]?.includes(partition));
-        return counted.map(({ partition, low, high }) => {
+        return bounds.map(({ partition, low, high }) => {
           const offset = Number(partitions.find((one) => one.partition === partition)?.offset ?? -1);
-          // A negative offset: the group has acknowledged nothing in this partition yet.
-          return Number(high) - (offset < 0 ? Number(low) : offset);
+          // The group has acknowledged nothing in this partition yet, or what it reads next was removed.
+          return { topic, partition, next: Math.max(Number(low), offset), end: Number(high) };
         });
       }),
     );
-    return lags.flat().reduce((sum, count) => sum + count, 0);
+    return pending.flat().filter(({ next, end }) => next < end);
+  }
+
+  async function lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number> {
+    const pending = await pendingPartitions(group, topics);
+    const counted = pending.filter(({ topic, partition }) => !assigned || assigned[topic]?.includes(partition));
+    return counted.reduce((sum, { next, end }) => sum + end - next, 0);
+  }
+
+  async function oldestPending(group: string, topics: readonly string[]): Promise<number | undefined> {
+    const byTopic = Map.groupBy(await pendingPartitions(group, topics), ({ topic }) => topic);
+    const times = await Promise.all(
+      [...byTopic].map(([topic, pending]) =>
+        latestBefore(async (time) => {
+          const reached = await admin.fetchTopicOffsetsByTimestamp(topic, time);
+          return pending.every(({ partition, next }) =>
+            reached.some((one) => one.partition === partition && Number(one.offset) <= next),
+          );
+        }),
+      ),
+    );
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   return {
     setUp,
     lag,
+    oldestPending,
     async check() {
       await connection.open();
       await admin.describeCluster();

@@ -1,18 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { ConfigError } from '@ticketing/runtime/config-reader.ts';
-import kafkajs, { type Kafka as KafkaClient, type SASLOptions } from 'kafkajs';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import kafkajs, { type Kafka as KafkaClient } from 'kafkajs';
 import { batchesOf } from './batches.ts';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from './bus.ts';
 import { kafkaAdmin } from './kafka-admin.ts';
 import { joinGroup } from './kafka-consumer.ts';
+import { type KafkaCredentials, kafkaSasl } from './kafka-credentials.ts';
 import { translateKafkaErrors } from './kafka-error.ts';
+import { kafkaLog } from './kafka-log.ts';
+import { type KafkaTlsFiles, kafkaTls } from './kafka-tls.ts';
 import { lazyConnection } from './lazy-connection.ts';
 
 // A CommonJS module; Node does not find these names in it as named exports.
-const { Kafka, logLevel, Partitioners } = kafkajs;
+const { Kafka, Partitioners } = kafkajs;
 
 /** Which cluster to use, and how. */
-export interface KafkaOptions {
+export interface KafkaOptions extends KafkaTlsFiles {
   brokers: readonly string[];
   clientId: string;
   /** How many copies of each message a new topic keeps; fewer if there are fewer brokers. */
@@ -20,18 +22,9 @@ export interface KafkaOptions {
   /** The prefix of the names of topics and groups, so that several systems can share a cluster. */
   prefix?: string;
   tls?: boolean;
-  /** The PEM file of the authorities that sign the certificates of the brokers; those of Node if undefined. */
-  caFile?: string | undefined;
   credentials?: KafkaCredentials | undefined;
-  /** Called with the errors and warnings of the Kafka client. */
-  log(level: 'error' | 'warn', message: string): void;
-}
-
-/** The credentials with which a client authenticates to the brokers (SASL). */
-export interface KafkaCredentials {
-  mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  username: string;
-  password: string;
+  /** Gets the errors and warnings of the Kafka client. */
+  log: Pick<Logger, 'warn'>;
 }
 
 /** Brokers refuse a request that is too large. */
@@ -41,7 +34,7 @@ const maxBatch = { bytes: 1_000_000, messages: 10_000 };
  * The bus on a Kafka cluster. `publish` resolves when all replicas have stored the messages. Offsets are committed only
  * for messages that were acknowledged. Only `setUp` makes topics.
  *
- * Errors: a ConfigError if the file of authorities cannot be read.
+ * Errors: a ConfigError for a file of the configuration that cannot be used.
  * Source: docs/reference/guarantees.md, Events.
  */
 export function kafkaBus(options: KafkaOptions): Bus {
@@ -90,6 +83,7 @@ export function kafkaBus(options: KafkaOptions): Bus {
     publish: (topic, messages) => translateKafkaErrors(() => publish(topic, messages)),
     subscribe: (subscription) => translateKafkaErrors(() => subscribe(subscription)),
     lag: (group, topics) => translateKafkaErrors(() => admin.lag(group, topics)),
+    oldestPending: (group, topics) => translateKafkaErrors(() => admin.oldestPending(group, topics)),
     check: () => translateKafkaErrors(() => admin.check()),
     async close() {
       await Promise.all([...running].map((subscription) => subscription.stop()));
@@ -99,27 +93,16 @@ export function kafkaBus(options: KafkaOptions): Bus {
   };
 }
 
-function openClient({ brokers, clientId, tls = false, caFile, credentials, log }: KafkaOptions): KafkaClient {
+function openClient({ brokers, clientId, tls = false, credentials, log, ...files }: KafkaOptions): KafkaClient {
   return new Kafka({
     brokers: [...brokers],
     clientId,
-    ssl: tls && caFile !== undefined ? { ca: [readAuthorities(caFile)] } : tls,
-    ...(credentials ? { sasl: credentials as SASLOptions } : {}),
+    ssl: tls && kafkaTls(files),
+    ...(credentials ? { sasl: kafkaSasl(credentials) } : {}),
     connectionTimeout: 2_000,
     requestTimeout: 10_000,
     enforceRequestTimeout: true,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 3 },
-    logCreator: () => (entry) => {
-      if (entry.level <= logLevel.WARN && entry.level > logLevel.NOTHING)
-        log(entry.level === logLevel.ERROR ? 'error' : 'warn', entry.log.message);
-    },
+    logCreator: kafkaLog(log),
   });
-}
-
-function readAuthorities(caFile: string): string {
-  try {
-    return readFileSync(caFile, 'utf8');
-  } catch {
-    throw new ConfigError([`KAFKA_TLS_CA_FILE: ${caFile} cannot be read.`]);
-  }
 }

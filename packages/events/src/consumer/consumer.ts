@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from '../bus/bus.ts';
-import { partitionName } from '../bus/partition.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { messageHandler } from './message-handler.ts';
 
@@ -25,11 +24,9 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-/** The lag of a consumer in the partitions that are assigned to it. */
+/** The state of a consumer; its lag is that of the partitions that are assigned to it. */
 export interface ConsumerState {
   lagMessages: number;
-  /** How long the oldest event that this process has received has been waiting. */
-  lagSeconds: number;
   restarts: number;
 }
 
@@ -38,15 +35,6 @@ const maxEvents = 100;
  * The first failures to subscribe are logged at debug level, because they are expected while the whole system starts.
  */
 const quietFailures = 5;
-/** A failed partition whose messages are not delivered again within this time has been assigned to another consumer. */
-const failedPartitionKeptMs = 60_000;
-
-/** The messages of a partition that are being handled, or failed and will be delivered again. Units: Unix ms. */
-interface PartitionWork {
-  /** When the oldest event happened. */
-  since: number;
-  failedAt: number | undefined;
-}
 
 /**
  * Joins a consumer group and handles its events, those of one key in their order, each at least once.
@@ -57,7 +45,6 @@ interface PartitionWork {
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000, stopTimeoutMs = 5_000 } = options;
   const stopping = new AbortController();
-  const workOfPartition = new Map<string, PartitionWork>();
   let running: RunningSubscription | undefined;
   let lagMessages = 0;
   let restarts = 0;
@@ -71,16 +58,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       const part = messages.slice(at, at + maxEvents);
       const last = part.at(-1);
       if (!last) return;
-      const partition = partitionName(last.topic, last.partition);
-      const since = oldestTimeOf(part);
-      workOfPartition.set(partition, { since, failedAt: undefined });
       try {
         await handleMessages(part, delivery.signal);
         delivery.acknowledge(last);
-        workOfPartition.delete(partition);
         progressedAt = performance.now();
       } catch (error) {
-        workOfPartition.set(partition, { since, failedAt: performance.now() });
         // The consumer itself works; it waits for something that is unavailable, and a restart would not help.
         if (isTransient(error)) progressedAt = performance.now();
         throw error;
@@ -141,24 +123,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   const ended = Promise.all([subscribe(), restartWhenStuck()]);
   return {
     group,
-    state() {
-      const now = performance.now();
-      const times = [...workOfPartition.values()]
-        .filter(({ failedAt }) => failedAt === undefined || failedAt > now - failedPartitionKeptMs)
-        .map(({ since }) => since);
-      const unprogressedMs = lagMessages > 0 ? now - progressedAt : 0;
-      const waitingMs = times.length > 0 ? Date.now() - Math.min(...times) : unprogressedMs;
-      return { lagMessages, lagSeconds: Math.max(0, waitingMs / 1000), restarts };
-    },
+    state: () => ({ lagMessages, restarts }),
     async stop() {
       stopping.abort();
       await ended;
       await running?.stop();
     },
   };
-}
-
-function oldestTimeOf(messages: readonly IncomingMessage[]): number {
-  const times = messages.map(({ headers }) => Date.parse(headers.ce_time ?? '')).filter((time) => !Number.isNaN(time));
-  return times.length === 0 ? Date.now() : Math.min(...times);
 }

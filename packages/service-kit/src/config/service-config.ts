@@ -38,6 +38,8 @@ export interface ServiceConfig {
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;
   roles: readonly Role[];
+  /** The roles of which the service needs a process each, in this installation. */
+  expectedRoles: readonly Role[];
   /** The keys with which it encrypts secrets, the current one first; empty for a service that stores none. */
   encryptionKeys: readonly Buffer[];
   /** How long entries of the audit log are kept; 0 for ever. */
@@ -108,6 +110,7 @@ function readShared(from: ConfigReader, entry: ServiceEntry): ServiceConfig {
     },
     maxBodyBytesInFlight: from.integer('MAX_BODY_MIB_IN_FLIGHT', { default: 160, min: 160, max: 65_536 }) * 1024 * 1024,
     roles: roles.length > 1 ? from.choices('ROLES', roles) : roles,
+    expectedRoles: roles.length > 1 ? from.choices('EXPECTED_ROLES', roles) : roles,
     encryptionKeys: entry.keepsSecrets ? readEncryptionKeys(from) : [],
     auditDays: isAudited(entry) ? from.integer('AUDIT_DAYS', { default: 400, min: 0, max: 36_500 }) : 0,
     store: hasStore ? readStoreConfig(from, entry.name) : undefined,

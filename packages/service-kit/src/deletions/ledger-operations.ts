@@ -1,6 +1,7 @@
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { lastIds, skipIds } from '@ticketing/store/id-sequence.ts';
+import { ledgerSighting, openLastSeen } from '@ticketing/store/last-seen.ts';
 import { serverTime } from '@ticketing/store/server-time.ts';
 import { storeIdOf } from '@ticketing/store/store-format.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
@@ -28,9 +29,10 @@ export async function printDeletions(service: LedgerService, since: Date, print:
 
 /** Appends to a ledger what a service has deleted since its last line. */
 export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
-  const { entry } = service;
+  const { entry, kit } = service;
   if (!entry.hasStore) return 0;
   extendLedgerFile(file, await lineOf(service, missingSince(file, entry.name)), print);
+  await openLastSeen(kit.database.connection).note([ledgerSighting]);
   return 0;
 }
 

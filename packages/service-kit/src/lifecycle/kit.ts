@@ -26,6 +26,7 @@ import { measureStore } from '../observability/store-metrics.ts';
 import { callerShare } from '../server/bodies-in-flight.ts';
 import type { ServerLimits } from '../server/server-limits.ts';
 import { type ConfigurationCopy, defaultConfiguration, openConfigurationCopy } from '../settings/configuration-copy.ts';
+import { measureCertificates } from '../tls/certificate-metrics.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
 import { type Health, watchHealth } from './health.ts';
 
@@ -153,6 +154,7 @@ export async function openKit<Own, Settings>(
   opened.defer(() => health.close());
   const metrics = createMetrics(entry.name);
   for (const [name, check] of Object.entries(checks)) metrics.measureDependency(name, check);
+  measureCertificates(tls, config.bus, metrics.registry);
   if (database) measureStore(database, metrics.registry, options.runtime);
   const openClient: Kit<Own, Settings>['openClient'] = (service, contract, { timeoutMs, maxResponseBytes }) => {
     const target = config.targets.get(service);

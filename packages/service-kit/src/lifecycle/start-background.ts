@@ -2,8 +2,9 @@ import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { tracedBus } from '@ticketing/events/bus/traced-bus.ts';
 import { startConsumer } from '@ticketing/events/consumer/consumer.ts';
-import { measureConsumers } from '@ticketing/events/consumer/consumer-metrics.ts';
+import { measureConsumer } from '@ticketing/events/consumer/consumer-metrics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
+import { measureGroup } from '@ticketing/events/consumer/group-metrics.ts';
 import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
 import { removeOldFromInbox } from '@ticketing/events/inbox/inbox.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
@@ -11,7 +12,12 @@ import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
+import { openLastSeen } from '@ticketing/store/last-seen.ts';
+import { describeServer } from '@ticketing/store/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
+import type { ServiceConfig } from '../config/service-config.ts';
+import { measureBackups } from '../observability/backup-metrics.ts';
+import { watchRoles } from '../observability/role-metrics.ts';
 import { isAudited } from '../server/audit-changes.ts';
 import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
@@ -28,15 +34,26 @@ export async function startBackground(
   const { log, health, config, tracer } = kit;
   const hasRole = (role: Role) => config.roles.includes(role);
   const { outboxes = [], tasks = [], loops = [] } = composition;
-  const handle = hasRole('consumer') ? eventHandlerOf(kit, composition) : undefined;
+  const handle = eventHandlerOf(kit, composition);
+  const isConsumer = hasRole('consumer') && handle !== undefined;
+  // Not the consumer itself: one that is gone would measure nothing.
+  const measuresGroup = hasRole('scheduler') && handle !== undefined;
   if (outboxes.length > 0) measureOutboxes(outboxes, kit.metrics.registry);
   const isRelay = hasRole('relay') && outboxes.length > 0;
-  const opensBus = isRelay || handle !== undefined;
+  const opensBus = isRelay || isConsumer || measuresGroup;
   const ownBus = config.bus && opensBus ? await openBus(config.bus, entry.name, log) : undefined;
   const bus = ownBus && tracer ? tracedBus(ownBus, tracer) : ownBus;
   if (bus) {
     opened.defer(() => bus.close());
-    kit.metrics.measureDependency('bus', () => bus.check());
+    if (!sharesServer(config)) kit.metrics.measureDependency('bus', () => bus.check());
+  }
+  if (entry.hasStore) {
+    const { roles, expectedRoles: expected } = config;
+    const { connection, opened: reached } = kit.database;
+    const lastSeen = openLastSeen(connection);
+    measureBackups(lastSeen, kit.metrics.registry);
+    const watching = watchRoles({ lastSeen, roles, expected, opened: reached }, kit.metrics.registry);
+    opened.defer(() => watching.stop());
   }
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
@@ -50,11 +67,19 @@ export async function startBackground(
     const refresher = startRefreshing(kit.configuration, kit);
     opened.defer(() => refresher.stop());
   }
-  if (bus && handle) startConsuming(entry, kit, { bus, handle }, opened);
+  if (bus && isConsumer) startConsuming(entry, kit, { bus, handle }, opened);
+  if (bus && measuresGroup) measureGroup(consumerGroup(entry, kit, bus), kit.metrics.registry);
   if (!bus || !isRelay) return undefined;
   const relay = startRelay({ database: kit.database, outboxes, bus, log });
   opened.defer(() => relay.stop());
   return relay;
+}
+
+/** Whether the bus is in the same database server as the store: then both are down together, for one reason. */
+function sharesServer({ bus, store }: Pick<ServiceConfig, 'bus' | 'store'>): boolean {
+  return (
+    bus?.kind === 'log' && store !== undefined && describeServer(bus.mongodbUri) === describeServer(store.mongodbUri)
+  );
 }
 
 /** Tasks that remove expired documents which this package stores in the database of every service. */
@@ -125,9 +150,13 @@ function startConsuming(
   { bus, handle }: { bus: Bus; handle: HandleEvents },
   opened: AsyncDisposableStack,
 ): void {
-  const deadLetters = openDeadLetters(database.connection);
-  const topics = consumedTopics(entry).map(({ name }) => name);
-  const consumer = startConsumer({ bus, deadLetters, group: entry.name, topics, handle, log, tracer });
+  const consumer = startConsumer({ ...consumerGroup(entry, { database }, bus), handle, log, tracer });
   opened.defer(() => consumer.stop());
-  measureConsumers([consumer], deadLetters, metrics.registry);
+  measureConsumer(consumer, metrics.registry);
+}
+
+/** The consumer group of a service. */
+function consumerGroup(entry: ServiceEntry, { database }: Pick<Kit<unknown, unknown>, 'database'>, bus: Bus) {
+  const topics = consumedTopics(entry).map(({ name }) => name);
+  return { bus, group: entry.name, topics, deadLetters: openDeadLetters(database.connection) };
 }

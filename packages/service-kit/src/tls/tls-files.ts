@@ -76,7 +76,8 @@ function checkContext(context: SecureContextOptions, files: readonly string[], p
   }
 }
 
-const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+/** Matches each certificate of a PEM file. */
+export const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** The first certificate of a PEM file; all must be readable. */
 function firstCertificate(variable: string, pem: Buffer, problems: string[]): X509Certificate | undefined {

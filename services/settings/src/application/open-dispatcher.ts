@@ -1,17 +1,17 @@
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type Dispatcher, startDispatcher } from '../dispatcher/dispatcher.ts';
 import { endpointCache } from '../dispatcher/endpoint-cache.ts';
-import { measureWebhooks } from '../dispatcher/webhook-metrics.ts';
+import type { measureWebhooks } from '../dispatcher/webhook-metrics.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
 import type { Context } from './context.ts';
 
 /** Starts the dispatcher of this process, which requests and events of this process then wake. */
 export function openDispatcher(
   context: Context,
-  { database, metrics }: Pick<Kit<unknown, unknown>, 'database' | 'metrics'>,
+  { database }: Pick<Kit<unknown, unknown>, 'database'>,
+  { count }: ReturnType<typeof measureWebhooks>,
 ): Dispatcher {
   const { webhooks, outbound, secretBox, runtime, log, tracer } = context;
-  const { count } = measureWebhooks(context, metrics.registry);
   const endpoints = endpointCache(webhooks);
   const queue = deliveryQueue(database.connection);
   const dispatcher = startDispatcher({

@@ -1,8 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Context } from '../application/context.ts';
 
+/** A receiver that is restarted, and one lost attempt, are nothing to report. */
+const failingMs = 5 * 60_000;
+
 /**
- * Registers the metrics of webhooks. Those of the store are measured whenever the metrics are read.
+ * Registers the metrics of webhooks. Those of the store are measured whenever the metrics are read, in every process of the
+ * service: they are seen while no dispatcher runs.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */
@@ -18,24 +22,26 @@ export function measureWebhooks(
   });
   // A counter that appears with its first increment seems not to have increased.
   for (const outcome of ['delivered', 'refused']) attempts.inc({ outcome }, 0);
-  new Gauge({
-    name: 'webhook_endpoints_disabled',
-    help: 'Webhook endpoints that are disabled.',
-    registers: [registry],
-    async collect() {
-      // If the store is unavailable, nothing is reported.
-      const count = await webhooks.countDisabled().catch(() => undefined);
-      if (count !== undefined) this.set(count);
-    },
-  });
-  new Gauge({
-    name: 'webhook_oldest_pending_seconds',
-    help: 'Age of the oldest delivery that is still attempted, or waits.',
-    registers: [registry],
-    async collect() {
-      const oldest = await deliveries.oldestPending().catch(() => null);
-      if (oldest !== null) this.set(oldest === undefined ? 0 : Math.max(0, (runtime.now() - oldest) / 1000));
-    },
+  const gauge = (name: string, help: string, read: () => Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        // If the store is unavailable, the last value stays.
+        const value = await read().catch(() => undefined);
+        if (value !== undefined) this.set(value);
+      },
+    });
+  gauge('webhook_endpoints_disabled', 'Webhook endpoints that are disabled.', () => webhooks.countDisabled());
+  gauge(
+    'webhook_endpoints_failing',
+    'Webhook endpoints, not disabled, whose attempts have only failed for five minutes or longer.',
+    () => webhooks.countFailingSince(runtime.now() - failingMs),
+  );
+  gauge('webhook_oldest_pending_seconds', 'Age of the oldest delivery that is still attempted, or waits.', async () => {
+    const oldest = await deliveries.oldestPending();
+    return oldest === undefined ? 0 : Math.max(0, (runtime.now() - oldest) / 1000);
   });
   return { count: (outcome) => attempts.inc({ outcome }) };
 }

@@ -34,6 +34,8 @@ export interface WebhookStore {
   /** Returns whether the endpoint existed. */
   remove(id: number): Promise<boolean>;
   countDisabled(): Promise<number>;
+  /** Counts the enabled endpoints whose attempts have only failed since a time, or for longer. Units: Unix ms. */
+  countFailingSince(time: number): Promise<number>;
 }
 
 interface WebhookDocument extends Omit<WebhookState, 'id'> {
@@ -111,6 +113,14 @@ export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'ran
           async () => (await webhooks.countDocuments({ _id: id }, { limit: 1 })) > 0,
         ),
       ),
+    countFailingSince: (time) =>
+      storeCall(() => {
+        const filter = {
+          status: { $ne: WebhookStatus.DISABLED },
+          'health.firstFailureAt': { $ne: null, $lte: time },
+        } as mongo.Filter<WebhookDocument>;
+        return webhooks.countDocuments(filter);
+      }),
     countDisabled: () => storeCall(() => webhooks.countDocuments({ status: WebhookStatus.DISABLED })),
   };
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type MailConfig, openTransport } from '../mailer/mail-config.ts';
-import { measureMails } from '../mailer/mail-metrics.ts';
+import type { measureMails } from '../mailer/mail-metrics.ts';
 import { startMailer } from '../mailer/mailer.ts';
 import { outgoingMailStore } from '../store/outgoing-mail-store.ts';
 import type { Context } from './context.ts';
@@ -15,21 +15,15 @@ import { isPartOfTicket } from './find-known-message.ts';
  */
 export function openMailer(
   context: Context,
-  {
-    config,
-    database,
-    log,
-    metrics,
-    runtime,
-  }: Pick<Kit<MailConfig, unknown>, 'config' | 'database' | 'log' | 'metrics' | 'runtime'>,
+  { config, database, log, runtime }: Pick<Kit<MailConfig, unknown>, 'config' | 'database' | 'log' | 'runtime'>,
+  { count }: ReturnType<typeof measureMails>,
 ): WakefulLoop {
   if (!config.mail) throw new ConfigError(['SMTP_URL or MAIL_FOLDER is required for the role mailer']);
   const { transport, description, maxConcurrent } = openTransport(config.mail);
   log.info(description);
   const queue = outgoingMailStore(database.connection);
   const mailer = startMailer({
-    ...{ queue, transport, maxConcurrent, log },
-    ...measureMails(queue, metrics.registry, runtime),
+    ...{ queue, transport, maxConcurrent, log, count },
     tokens: context.ticketTokens,
     openFile: ({ key, size }) => context.files.read(key, { start: 0, end: size }),
     settings: context.settings,

@@ -5,7 +5,8 @@ import type { MailQueue, MailState, QueueSize } from './mail-queue.ts';
 const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;
 
 /**
- * Registers the metrics of outgoing mails. Those of the store are measured whenever the metrics are read.
+ * Registers the metrics of outgoing mails. Those of the store are measured whenever the metrics are read, in every process of
+ * the service: they are seen while no mailer runs.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

@@ -24,6 +24,8 @@ export interface ChunkStore {
   read(topic: string, partition: number, offset: number): Promise<IncomingMessage[]>;
   /** The number of messages from an offset on. */
   count(topic: string, partition: number, offset: number): Promise<number>;
+  /** When the first message from an offset on was appended, in Unix ms; undefined if there is none. */
+  appendedAt(topic: string, partition: number, offset: number): Promise<number | undefined>;
   /** The number of the last chunk; 0 if there is none. */
   lastSequence(topic: string, partition: number): Promise<number>;
   /** For each partition, the last chunk after the given number, if there is one. At most 1,000 chunks are read. */
@@ -112,6 +114,20 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
       const countFrom = ({ sequence, count }: { sequence: number; count: number }) =>
         Math.min(count, Math.max(0, sequence * messagesPerChunk + count - offset));
       return found.reduce((sum, chunk) => sum + countFrom(chunk), 0);
+    },
+    async appendedAt(topic, partition, offset) {
+      const ids = chunkIdsFrom(topic, partition, Math.floor(offset / messagesPerChunk));
+      // All messages of the first chunk may be before the offset.
+      const found = await chunks
+        .aggregate<{ sequence: number; appendedAt: Date; count: number }>([
+          { $match: { _id: ids } },
+          { $sort: { _id: 1 } },
+          { $limit: 2 },
+          { $project: { sequence: 1, appendedAt: 1, count: { $size: '$messages' } } },
+        ])
+        .toArray();
+      const first = found.find(({ sequence, count }) => sequence * messagesPerChunk + count > offset);
+      return first?.appendedAt.getTime();
     },
     lastSequence,
     async appendedAfter(sequences) {

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
@@ -8,6 +7,7 @@ import { joinLeaseGroup, type LeaseGroupMember, type LeaseGroupTimes } from '@ti
 import { isUnreachable } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
+import { inTime } from '../in-time.ts';
 import { partitionName, partitionOf } from '../partition.ts';
 import { appendNotices } from './append-notices.ts';
 import { parsePartitionName } from './chunk-id.ts';
@@ -119,10 +119,25 @@ export function embeddedLog(
     return lags.reduce((sum, count) => sum + count, 0);
   }
 
+  async function committedOffset(group: string, name: string): Promise<number> {
+    const reached = await offsets.findOne({ _id: `${group}/${name}` });
+    return reached?.offset ?? 0;
+  }
+
   async function lagOf(group: string, name: string): Promise<number> {
     const { topic, partition } = parsePartitionName(name);
-    const reached = await offsets.findOne({ _id: `${group}/${name}` });
-    return chunks.count(topic, partition, reached?.offset ?? 0);
+    return chunks.count(topic, partition, await committedOffset(group, name));
+  }
+
+  async function oldestPending(group: string, partitions: readonly string[]): Promise<number | undefined> {
+    const times = await Promise.all(
+      partitions.map(async (name) => {
+        const { topic, partition } = parsePartitionName(name);
+        return chunks.appendedAt(topic, partition, await committedOffset(group, name));
+      }),
+    );
+    const known = times.filter((time) => time !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
   }
 
   /** The lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read again. */
@@ -167,19 +182,12 @@ export function embeddedLog(
     publish: (topic, messages) => translateUnreachable(() => publish(topic, messages)),
     subscribe: (subscription) => translateUnreachable(() => subscribe(subscription)),
     lag: (group, names) => translateUnreachable(async () => lag(group, await partitionNames(names))),
+    oldestPending: (group, names) =>
+      translateUnreachable(async () => oldestPending(group, await partitionNames(names))),
     check: () => translateUnreachable(async () => void (await topics.findOne({}))),
     async close() {
       await Promise.all([...running].map((subscription) => subscription.stop()));
       await watching?.stop();
     },
   };
-}
-
-/** Resolves to "late" if the work has not ended in time. */
-async function inTime(work: Promise<unknown>, ms: number): Promise<unknown> {
-  const done = new AbortController();
-  const late = setTimeout(ms, 'late', { signal: done.signal }).catch(() => undefined);
-  const first = await Promise.race([work, late]);
-  done.abort();
-  return first;
 }

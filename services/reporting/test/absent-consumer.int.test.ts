@@ -1,0 +1,45 @@
+import { setTimeout } from 'node:timers/promises';
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { variableOf } from '@ticketing/system/services.ts';
+import { startServiceHarness } from '@ticketing/testkit/service-harness.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { service } from '../src/service.ts';
+import { ticketChanged } from './harness.ts';
+
+test('a service without a process of the role consumer says so, and says what waits', async () => {
+  const harness = await startServiceHarness(service, {
+    variables: { ROLES: 'api,scheduler' },
+    publishes: [ticketChangedTopic],
+  });
+  onTestFinished(() => harness.stop());
+  const bus = await harness.openBus();
+  await bus.publish(ticketChangedTopic.name, [ticketChanged(1, 1), ticketChanged(2, 1), ticketChanged(3, 1)]);
+  await bus.close();
+  const samples = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${harness.running.ports.internal}/metrics`)).text();
+    const found = text.matchAll(/^(consumer_lag_\w+|ticketing_role_\w+)\{(?:.*role="([\w-]+)")?.*\} (\S+)$/gm);
+    return Object.fromEntries([...found].map(([, name, role = '', value]) => [`${name} ${role}`, Number(value)]));
+  };
+  const roleAge = async (role: string) => (await samples())[`ticketing_role_last_seen_seconds ${role}`];
+  await expect.poll(() => roleAge('consumer')).toBeGreaterThan(1.5);
+  const { 'consumer_lag_messages ': messages, 'consumer_lag_seconds ': seconds } = await samples();
+  expect(messages).toBe(3);
+  expect(seconds).toBeGreaterThan(1);
+  const consumer = await harness.startInstance({ [variableOf('reporting', 'ROLES')]: 'consumer' });
+  await expect.poll(() => roleAge('consumer')).toBeLessThan(1);
+  await consumer.stop();
+  await setTimeout(1_000);
+  expect(await roleAge('consumer')).toBeGreaterThan(1);
+});
+
+test('roles that the installation does not expect are not measured', async () => {
+  const harness = await startServiceHarness(service, {
+    variables: { ROLES: 'api', EXPECTED_ROLES: 'api,scheduler' },
+  });
+  onTestFinished(() => harness.stop());
+  const roles = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${harness.running.ports.internal}/metrics`)).text();
+    return [...text.matchAll(/^ticketing_role_last_seen_seconds\{.*role="(\w+)"/gm)].map(([, role]) => role);
+  };
+  await expect.poll(roles).toEqual(['api', 'scheduler']);
+});
