@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
-import { withoutLedger } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { withoutLedger } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { restoreDatabase } from '@ticketing/store/database-copy.ts';
 import { services } from '@ticketing/system/services.ts';
 import { operateAll } from '../dev/load-services.ts';
