@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { runScript } from '../tools/dev/run-script.ts';
 import { documentIndexes, withDocumentLists } from '../tools/docs/document-indexes.ts';
 import { manifestFiles } from '../tools/k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../tools/operations/operation-parts.ts';
@@ -35,4 +36,10 @@ export async function generate(): Promise<void> {
   }
 }
 
-if (import.meta.main) await generate();
+const usage = `Writes all files that follow from others: the code of the contracts, the types of the client, manifests, tables and lists
+of documents (CONTRIBUTING.md, Commands):
+
+  npm run generate
+`;
+
+if (import.meta.main) await runScript({ usage, options: {}, runsInProduction: true }, generate);
