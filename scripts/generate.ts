@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runScript } from '../tools/dev/run-script.ts';
 import { documentIndexes, withDocumentLists } from '../tools/docs/document-indexes.ts';
+import { scalingDocument, withCapacityParts } from '../tools/k8s/capacity-parts.ts';
 import { manifestFiles } from '../tools/k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../tools/operations/operation-parts.ts';
 import { withTemplateParts } from '../tools/templates/template-parts.ts';
@@ -25,6 +26,8 @@ export async function generate(): Promise<void> {
   writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
   writeFileSync(operationsDocument, withOperationParts(readFileSync(operationsDocument, 'utf8')));
   for (const [file, text] of manifestFiles()) writeFileSync(file, text);
+  // It reads the manifests that were written in this moment.
+  writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
   for (const index of Object.keys(documentIndexes)) {
     writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));
   }
