@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runDevelopmentScript, UsageError } from '../tools/dev/run-script.ts';
+import { runScript, UsageError } from '../tools/dev/run-script.ts';
 import { type BenchRun, withoutOutdated } from './bench-run.ts';
 import { drawChart } from './draw-chart.ts';
 import {
@@ -13,10 +13,12 @@ import {
   runTable,
 } from './pictures.ts';
 
-/**
- * Draws the results of the newest `npm run bench` as SVG charts, and writes them with their tables to docs/performance.
- * What this run did not measure is taken from the results that were drawn before.
- */
+const usage = `Draws the results of the newest npm run bench as SVG charts, and writes them with their tables to docs/performance. Takes
+from the results that were drawn before whatever this run did not measure:
+
+  npm run charts
+`;
+
 const resultsFolder = join(import.meta.dirname, 'results');
 const folder = join(import.meta.dirname, '..', 'docs', 'performance');
 const drawnFile = join(folder, 'results.json');
@@ -26,8 +28,8 @@ const introduction = `# Performance
 Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again.
 `;
 
-await runDevelopmentScript(async () => {
-  const file = readdirSync(resultsFolder, { withFileTypes: true })
+await runScript({ usage, options: {} }, () => {
+  const file = (existsSync(resultsFolder) ? readdirSync(resultsFolder, { withFileTypes: true }) : [])
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     .map(({ name }) => name)
     .toSorted()

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { toRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { operations } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { checkExport, readPoint, reportLines } from '@ticketing/store/audit/audit-export.ts';
-import { services } from '@ticketing/system/services.ts';
 import { readEnvironment } from '../tools/dev/environment-file.ts';
-import { loadService, operateAll } from '../tools/dev/load-services.ts';
+import { operateAll } from '../tools/dev/load-services.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 
 const usage = `Shows and checks who changed and deleted what in a system that was started by npm start:
 
-  npm run audit -- export --service NAME  prints the audit log of a service: one line of JSON an entry, ids only
-  npm run audit -- verify                 checks the audit logs of all services, or of one with --service NAME
+  npm run audit -- export --service NAME  ${operations['audit-export'].does}
+  npm run audit -- verify                 ${operations['audit-verify'].does}, of all services or of one with --service NAME
   npm run audit -- verify --file FILE     checks an export
 
   --noted POINT  a point that an earlier check or a line of the service's log has shown (number:hash), with --service or
@@ -27,30 +28,29 @@ const options = {
   noted: { type: 'string' },
 } as const;
 
+const commands = { export: 'audit-export', verify: 'audit-verify' } as const;
+
 await runScript({ usage, options, takesCommand: true }, async (values, words) => {
   const command = words.join(' ');
-  if (!['export', 'verify'].includes(command)) {
+  if (command !== 'export' && command !== 'verify') {
     throw new UsageError(`There is no command "${command}" (--help lists them).`);
   }
   const problems =
     values.file === undefined
-      ? await operate(`audit-${command}`, values, resolve(values.data))
+      ? await operate(commands[command], values, resolve(values.data))
       : await verifyFile(values.file, values.noted);
   process.exitCode = problems > 0 ? 1 : 0;
 });
 
-async function operate(
-  name: string,
+function operate(
+  name: 'audit-export' | 'audit-verify',
   { service, noted }: { service?: string; noted?: string },
   dataDir: string,
 ): Promise<number> {
-  const environment = readEnvironment(dataDir);
-  if (service === undefined) {
-    if (name === 'audit-export' || noted !== undefined) throw new UsageError('Name the service with --service.');
-    return operateAll({ name }, print, environment);
+  if (service === undefined && (name === 'audit-export' || noted !== undefined)) {
+    throw new UsageError('Name the service with --service.');
   }
-  if (!services.some((entry) => entry.name === service)) throw new UsageError(`There is no service ${service}.`);
-  return (await loadService(service)).operate({ name, key: noted }, print, environment);
+  return operateAll(toRequest(name, { noted }), print, readEnvironment(dataDir), service);
 }
 
 async function verifyFile(file: string, noted: string | undefined): Promise<number> {

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientFiles, clientFolder } from '../tools/client/client-files.ts';
+import { runScript } from '../tools/dev/run-script.ts';
 import { brokenReferences, headingsIn, missingTests } from '../tools/dev/source-references.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
@@ -13,7 +14,7 @@ interface Check {
   judge?: (output: string) => string | undefined;
 }
 
-const generated = mkdtempSync(join(tmpdir(), 'ticketing-generated-'));
+const generated = join(tmpdir(), `ticketing-generated-${process.pid}`);
 
 const checks: readonly Check[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
@@ -41,14 +42,27 @@ const checks: readonly Check[] = [
   { name: 'unused code', command: ['knip'] },
 ];
 
-try {
-  const results = [...(await runAll(checks)), await contractsAreGenerated(), await clientIsGenerated(), sourcesExist()];
-  const failed = results.filter((isGood) => !isGood).length;
-  process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
-} finally {
-  rmSync(generated, { recursive: true, force: true });
-}
+const usage = `Runs the static checks: types, lint, contracts, import rules, unused code, generated files, and references in comments
+and documents. The exit code is 1 if one fails:
+
+  npm run check
+`;
+
+await runScript({ usage, options: {}, runsInProduction: true }, async () => {
+  try {
+    const results = [
+      ...(await runAll(checks)),
+      await contractsAreGenerated(),
+      await clientIsGenerated(),
+      sourcesExist(),
+    ];
+    const failed = results.filter((isGood) => !isGood).length;
+    process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
+    process.exitCode = failed === 0 ? 0 : 1;
+  } finally {
+    rmSync(generated, { recursive: true, force: true });
+  }
+});
 
 async function runAll(all: readonly Check[]): Promise<boolean[]> {
   const waiting = [...all];
@@ -71,6 +85,7 @@ async function runCheck({ name, command: [program, ...args], judge }: Check): Pr
 /** Checks that the committed generated code equals a fresh generation from proto/. */
 async function contractsAreGenerated(): Promise<boolean> {
   const startedAt = performance.now();
+  mkdirSync(generated);
   const image = join(generated, 'contract.binpb');
   const code = await run('buf', ['generate', '--output', generated]);
   const built = await run('buf', ['build', '--as-file-descriptor-set', '--exclude-imports', '-o', image]);

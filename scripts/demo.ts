@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { existingKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { DemoMail } from '../tools/demo/demo-mail.ts';
 import { localMail } from '../tools/demo/local-mail.ts';
@@ -50,7 +50,7 @@ await runScript({ usage, options }, async (values) => {
 });
 
 function tokenOf(dataDir: string): Promise<string> {
-  const { issuerKeyFile } = developmentKeys(dataDir);
+  const { issuerKeyFile } = existingKeys(dataDir);
   const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
   return signToken(issuerKeyFile, claims, 3600);
 }

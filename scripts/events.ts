@@ -1,42 +1,34 @@
 import { resolve } from 'node:path';
-import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { services } from '@ticketing/system/services.ts';
+import { describeOperations } from '@ticketing/service-kit/lifecycle/operation-help.ts';
+import { toRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { operationsOfCommand } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { readEnvironment } from '../tools/dev/environment-file.ts';
-import { loadService, operateAll } from '../tools/dev/load-services.ts';
+import { operateAll } from '../tools/dev/load-services.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 
-const usage = `Shows and repairs the events of a system that was started by npm start:
+const command = 'npm run events -- ';
+const names = operationsOfCommand(command);
 
-  npm run events -- dead-letters         lists the events that could not be sent or handled, with the reason
-  npm run events -- replay               sends and handles these again; with --key KEY only those of one ticket or tag
-  npm run events -- drain                waits until all events are sent and handled
-  npm run events -- rebuild reporting    builds a new generation of the reporting rows from the tickets, then switches to it
-  npm run events -- reconcile reporting  compares the reporting rows with the tickets, and repairs the rows that differ
+const usage = `Carries out operations on a system that was started by npm start: on its events, and on what follows from them:
+
+  ${command}OPERATION [SERVICE] [OPTIONS]
+
+${describeOperations(names).join('\n')}
 
   --data DIR  the data folder of that system (./data)
 
-The exit code is 1 if anything is left to be done, or was found wrong.
+Without a service, all that have the operation carry it out. The exit code is 1 if anything is left to be done, or was found
+wrong. docs/operations/operations.md says how each is called in containers and on Kubernetes, and lists all others.
 `;
-
-/** The operations that every service has. Any other operation is followed by the name of a service. */
-const commonOperations = ['dead-letters', 'replay', 'drain'];
 
 const options = { data: { type: 'string', default: './data' }, key: { type: 'string' } } as const;
 
-await runScript({ usage, options, takesCommand: true }, async (values, words) => {
-  const left = await operate(words, values.key, readEnvironment(resolve(values.data)));
+await runScript({ usage, options, takesCommand: true }, async ({ data, ...texts }, [first = '', service, ...rest]) => {
+  const name = names.find((one) => one === first);
+  if (name === undefined || rest.length > 0) {
+    throw new UsageError(`There is no command "${[first, service, ...rest].join(' ').trim()}" (--help lists them).`);
+  }
+  const left = await operateAll(toRequest(name, texts), print, readEnvironment(resolve(data)), service);
+  if (name === 'dead-letters' && left === 0) print('there are no dead letters');
   process.exitCode = left > 0 ? 1 : 0;
 });
-
-async function operate(words: readonly string[], key: string | undefined, environment: Environment) {
-  const [name = '', service, ...rest] = words;
-  if (rest.length === 0 && service === undefined && commonOperations.includes(name)) {
-    const left = await operateAll({ name, key }, print, environment);
-    if (name === 'dead-letters' && left === 0) print('there are no dead letters');
-    return left;
-  }
-  if (rest.length > 0 || !services.some((entry) => entry.name === service)) {
-    throw new UsageError(`There is no command "${words.join(' ')}" (--help lists them).`);
-  }
-  return (await loadService(service ?? '')).operate({ name }, print, environment);
-}

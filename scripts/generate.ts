@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { runScript } from '../tools/dev/run-script.ts';
 import { documentIndexes, withDocumentLists } from '../tools/docs/document-indexes.ts';
+import { scalingDocument, withCapacityParts } from '../tools/k8s/capacity-parts.ts';
 import { manifestFiles } from '../tools/k8s/manifest-files.ts';
+import { operationsDocument, withOperationParts } from '../tools/operations/operation-parts.ts';
 import { withTemplateParts } from '../tools/templates/template-parts.ts';
 
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Then the parts of
- * docs/webhooks.md that follow from it, those of docs/templates.md that follow from the helpers, the manifests in deploy/k8s
- * that follow from the description of the system, the lists of documents, and the generated files of packages/client.
+ * docs/webhooks.md that follow from it, those of docs/templates.md that follow from the helpers, the table of operations, the
+ * manifests in deploy/k8s that follow from the description of the system, the lists of documents, and the generated files of
+ * packages/client.
  */
 export async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
@@ -20,7 +24,10 @@ export async function generate(): Promise<void> {
   writeFileSync(guide, withGuideParts(readFileSync(guide, 'utf8')));
   const authors = 'docs/templates.md';
   writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
+  writeFileSync(operationsDocument, withOperationParts(readFileSync(operationsDocument, 'utf8')));
   for (const [file, text] of manifestFiles()) writeFileSync(file, text);
+  // It reads the manifests that were written in this moment.
+  writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
   for (const index of Object.keys(documentIndexes)) {
     writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));
   }
@@ -32,4 +39,10 @@ export async function generate(): Promise<void> {
   }
 }
 
-if (import.meta.main) await generate();
+const usage = `Writes all files that follow from others: the code of the contracts, the types of the client, manifests, tables and lists
+of documents (CONTRIBUTING.md, Commands):
+
+  npm run generate
+`;
+
+if (import.meta.main) await runScript({ usage, options: {}, runsInProduction: true }, generate);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultIdMargin, idMarginOf } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { defaultIdMargin, parseIdMargin } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { openStoppedSystem } from '../tools/backup/open-system.ts';
 import { restoreBackup, restoreBy } from '../tools/backup/restore.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
@@ -42,7 +42,7 @@ await runScript({ usage, options }, async (values) => {
   const restored = {
     folder: from === undefined ? undefined : resolve(from),
     ledger: ledger === undefined ? undefined : resolve(ledger),
-    idMargin: idMarginOf(values['id-margin']),
+    idMargin: parseIdMargin(values['id-margin']),
   };
   if (values.exec !== undefined) {
     if (!values['in-place']) throw new UsageError('--exec goes with --in-place.');

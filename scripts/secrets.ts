@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 import { readStores, userCommands } from '../tools/k8s/database-users.ts';
-import { makeSecrets } from '../tools/k8s/secrets.ts';
+import { makeSecrets, makeSigningKeys, type Secret } from '../tools/k8s/secrets.ts';
 
 const usage = `Prints the Secrets of an installation on Kubernetes, with new keys:
 
@@ -11,6 +11,8 @@ const usage = `Prints the Secrets of an installation on Kubernetes, with new key
   TICKETING_<SERVICE>_MONGODB_URI
                        the same for one service, with credentials of its own
   --issuer-keys FILE   the public keys of the issuer (a JWKS), if they are not read from a URL
+  --signing-keys       prints only new signing keys and their public keys, for \`kubectl replace\` in a pause of all services
+                       (docs/operations/key-rotation.md)
   --print-users        prints, instead of Secrets, the commands for mongosh that create the users of these URIs: each may
                        read and write the database of its service and no other (ticketing_<service>, or what
                        TICKETING_<SERVICE>_MONGODB_DATABASE says)
@@ -19,18 +21,26 @@ Nothing is written to files. Use \`kubectl create\`, not \`apply\`: it refuses t
 secrets unreadable.
 `;
 
-const options = { 'issuer-keys': { type: 'string' }, 'print-users': { type: 'boolean', default: false } } as const;
+const options = {
+  'issuer-keys': { type: 'string' },
+  'signing-keys': { type: 'boolean', default: false },
+  'print-users': { type: 'boolean', default: false },
+} as const;
 
 await runScript({ usage, options }, (values) => {
+  if (values['signing-keys']) return printList(makeSigningKeys());
   const stores = readStores(process.env);
   if (values['print-users']) {
     for (const command of userCommands(stores)) print(command);
     return;
   }
   const file = values['issuer-keys'];
-  const items = makeSecrets({ stores, issuerKeys: file === undefined ? undefined : readPublicKeys(file) });
-  print(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2));
+  printList(makeSecrets({ stores, issuerKeys: file === undefined ? undefined : readPublicKeys(file) }));
 });
+
+function printList(items: readonly Secret[]): void {
+  print(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2));
+}
 
 /** Reads a JWKS. Errors: UsageError if it is none, or if it has the private part of a key. */
 function readPublicKeys(file: string): string {

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { services } from '@ticketing/system/services.ts';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -166,7 +167,15 @@ it('gives the other services the ports that follow the port of the gateway, unle
   other.close();
 });
 
+it('npm run token refuses a folder without keys, and makes none there', async () => {
+  const missing = join(data, 'typo');
+  const error = expect.stringMatching(/^\S+typo has no keys of a system; [^\n]*\n$/);
+  expect(await outcome(run('token.ts', ['--data', missing]))).toEqual({ code: 1, out: '', error });
+  expect(existsSync(missing)).toBe(false);
+});
+
 it('npm run token prints a token and nothing else', async () => {
+  developmentKeys(data);
   const args = ['--sub', '7', '--kind', 'serviceWorker', '--role', '2', '--permissions', 'a,b', '--skills', '3,4'];
   const { code, out, error } = await outcome(
     run('token.ts', [...args, '--excluded', '5', '--restricted', '--expires', '45m']),

@@ -2,7 +2,13 @@ import { spawn } from 'node:child_process';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 
-/** Runs the integration suites on real servers: those that `MONGODB_URI` and `KAFKA_BROKERS` name, else containers. */
+const usage = `Runs the integration suites on real servers: those that MONGODB_URI and KAFKA_BROKERS name, else containers:
+
+  npm run test:containers
+
+Arguments are passed to vitest.
+`;
+
 const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';
 const kafkaImage = process.env.TICKETING_TEST_KAFKA_IMAGE ?? 'apache/kafka:4.1.0';
 const mongoPort = 27_017;
@@ -10,15 +16,20 @@ const kafkaPort = 9092;
 const startupTimeoutMs = 120_000;
 const containers: StartedTestContainer[] = [];
 
-try {
-  const mongodbUri = process.env.MONGODB_URI ?? (await startMongo());
-  const brokers = process.env.KAFKA_BROKERS ?? (await startKafka());
-  process.stdout.write(
-    `Running the integration suites on ${process.env.MONGODB_URI ? 'MONGODB_URI' : mongoImage} and ${process.env.KAFKA_BROKERS ? 'KAFKA_BROKERS' : kafkaImage}.\n`,
-  );
-  process.exitCode = await runTests({ MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
-} finally {
-  await Promise.all(containers.map((container) => container.stop()));
+if (process.argv.includes('--help')) process.stdout.write(usage);
+else await runSuites();
+
+async function runSuites(): Promise<void> {
+  try {
+    const mongodbUri = process.env.MONGODB_URI ?? (await startMongo());
+    const brokers = process.env.KAFKA_BROKERS ?? (await startKafka());
+    process.stdout.write(
+      `Running the integration suites on ${process.env.MONGODB_URI ? 'MONGODB_URI' : mongoImage} and ${process.env.KAFKA_BROKERS ? 'KAFKA_BROKERS' : kafkaImage}.\n`,
+    );
+    process.exitCode = await runTests({ MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
+  } finally {
+    await Promise.all(containers.map((container) => container.stop()));
+  }
 }
 
 async function startMongo(): Promise<string> {

@@ -1,5 +1,5 @@
 import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
-import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { existingKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
 
@@ -55,7 +55,7 @@ await runScript({ usage, options }, async (values) => {
     ...(values['last-name'] === undefined ? {} : { lastName: values['last-name'] }),
     ...(values.email === undefined ? {} : { email: values.email }),
   };
-  const { issuerKeyFile } = developmentKeys(values.data);
+  const { issuerKeyFile } = existingKeys(values.data);
   print(await signToken(issuerKeyFile, claims, seconds(values.expires)));
 });
 

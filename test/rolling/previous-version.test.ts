@@ -7,7 +7,7 @@ import { findPreviousVersion } from './previous-version.ts';
 
 test('a shallow clone does not have the previous version; in CI it is fetched', () => {
   const { clone, previous } = shallowClone();
-  expect(findPreviousVersion(false, clone)).toMatchObject({ missing: expect.stringContaining('is not in this clone') });
+  expect(findPreviousVersion(false, clone)).toMatchObject({ missing: expect.stringContaining('is not in this clone; git fetch --unshallow gets it') });
   expect(findPreviousVersion(true, clone)).toEqual({ revision: previous });
   expect(findPreviousVersion(false, clone)).toEqual({ revision: previous });
 });
@@ -19,6 +19,17 @@ test('where it cannot be fetched, a line says that the upgrade is not tried', ()
   onTestFinished(() => write.mockRestore());
   expect(findPreviousVersion(true, clone)).toHaveProperty('missing');
   expect(write).toHaveBeenCalledWith(expect.stringMatching(/^NOT TRIED: an upgrade from N−1, because the previous/));
+});
+
+test('in a complete clone without that revision, the advice is a tag, which then is the previous version', () => {
+  const { origin } = shallowClone();
+  const git = (...args: string[]) => execFileSync('git', ['-C', origin, ...args], { encoding: 'utf8' }).trim();
+  git('tag', '--delete', 'v1.0.0');
+  const found = findPreviousVersion(false, origin);
+  expect(found).toMatchObject({ missing: expect.stringContaining('by a tag: git tag v0.1.0 COMMIT') });
+  expect(found).toMatchObject({ missing: expect.not.stringContaining('unshallow') });
+  git('tag', 'v0.1.0', 'HEAD^');
+  expect(findPreviousVersion(false, origin)).toEqual({ revision: git('rev-parse', 'HEAD^') });
 });
 
 /** Makes a repository with a release before its last commit, and a clone of that commit only. */

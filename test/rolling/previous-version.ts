@@ -51,7 +51,11 @@ function lookUp(clone: string): PreviousVersion {
   const wanted = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^') ?? recordedRevision;
   const revision = git('rev-parse', '--verify', '--quiet', `${wanted}^{commit}`);
   if (revision) return { revision };
-  return { missing: `the previous version, ${wanted}, is not in this clone; git fetch --unshallow gets it` };
+  const isShallow = git('rev-parse', '--is-shallow-repository') === 'true';
+  const advice = isShallow
+    ? 'git fetch --unshallow gets it'
+    : 'the clone is complete, so name the version to upgrade from by a tag: git tag v0.1.0 COMMIT';
+  return { missing: `the previous version, ${wanted}, is not in this clone; ${advice}` };
 }
 
 /**

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
-import { withoutLedger } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { foreignLedger, readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
+import { withoutLedger } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { restoreDatabase } from '@ticketing/store/database-copy.ts';
+import { copiedStoreId } from '@ticketing/store/store-format.ts';
 import { services } from '@ticketing/system/services.ts';
 import { operateAll } from '../dev/load-services.ts';
 import { UsageError } from '../dev/run-script.ts';
@@ -35,9 +36,10 @@ export async function restoreBackup(
   print: Print,
 ): Promise<number> {
   // Read first: nothing is restored without it.
-  if (ledger !== undefined) readLedger(ledger);
+  const ledgerOf = ledger === undefined ? undefined : readLedger(ledger);
   if (folder !== undefined) {
     const manifest = readManifest(folder);
+    if (ledgerOf) await requireSameStores(folder, manifest, ledgerOf);
     await restoreDatabases(environment, folder, manifest);
     print(`${documentsIn(manifest)} documents of ${manifest.takenAt} are restored`);
   }
@@ -62,6 +64,19 @@ export async function restoreBy(
     if (code !== 0) failed += 1;
   }
   return failed;
+}
+
+/** Refuses a ledger of other stores than those of a backup, before anything is copied. */
+async function requireSameStores(
+  folder: string,
+  { databases }: Manifest,
+  ledgerOf: ReturnType<typeof readLedger>,
+): Promise<void> {
+  for (const { name } of services.filter((one) => one.hasStore && databases[one.name])) {
+    const { store } = ledgerOf(name);
+    if (store !== undefined && store !== (await copiedStoreId(join(folder, name))))
+      throw new UsageError(foreignLedger(name));
+  }
 }
 
 async function restoreDatabases(environment: Environment, folder: string, { databases }: Manifest): Promise<void> {

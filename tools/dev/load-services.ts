@@ -2,7 +2,9 @@ import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { hasOperation } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { services } from '@ticketing/system/services.ts';
+import { UsageError } from './run-script.ts';
 
 /** Loads the module of every service, in the order of the description of the system. */
 export function loadServices(): Promise<Service[]> {
@@ -15,9 +17,25 @@ export async function loadService(name: string): Promise<Service> {
   return service;
 }
 
-/** Runs an operation in every service, one after the other. Returns how much is left to be done in all of them. */
-export async function operateAll(request: OperationRequest, print: Print, environment: Environment): Promise<number> {
+/**
+ * Runs an operation in every service that has it, one after the other, or in one. Returns how much is left to be done in all
+ * of them.
+ *
+ * Errors: UsageError, if the service that is named does not exist, or does not have the operation.
+ */
+export async function operateAll(
+  request: OperationRequest,
+  print: Print,
+  environment: Environment,
+  service?: string,
+): Promise<number> {
+  const able = services.filter((entry) => hasOperation(entry, request.name)).map(({ name }) => name);
+  if (service !== undefined && !able.includes(service)) {
+    throw new UsageError(`There is no operation ${request.name} of "${service}": ${able.join(', ')} have it.`);
+  }
   let left = 0;
-  for (const service of await loadServices()) left += await service.operate(request, print, environment);
+  for (const name of service === undefined ? able : [service]) {
+    left += await (await loadService(name)).operate(request, print, environment);
+  }
   return left;
 }

@@ -18,17 +18,20 @@ interface Script<Some extends Options> {
   options: Some;
   /** Whether words follow that are no options. Without any, the usage is printed. */
   takesCommand?: boolean;
+  /** Whether it also runs with NODE_ENV=production. */
+  runsInProduction?: boolean;
 }
 
 /**
- * Runs a script that is for development only: prints its usage, or does its work with the values of its options and the
- * words that are none. If it fails, prints the message of the error and exits with code 1.
+ * Runs a script: prints its usage, or does its work with the values of its options and the words that are none. If it fails,
+ * prints the message of the error and exits with code 1.
  */
 export async function runScript<const Some extends Options>(
-  { usage, options, takesCommand = false }: Script<Some>,
+  { usage, options, takesCommand = false, runsInProduction = false }: Script<Some>,
   work: (values: Values<Some>, words: readonly string[]) => unknown,
 ): Promise<void> {
-  await runDevelopmentScript(async () => {
+  const run = runsInProduction ? failWithMessage : runDevelopmentScript;
+  await run(async () => {
     const args = process.argv.slice(2);
     if (args.includes('--help')) return print(usage.trimEnd());
     const { values, positionals } = parse(args, options);
@@ -58,10 +61,16 @@ export function print(line: string): void {
 
 /** Runs a script that is for development only. If it fails, prints the message of the error and exits with code 1. */
 export async function runDevelopmentScript(script: () => Promise<void>): Promise<void> {
-  try {
+  await failWithMessage(async () => {
     if (process.env.NODE_ENV === 'production') {
       throw new UsageError('This is for development only and does not run with NODE_ENV=production.');
     }
+    await script();
+  });
+}
+
+async function failWithMessage(script: () => Promise<void>): Promise<void> {
+  try {
     await script();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

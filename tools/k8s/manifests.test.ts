@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
-import { requestOf } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import { parseRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
 import { stopTimeoutMs } from '@ticketing/service-kit/lifecycle/run-service.ts';
 import { consumedTopics, serviceNamed, services } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
@@ -152,7 +152,7 @@ it('the component ledger has a volume of its own for each service, and Jobs that
     const component = isApplied ? 'apply-ledger' : 'ledger';
     for (const { metadata: made } of [spec.jobTemplate, spec.jobTemplate.spec.template])
       expect(made.labels['app.kubernetes.io/component']).toBe(component);
-    const operation = requestOf(container.args);
+    const operation = parseRequest(container.args);
     expect(operation).toMatchObject({ name: component, file: '/ledger/ledger.jsonl' });
     expect([spec.suspend === true, claims]).toEqual([isApplied, [`${entry.name}-ledger`]]);
     const environment = environmentOf(container, literals(), secrets);

@@ -23,7 +23,6 @@ export interface GivenSecrets {
  * and for services that store secrets the key that encrypts them.
  */
 export function makeSecrets({ stores, issuerKeys }: GivenSecrets): Secret[] {
-  const keys = services.map(({ name }) => makeSigningKey(name));
   const own = services
     .filter(({ hasStore, keepsSecrets }) => hasStore || keepsSecrets)
     .map(({ name, keepsSecrets }) => {
@@ -34,10 +33,18 @@ export function makeSecrets({ stores, issuerKeys }: GivenSecrets): Secret[] {
       });
     });
   return [
-    ...keys.map((key) => secret(`${key.kid}-signing-key`, { 'key.json': JSON.stringify(key) })),
-    secret('internal-keys', { 'jwks.json': JSON.stringify({ keys: keys.map(publicJwk) }) }),
+    ...makeSigningKeys(),
     ...own,
     ...(issuerKeys === undefined ? [] : [secret('issuer-keys', { 'jwks.json': issuerKeys })]),
+  ];
+}
+
+/** Makes the Secrets with a signing key for each service, and with the public keys of all. */
+export function makeSigningKeys(): Secret[] {
+  const keys = services.map(({ name }) => makeSigningKey(name));
+  return [
+    ...keys.map((key) => secret(`${key.kid}-signing-key`, { 'key.json': JSON.stringify(key) })),
+    secret('internal-keys', { 'jwks.json': JSON.stringify({ keys: keys.map(publicJwk) }) }),
   ];
 }
 

@@ -60,8 +60,17 @@ export async function restoreDatabase(
   }
 }
 
-async function restoreCollection(connection: Connection, name: string, file: string): Promise<CopiedCollection> {
+/** Reads the documents of a collection from a copy. Errors: a file that is missing or damaged. */
+export async function* readCopiedDocuments(folder: string, name: string): AsyncGenerator<Record<string, unknown>> {
+  for await (const document of documentsInFile(fileOf(folder, name))) yield BSON.deserialize(document);
+}
+
+function documentsInFile(file: string): AsyncGenerator<Buffer> {
   if (!existsSync(file)) throw new Error(`The copy has no file ${file}.`);
+  return documentsIn(createReadStream(file).pipe(createGunzip()));
+}
+
+async function restoreCollection(connection: Connection, name: string, file: string): Promise<CopiedCollection> {
   const counted = counter(name);
   let batch: object[] = [];
   let bytes = 0;
@@ -70,7 +79,7 @@ async function restoreCollection(connection: Connection, name: string, file: str
     batch = [];
     bytes = 0;
   };
-  for await (const document of documentsIn(createReadStream(file).pipe(createGunzip()))) {
+  for await (const document of documentsInFile(file)) {
     counted.add(document);
     // The types of numbers are kept as they were stored.
     batch.push(BSON.deserialize(document, { promoteValues: false, bsonRegExp: true }));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
+import { readCopiedDocuments } from './database-copy.ts';
 import { isDuplicateKey } from './store-error.ts';
 
 /** Raised when stored documents change in such a way that this version cannot read those of older versions. */
@@ -41,6 +42,12 @@ export async function markFormat(connection: Connection, name: string): Promise<
 /** Which database this is: what is restored from its backup has the same id. Undefined, if an older version has set it up. */
 export async function storeIdOf(connection: Connection): Promise<string | undefined> {
   return (await collectionOf(connection).findOne({ _id: id }))?.storeId;
+}
+
+/** Which database a copy is of; undefined if an older version has set it up. Errors: as of `readCopiedDocuments`. */
+export async function copiedStoreId(folder: string): Promise<string | undefined> {
+  for await (const { storeId } of readCopiedDocuments(folder, id)) if (typeof storeId === 'string') return storeId;
+  return undefined;
 }
 
 /** Whether a database has been set up for this version. */

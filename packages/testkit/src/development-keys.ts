@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 import { makeEncryptionKey, makeSigningKey, type PrivateJwk, publicJwk } from './service-keys.ts';
@@ -19,6 +19,8 @@ export interface DevelopmentKeys {
   encryptionKey: string;
 }
 
+const issuerKeyName = 'issuer.jwk.json';
+
 /** The issuer of a development system's tokens, and their audience. */
 export const developmentIssuer = { issuer: 'ticketing-development', audience: 'ticketing' };
 
@@ -32,7 +34,7 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys: DevelopmentKeys = {
     dataDir,
-    issuerKeyFile: join(folder, 'issuer.jwk.json'),
+    issuerKeyFile: join(folder, issuerKeyName),
     issuerJwksFile: join(folder, 'issuer.jwks.json'),
     internalJwksFile: join(folder, 'internal.jwks.json'),
     signingKeyFile: (service) => join(folder, `${service}.jwk.json`),
@@ -44,6 +46,14 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
     services.map(({ name }) => makeKey(keys.signingKeyFile(name), name)),
   );
   return keys;
+}
+
+/** Returns the key files of a development system that was started before. Errors: an Error, if the folder has none. */
+export function existingKeys(dataDir: string): DevelopmentKeys {
+  if (!existsSync(join(dataDir, 'keys', issuerKeyName))) {
+    throw new Error(`${dataDir} has no keys of a system; start one by npm start, or name its folder by --data.`);
+  }
+  return developmentKeys(dataDir);
 }
 
 /** Creates a private key, unless the file exists, and returns the public key. */

@@ -5,6 +5,7 @@ import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/sessio
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
+import { printEncryption } from './application/encrypt-secrets-again.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
 import { openAnalyser } from './application/open-analyser.ts';
 import { openLearner } from './application/open-learner.ts';
@@ -52,6 +53,7 @@ export const service = composeService({
       handle: eventHandler(context),
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      operations: { 'encrypt-secrets': (print) => printEncryption(context, print) },
       loops: [
         { role: 'analyser', start: () => openAnalyser(context, kit) },
         { role: 'analyser', start: () => openLearner(context, kit) },

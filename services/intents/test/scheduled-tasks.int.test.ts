@@ -4,6 +4,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { headerBinding, signatureBinding } from '../src/domain/http-executor.ts';
+import { service } from '../src/service.ts';
 import { type IntentsHarness, startHarness } from './harness.ts';
 
 let intents: IntentsHarness;
@@ -34,6 +35,24 @@ test('the key is replaced while requests are served: every secret is encrypted a
   };
   await vi.waitFor(isEncryptedAgain, { timeout: 30_000 });
   await scheduler.stop();
+});
+
+test('encrypt-secrets encrypts the secrets of all AI agents with the current key', async () => {
+  await intents.database.collection('aiAgents').deleteMany({});
+  const executor = { type: 'http', url: 'https://backend.example.com/', secret: 'hidden-hidden-03' };
+  const { id } = (await intents.manage('POST', '/aiAgent', { name: 'D', executor })).json;
+  const key = randomBytes(32);
+  const environment = {
+    ...intents.environment,
+    TICKETING_INTENTS_PREVIOUS_ENCRYPTION_KEY: intents.environment.TICKETING_INTENTS_ENCRYPTION_KEY ?? '',
+    TICKETING_INTENTS_ENCRYPTION_KEY: key.toString('base64'),
+  };
+  const lines: string[] = [];
+  expect(await service.operate({ name: 'encrypt-secrets' }, (line) => lines.push(line), environment)).toBe(0);
+  expect(lines).toEqual(['intents: 1 documents were encrypted again; all secrets are encrypted with the current key']);
+  const { secret } = JSON.parse((await intents.database.collection('aiAgents').findOne())?.executor);
+  expect(secretBox([key], systemRuntime).open(secret, signatureBinding(id))).toBe('hidden-hidden-03');
+  await intents.database.collection('aiAgents').deleteMany({});
 });
 
 test('what a process that died has stored of a deleted ticket, tag or template is removed', async () => {

@@ -7,6 +7,7 @@ import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { openContext } from './application/context.ts';
 import { countDueDeliveries } from './application/due-deliveries.ts';
+import { printEncryption } from './application/encrypt-secrets-again.ts';
 import { eraseTicket } from './application/erase-ticket.ts';
 import { openDispatcher } from './application/open-dispatcher.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
@@ -60,6 +61,7 @@ export const service = composeService({
       handlesDeletions: true,
       eraseTicket: (id) => eraseTicket(context, id),
       tasks: scheduledTasks(context),
+      operations: { 'encrypt-secrets': (print) => printEncryption(context, print) },
       afterRestore: () => context.events.beginAnew(restoredFeedGap),
       pending: [{ description: 'deliveries are due and not made yet', count: () => countDueDeliveries(context) }],
       loops: [{ role: 'dispatcher', start: () => openDispatcher(context, kit, measured) }],

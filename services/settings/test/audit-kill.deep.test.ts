@@ -91,7 +91,7 @@ async function killUnderLoad(afterResponses: number): Promise<void> {
   expect(child.signalCode).toBe('SIGKILL');
 }
 
-async function operate(name: string): Promise<{ left: number; lines: string[] }> {
+async function operate(name: 'audit-export' | 'audit-verify'): Promise<{ left: number; lines: string[] }> {
   const lines: string[] = [];
   const left = await service.operate({ name }, (line) => lines.push(line), settings.environment);
   return { left, lines };

@@ -16,7 +16,7 @@ beforeEach(async () => {
   for (const name of collections) await settings.database.collection(name).deleteMany({});
 });
 
-async function operate(name: string, key?: string) {
+async function operate(name: 'audit-export' | 'audit-verify', key?: string) {
   const lines: string[] = [];
   const left = await service.operate({ name, key }, (line) => lines.push(line), settings.environment);
   return { left, lines };

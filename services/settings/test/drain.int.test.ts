@@ -30,10 +30,14 @@ it('drain waits until the deliveries that are due are made', async () => {
   await harness.publish({ ticketId: 1 }, { ticketId: 1, version: 2 });
   await expect.poll(() => receiver.received.length).toBe(1);
   const { lines, ended } = drain();
-  await expect.poll(() => lines).toContain('2 deliveries are due and not made yet');
+  await expect.poll(() => lines).toContain('settings: 2 deliveries are due and not made yet');
   release(204);
   await ended;
-  expect(lines.at(-1)).toBe('0 deliveries are due and not made yet');
+  expect(lines.filter((line) => line.startsWith('settings: 0'))).toEqual([
+    'settings: 0 events are not sent yet',
+    'settings: 0 events are not handled yet by the group settings',
+    'settings: 0 deliveries are due and not made yet',
+  ]);
   expect((await harness.deliveries(id)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   await harness.request('DELETE', `/webhook/${id}`);
   await receiver.stop();
@@ -44,7 +48,7 @@ it('drain does not wait for the next attempt of a failed delivery, nor for the l
   await harness.publish({ ticketId: 2 }, { ticketId: 2, version: 2 });
   await expect.poll(() => receiver.received.length).toBe(1);
   const { lines, ended } = drain();
-  await expect.poll(() => lines).toContain('2 deliveries are due and not made yet');
+  await expect.poll(() => lines).toContain('settings: 2 deliveries are due and not made yet');
   release(500);
   await ended;
   expect((await harness.deliveries(id)).map(({ status }) => status)).toEqual(['retrying', 'scheduled']);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { service } from '../src/service.ts';
 import { type SettingsHarness, startHarness } from './harness.ts';
 
 let settings: SettingsHarness;
@@ -49,6 +50,34 @@ test('the key is replaced while requests are served: every secret is encrypted a
   const client = await settings.clientOf(ConfigurationService, { grpcPort: rotated.ports.grpc });
   expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'first-secret' });
   await rotated.stop();
+});
+
+test('encrypt-secrets encrypts all secrets with the current key at once, and says when the previous one can go', async () => {
+  // The test before has encrypted them with a key that only it knows.
+  for (const name of ['configuration', 'webhooks']) await settings.database.collection(name).deleteMany({});
+  await settings.write('PUT', '/settings/aiApiKey', { value: 'third-secret' });
+  const caller = { permissions: ['manageWebhooks'] };
+  await settings.request('POST', '/webhook', { caller, body: { url: 'http://127.0.0.1:9/hook' } });
+  const webhookCount = await settings.database.collection('webhooks').countDocuments();
+  const key = randomBytes(32).toString('base64');
+  const encrypt = async (variables: Record<string, string>) => {
+    const lines: string[] = [];
+    const environment = { ...settings.environment, ...variables };
+    const left = await service.operate({ name: 'encrypt-secrets' }, (line) => lines.push(line), environment);
+    return { left, lines };
+  };
+  const onlyNew = { [variable('ENCRYPTION_KEY')]: key };
+  await expect(encrypt(onlyNew)).rejects.toThrow('which is not configured');
+  const first = settings.environment[variable('ENCRYPTION_KEY')] ?? '';
+  expect(await encrypt({ ...onlyNew, [variable('PREVIOUS_ENCRYPTION_KEY')]: first })).toEqual({
+    left: 0,
+    lines: [
+      `settings: ${1 + webhookCount} documents were encrypted again; all secrets are encrypted with the current key`,
+    ],
+  });
+  expect((await encrypt(onlyNew)).lines).toEqual([
+    'settings: 0 documents were encrypted again; all secrets are encrypted with the current key',
+  ]);
 });
 
 test('a secret that is moved to another place in the store cannot be read', async () => {

@@ -47,10 +47,11 @@ export async function replayDeadLetters(
     if (key !== undefined && key !== blockedKey) continue;
     try {
       const count = await replayKey(consumer, topic, blockedKey, new AbortController().signal);
-      print(`${topic}  key ${blockedKey}  ${count} events handled`);
+      print(`${consumer.group}  ${topic}  key ${blockedKey}  ${count} events handled`);
     } catch (error) {
       stillBlocked += 1;
-      print(`${topic}  key ${blockedKey}  still fails: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      print(`${consumer.group}  ${topic}  key ${blockedKey}  still fails: ${reason}`);
     }
   }
   return stillBlocked;

@@ -47,6 +47,11 @@ export function readLedger(file: string): (service: string) => ServiceLedger {
   return parseLedger(text, name);
 }
 
+/** Describes a ledger whose deletions of a service are those of another store than the restored one. */
+export function foreignLedger(service: string): string {
+  return `The ledger is that of another system: it would delete from the ${service} service what it never had.`;
+}
+
 /**
  * Deletions are looked for from this long before the last line. It is longer than a request lasts, and than the audit log waits
  * for one whose end is not known.

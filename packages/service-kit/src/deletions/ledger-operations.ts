@@ -10,9 +10,16 @@ import type { Composition } from '../lifecycle/composition.ts';
 import type { Kit } from '../lifecycle/kit.ts';
 import { auditChanges, isAudited } from '../server/audit-changes.ts';
 import type { Call } from '../server/call.ts';
-import { extendLedgerFile, type LedgerLine, missingSince, readLedger } from './ledger-file.ts';
+import {
+  extendLedgerFile,
+  foreignLedger,
+  type LedgerLine,
+  missingSince,
+  readLedger,
+  type ServiceLedger,
+} from './ledger-file.ts';
 import { listDeletions } from './list-deletions.ts';
-import { repeatDeletions } from './repeat-deletions.ts';
+import { type Repetition, repeatDeletions } from './repeat-deletions.ts';
 
 /** What the operations on a ledger of deletions need of a service. Source: docs/operations/backup.md, Ledger of deletions. */
 export interface LedgerService {
@@ -52,15 +59,11 @@ export async function applyLedger(
   const ledger = file === undefined ? undefined : readLedger(file)(entry.name);
   const { connection } = kit.database;
   if (ledger?.store !== undefined && ledger.store !== (await storeIdOf(connection))) {
-    throw new Error(
-      `The ledger is that of another system: it would delete from the ${entry.name} service what it never had.`,
-    );
+    throw new Error(foreignLedger(entry.name));
   }
   const { implementations = [], deletionsAlone = [], afterRestore } = composition;
   const all = auditChanges([...implementations, ...deletionsAlone], kit.audit);
-  const refused = ledger
-    ? await repeatDeletions({ entry, implementations: all, call: ownCall(entry, kit) }, ledger, print)
-    : 0;
+  const refused = ledger ? await repeatAll({ entry, kit, implementations: all }, ledger, print) : 0;
   const restored = await lastIds(connection);
   const known: Record<string, number> = Object.fromEntries(ledger?.lastIds ?? []);
   for (const name of Object.keys({ ...restored, ...known })) {
@@ -68,6 +71,16 @@ export async function applyLedger(
   }
   await afterRestore?.();
   return refused;
+}
+
+async function repeatAll(
+  { entry, kit, implementations }: Pick<LedgerService, 'entry' | 'kit'> & Pick<Repetition, 'implementations'>,
+  ledger: ServiceLedger,
+  print: Print,
+): Promise<number> {
+  const deleted = isAudited(entry) ? await listDeletions(entry, kit.audit, new Date(0), ['done']) : {};
+  const call = ownCall(entry, kit);
+  return repeatDeletions({ entry, implementations, call, deleted }, ledger, print);
 }
 
 async function lineOf({ entry, kit }: LedgerService, since: Date): Promise<LedgerLine> {

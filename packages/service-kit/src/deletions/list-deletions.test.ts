@@ -39,6 +39,14 @@ test('lists the deletions among the changes, also those of which nobody knows wh
   expect(log.asked).toEqual(['seal', [[updateSource, deleteSkill], 5]]);
 });
 
+test('lists only the deletions with an outcome that is asked for', async () => {
+  const log = logOf([
+    { method: deleteSkill, ids: ['3'] },
+    { method: deleteSkill, ids: ['4'], outcome: 'unknown' },
+  ]);
+  expect(await listDeletions(serviceNamed('knowledge'), log, new Date(0), ['done'])).toEqual({ [deleteSkill]: ['3'] });
+});
+
 test('a service that deletes nothing has no log to be read', async () => {
   const log = logOf([]);
   expect(await listDeletions(serviceNamed('reporting'), log, new Date(0))).toEqual({});

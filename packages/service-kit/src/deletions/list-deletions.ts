@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@ticketing/store/audit/audit-chain.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { deletionMethods } from './deletion-methods.ts';
@@ -12,13 +13,14 @@ export async function listDeletions(
   entry: ServiceEntry,
   audit: Pick<AuditLog, 'seal' | 'entriesOf'>,
   since: Date,
+  outcomes: readonly AuditEntry['outcome'][] = ['done', 'unknown'],
 ): Promise<Record<string, string[]>> {
   const methods = new Map(deletionMethods(entry).map((method) => [method.name, method]));
   const found: Record<string, string[]> = {};
   if (methods.size === 0) return found;
   await audit.seal();
-  for await (const { method, fields, subject } of audit.entriesOf([...methods.keys()], since.getTime())) {
-    if (!methods.get(method)?.isDeletion({ fields })) continue;
+  for await (const { method, fields, subject, outcome } of audit.entriesOf([...methods.keys()], since.getTime())) {
+    if (!outcomes.includes(outcome) || !methods.get(method)?.isDeletion({ fields })) continue;
     found[method] ??= [];
     found[method].push(subject.ids.join(' '));
   }

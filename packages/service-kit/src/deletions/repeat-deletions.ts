@@ -14,6 +14,8 @@ export interface Repetition {
   implementations: readonly ServiceImplementation<Call>[];
   /** On whose behalf: the service itself. */
   call: Call;
+  /** What the restored backup knows as deleted: the ids of each deletion, joined by spaces, by method. */
+  deleted: Readonly<Record<string, readonly string[]>>;
 }
 
 interface Deletion {
@@ -24,13 +26,16 @@ interface Deletion {
 
 /**
  * Makes the deletions of a ledger again, of what a restored backup has brought back. What is not there is deleted already.
- * Prints how many were made again, and each that could not be, and returns how many those are.
+ * Prints how many were made again, how many had happened before the backup or have nothing left to delete, and each that
+ * could not be made; returns how many those are.
  *
  * Errors: deletions that the service does not know.
  */
 export async function repeatDeletions(repetition: Repetition, ledger: ServiceLedger, print: Print): Promise<number> {
   let left = deletionsOf(repetition, ledger);
+  const known = new Map(Object.entries(repetition.deleted).map(([name, ids]) => [name, new Set(ids)]));
   let repeated = 0;
+  let gone = 0;
   for (;;) {
     const refused: { deletion: Deletion; error: DomainError }[] = [];
     for (const deletion of left) {
@@ -38,16 +43,18 @@ export async function repeatDeletions(repetition: Repetition, ledger: ServiceLed
         () => undefined,
         (thrown: unknown) => thrown,
       );
-      if (error === undefined) repeated += 1;
-      else if (!(error instanceof DomainError)) throw error;
-      else if (error.code !== 'not_found') refused.push({ deletion, error });
+      if (error !== undefined && !(error instanceof DomainError)) throw error;
+      // Some handlers succeed although there is nothing to delete.
+      if (error?.code === 'not_found' || (!error && known.get(deletion.name)?.has(deletion.ids))) gone += 1;
+      else if (error) refused.push({ deletion, error });
+      else repeated += 1;
     }
     // One that was refused may depend on another one, as that of a tag on those of its children.
     if (refused.length > 0 && refused.length < left.length) {
       left = refused.map(({ deletion }) => deletion);
       continue;
     }
-    print(`${repetition.entry.name}: ${repeated} deletions were made again`);
+    print(`${repetition.entry.name}: ${repeated} deletions were made again, ${gone} had happened before`);
     for (const { deletion, error } of refused) {
       print(`${repetition.entry.name}: ${deletion.name} of ${deletion.ids} could not be made again: ${error.message}`);
     }

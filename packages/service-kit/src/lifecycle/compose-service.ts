@@ -14,6 +14,7 @@ import { type Composition, checkComposition } from './composition.ts';
 import { type Kit, type KitOverrides, openKit } from './kit.ts';
 import { operate } from './operate.ts';
 import type { OperationRequest } from './operation-request.ts';
+import { hasOperation } from './operations.ts';
 import { setUpService } from './set-up-service.ts';
 import { startBackground } from './start-background.ts';
 
@@ -42,7 +43,11 @@ export interface Service<Settings = unknown> {
   setUp(environment?: Environment): Promise<void>;
   /** Starts a process of the service. Errors: a ConfigError; a key file that is not usable; a port that is taken. */
   start(environment?: Environment, overrides?: KitOverrides<Settings>): Promise<RunningService>;
-  /** Carries out an operator's request while the service may be running. Returns how many items are left to do. */
+  /**
+   * Carries out an operator's request while the service may be running. Returns how many items are left to do.
+   *
+   * Errors: an operation that the service does not have; as of setUp.
+   */
   operate(request: OperationRequest, print: Print, environment?: Environment): Promise<number>;
 }
 
@@ -126,11 +131,13 @@ export function composeService<Own = unknown, Settings = unknown>(
     name: entry.name,
     start,
     setUp,
-    async operate(request, print, environment = process.env) {
+    async operate({ name, ...args }, print, environment = process.env) {
+      if (!hasOperation(entry, name)) throw new Error(`The ${entry.name} service has no operation ${name}.`);
       // A restored database has no indexes yet, or those of an older version.
-      if (request.name === 'apply-ledger') await setUp(environment);
+      if (name === 'set-up' || name === 'apply-ledger') await setUp(environment);
+      if (name === 'set-up') return 0;
       const service = { entry, config: configOf(environment), readSettings, compose: definition.compose };
-      return operate(service, request, print);
+      return operate(service, { name, ...args }, print);
     },
   };
 }

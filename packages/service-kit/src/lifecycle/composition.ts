@@ -12,6 +12,7 @@ import type { Call } from '../server/call.ts';
 import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
 import type { Kit } from './kit.ts';
 import type { OperationRequest } from './operation-request.ts';
+import { type OperationName, ownOperations } from './operations.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */
@@ -44,8 +45,8 @@ export interface Composition {
   deletionsAlone?: readonly ServiceImplementation<Call>[];
   /** What else has to be done when a backup was restored, before the service starts. */
   afterRestore?(): Promise<void>;
-  /** Operations of `npm run events` that only this service has, by name. */
-  operations?: Readonly<Record<string, Operation>>;
+  /** The operations that not every service with a store has, by name. */
+  operations?: Readonly<Partial<Record<OperationName, Operation>>>;
   /** Work that the operation `drain` waits for, in addition to events. */
   pending?: readonly PendingWork[];
 }
@@ -69,6 +70,7 @@ export function checkComposition(entry: ServiceEntry, composition: Composition):
   const served = implementations.map(({ service }) => service.typeName);
   const unserved = entry.contracts.find(({ typeName }) => !served.includes(typeName));
   const unknown = served.find((name) => !entry.contracts.some(({ typeName }) => typeName === name));
+  const missing = ownOperations(entry).find((name) => !composition.operations?.[name]);
   const difference =
     (unserved && `it does not serve ${unserved.typeName}`) ||
     (unknown && `it serves ${unknown}, which its entry does not list`) ||
@@ -79,6 +81,7 @@ export function checkComposition(entry: ServiceEntry, composition: Composition):
     (mustErase !== (eraseTicket !== undefined) && 'its eraseTicket and its keepsTicketData do not fit') ||
     (eraseTicket && !entry.calls.includes('tickets') && 'it erases tickets but does not call tickets') ||
     (consumedTopics(entry).length > 0 && !hasRole('consumer') && 'it receives events but has not the role consumer') ||
+    (missing && `it has not the operation ${missing}`) ||
     (tasks.length > 0 && !hasRole('scheduler') && 'it has tasks but not the role scheduler') ||
     loops
       .filter(({ role }) => !hasRole(role))

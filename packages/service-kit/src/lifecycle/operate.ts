@@ -20,6 +20,7 @@ import { exportAudit, verifyAudit } from './audit-operations.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
 import type { OperationRequest } from './operation-request.ts';
+import type { OperationName } from './operations.ts';
 
 const openTimeoutMs = 30_000;
 
@@ -35,11 +36,11 @@ export interface OperatedService<Own, Settings> {
  * Carries out an operator's request on the stores of a service, while its processes may be running. Returns how many items
  * are left to do.
  *
- * Errors: an operation that the service does not have; store_unavailable, bus_unavailable.
+ * Errors: store_unavailable, bus_unavailable.
  */
 export async function operate<Own, Settings>(
   { entry, config, readSettings, compose }: OperatedService<Own, Settings>,
-  request: OperationRequest,
+  request: OperationRequest & { name: Exclude<OperationName, 'set-up'> },
   print: Print,
 ): Promise<number> {
   const opened = new AsyncDisposableStack();
@@ -64,7 +65,7 @@ export async function operate<Own, Settings>(
       opened,
     );
     if (entry.hasStore) await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
-    return await carryOut(entry, kit, await compose(kit), request, print);
+    return await implementations[request.name]({ entry, kit, composition: await compose(kit) }, request, print);
   } finally {
     await opened.disposeAsync();
   }
@@ -75,46 +76,49 @@ async function failAfterTimeout(service: string): Promise<never> {
   throw new Error(`The database of the ${service} service does not respond, or is not set up for this version.`);
 }
 
-async function carryOut(
-  entry: ServiceEntry,
-  kit: Kit<unknown, unknown>,
-  composition: Composition,
-  request: OperationRequest,
-  print: Print,
-): Promise<number> {
-  const { name, key } = request;
-  const { outboxes = [], operations = {} } = composition;
+/** The service whose operation is carried out. */
+interface Operated {
+  entry: ServiceEntry;
+  kit: Kit<unknown, unknown>;
+  composition: Composition;
+}
+
+/** Carries out an operation. Returns how many items are left to do. */
+type CarryOut = (operated: Operated, request: OperationRequest, print: Print) => Promise<number>;
+
+/** All operations but `set-up`, which needs no parts of the service. */
+const implementations: Readonly<Record<Exclude<OperationName, 'set-up'>, CarryOut>> = {
+  'dead-letters': listDeadLetters,
+  replay,
+  drain,
+  rebuild: ownOperation,
+  reconcile: ownOperation,
+  'encrypt-secrets': ownOperation,
+  'audit-export': ({ entry, kit }, { key }, print) => exportAudit(entry, kit, key, print),
+  'audit-verify': ({ entry, kit }, { key }, print) => verifyAudit(entry, kit, key, print),
+  deletions: (operated, { since = new Date(0) }, print) => printDeletions(operated, since, print),
+  ledger: (operated, request, print) => extendLedger(operated, requireFile(request), print),
+  'apply-ledger': (operated, { file, idMargin = 0 }, print) => applyLedger(operated, { file, idMargin }, print),
+};
+
+async function ownOperation({ entry, composition }: Operated, request: OperationRequest, print: Print) {
+  const operation = composition.operations?.[request.name];
+  if (!operation) throw new Error(`The ${entry.name} service does not carry out ${request.name}.`);
+  return operation(print, request);
+}
+
+async function listDeadLetters({ kit, composition }: Operated, _: OperationRequest, print: Print): Promise<number> {
+  const unsent = await printUndeliverable(composition.outboxes ?? [], print);
+  const hasHandler = eventHandlerOf(kit, composition) !== undefined;
+  return unsent + (hasHandler ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0);
+}
+
+async function replay({ entry, kit, composition }: Operated, { key }: OperationRequest, print: Print): Promise<number> {
+  for (const outbox of composition.outboxes ?? []) await outbox.retryUndeliverable();
   const handle = eventHandlerOf(kit, composition);
-  switch (name) {
-    case 'dead-letters': {
-      const unsent = await printUndeliverable(outboxes, print);
-      return unsent + (handle ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0);
-    }
-    case 'replay': {
-      for (const outbox of outboxes) await outbox.retryUndeliverable();
-      if (!handle) return 0;
-      const deadLetters = openDeadLetters(kit.database.connection);
-      return replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);
-    }
-    case 'drain':
-      await drain(entry, kit, composition, print);
-      return 0;
-    case 'audit-export':
-      return exportAudit(entry, kit, key, print);
-    case 'audit-verify':
-      return verifyAudit(entry, kit, key, print);
-    case 'deletions':
-      return printDeletions({ entry, kit, composition }, request.since ?? new Date(0), print);
-    case 'ledger':
-      return extendLedger({ entry, kit, composition }, requireFile(request), print);
-    case 'apply-ledger':
-      return applyLedger({ entry, kit, composition }, { file: request.file, idMargin: request.idMargin ?? 0 }, print);
-    default: {
-      const operation = operations[name];
-      if (!operation) throw new Error(`The ${entry.name} service has no operation ${name}.`);
-      return operation(print, request);
-    }
-  }
+  if (!handle) return 0;
+  const deadLetters = openDeadLetters(kit.database.connection);
+  return replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);
 }
 
 function requireFile({ name, file }: OperationRequest): string {
@@ -122,21 +126,21 @@ function requireFile({ name, file }: OperationRequest): string {
   return file;
 }
 
-async function drain(
-  entry: ServiceEntry,
-  { config, log }: Kit<unknown, unknown>,
-  { outboxes = [], pending = [] }: Composition,
-  print: Print,
-): Promise<void> {
-  if (outboxes.length > 0) await waitForNone('events are not sent yet', () => unsentCount(outboxes), print);
+async function drain({ entry, kit, composition }: Operated, _: OperationRequest, print: Print): Promise<number> {
+  const { config, log } = kit;
+  const { outboxes = [], pending = [] } = composition;
+  const printNamed = (line: string) => print(`${entry.name}: ${line}`);
+  if (outboxes.length > 0) await waitForNone('events are not sent yet', () => unsentCount(outboxes), printNamed);
   const topics = consumedTopics(entry).map((topic) => topic.name);
   if (topics.length > 0 && config.bus) {
     const bus = await openBus(config.bus, entry.name, log);
     try {
-      await waitForNone('events are not handled yet', () => bus.lag(entry.name, topics), print);
+      const unhandled = `events are not handled yet by the group ${entry.name}`;
+      await waitForNone(unhandled, () => bus.lag(entry.name, topics), printNamed);
     } finally {
       await bus.close();
     }
   }
-  for (const { description, count } of pending) await waitForNone(description, count, print);
+  for (const { description, count } of pending) await waitForNone(description, count, printNamed);
+  return 0;
 }

@@ -1,62 +1,52 @@
+import { parseArgs } from 'node:util';
+import { type OperationArguments, type OperationName, operations, requireOperation } from './operations.ts';
+
+/** The operation that an operator requests. */
+export interface OperationRequest extends OperationArguments {
+  name: OperationName;
+}
+
 /**
- * The operation that an operator requests. Every service has `dead-letters` (lists the events that could not be sent or
- * handled), `replay` (sends and handles them again), `drain` (waits until all events are sent and handled), `audit-export`
- * (prints who changed and deleted what), `audit-verify` (checks that nobody has altered that), and for backups `deletions`
- * (prints what was deleted), `ledger` (appends that to a file), and `apply-ledger` (makes these deletions again in a restored
- * database, and lets sequences of ids go on after what was handed out).
+ * Reads a request from the arguments of a program: the name of an operation and its options, by name (`--key 17`) or in
+ * the order of the table (`17`).
+ *
+ * Errors: no such operation; a wrong argument.
  */
-export interface OperationRequest {
-  name: string;
-  /**
-   * For `replay`: the only key whose events are replayed; all keys if undefined. For `audit-verify` and `audit-export`: a
-   * point of the audit log that was noted before.
-   */
-  key?: string | undefined;
-  /** For `deletions`: the time since which; all if undefined. */
-  since?: Date | undefined;
-  /** For `ledger` and `apply-ledger`: the file of the ledger; undefined where `apply-ledger` deletes nothing. */
-  file?: string | undefined;
-  /** For `apply-ledger`: how many ids of each sequence may have been handed out after what the ledger knows. */
-  idMargin?: number | undefined;
+export function parseRequest([first = '', ...args]: readonly string[]): OperationRequest {
+  const name = requireOperation(first);
+  const { options = [] } = operations[name];
+  const { values, positionals } = parseOptions(
+    args,
+    options.map((option) => option.name),
+  );
+  const given = { ...values };
+  for (const option of options) given[option.name] ??= positionals.shift();
+  const [surplus] = positionals;
+  if (surplus !== undefined) throw new Error(`"${surplus}" is no option of ${name} (--help lists them).`);
+  return toRequest(name, given);
 }
 
-/** How many ids of each sequence a restore leaves out, unless it is said otherwise. */
-export const defaultIdMargin = '5000';
-
-/** Stands for the file of `apply-ledger` where no ledger is kept. An empty file would not do: it may be one that was lost. */
-export const withoutLedger = 'without-ledger';
-
-/** The operations that the program of a service carries out, each with what its arguments mean. */
-const requests: Readonly<Record<string, (...args: (string | undefined)[]) => Omit<OperationRequest, 'name'>>> = {
-  'audit-export': (key) => ({ key }),
-  'audit-verify': (key) => ({ key }),
-  deletions: (since) => ({ since: since === undefined ? undefined : timeOf(since) }),
-  ledger: (file) => ({ file: fileOf(file) }),
-  'apply-ledger': (file, margin = defaultIdMargin) => ({
-    file: file === withoutLedger ? undefined : fileOf(file),
-    idMargin: idMarginOf(margin),
-  }),
-};
-
-/** Reads a request from the arguments of a program; undefined if they name no such operation. Errors: a wrong argument. */
-export function requestOf([name = '', ...args]: readonly string[]): OperationRequest | undefined {
-  const request = Object.hasOwn(requests, name) ? requests[name] : undefined;
-  return request && { name, ...request(...args) };
+/** Makes a request from the texts of its options. Errors: one is unknown or missing, or its text is not what it takes. */
+export function toRequest(name: OperationName, texts: Readonly<Record<string, string | undefined>>): OperationRequest {
+  const { options = [] } = operations[name];
+  const unknown = Object.keys(texts).find(
+    (text) => texts[text] !== undefined && !options.some((option) => option.name === text),
+  );
+  if (unknown !== undefined) throw new Error(`${name} has no option --${unknown} (--help lists them).`);
+  const request: OperationRequest = { name };
+  for (const option of options) {
+    const text = texts[option.name] ?? option.default;
+    if (text !== undefined) Object.assign(request, option.read(text));
+    else if (option.isRequired) throw new Error(`Name ${option.does} with --${option.name}.`);
+  }
+  return request;
 }
 
-/** Reads how many ids of each sequence are left out after a restore. Errors: no such number. */
-export function idMarginOf(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`"${text}" is no number of ids.`);
-  return Number(text);
-}
-
-function fileOf(file: string | undefined): string {
-  if (file === undefined) throw new Error('Name the file of the ledger.');
-  return file;
-}
-
-function timeOf(text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new Error(`"${text}" is no time such as 2026-11-22T21:00:00Z.`);
-  return time;
+function parseOptions(args: string[], names: readonly string[]) {
+  try {
+    const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)} (--help lists the options)`);
+  }
 }

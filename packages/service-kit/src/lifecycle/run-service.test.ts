@@ -1,23 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { serviceNamed } from '@ticketing/system/services.ts';
 import { afterEach, expect, test } from 'vitest';
+import { operationNames } from './operations.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-const program = (start: string, setUp: string) => `
+const program = (start: string, code: string) => `
   import { runService } from ${JSON.stringify(join(import.meta.dirname, 'run-service.ts'))};
   const log = { info: ({ reason }) => console.log(reason), error: (_, text) => console.log(text) };
-  const operate = async ({ name, key, file }, print) => { print(name + ' ' + (key ?? file)); return key ? 1 : 0; };
-  await runService({ setUp: async () => { ${setUp} }, start: async () => { ${start} }, operate });
+  const operate = async ({ name, key, file }, print) => { ${code} print(name + ' ' + (key ?? file)); return key ? 1 : 0; };
+  await runService({ name: 'reporting', start: async () => { ${start} }, operate });
 `;
 
-function run(start: string, { setUp = '', args = [] }: { setUp?: string; args?: string[] } = {}) {
+function run(start: string, { operation = '', args = [] }: { operation?: string; args?: string[] } = {}) {
   // The arguments of a program follow its file, which is a module without a name here.
-  const code = `process.argv.splice(1, 0, 'program');${program(start, setUp)}`;
+  const code = `process.argv.splice(1, 0, 'program');${program(start, operation)}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code, '--', ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -62,9 +64,9 @@ test('the service stops when its parent process has ended', async () => {
 });
 
 test('a set-up ends when it is done', async () => {
-  const { child, printed } = run('', { setUp: `console.log('set up');`, args: ['set-up'] });
+  const { child, printed } = run('', { args: ['set-up'] });
   expect(await once(child, 'exit')).toEqual([0, null]);
-  expect(printed.out).toBe('set up\n');
+  expect(printed.out).toBe('set-up undefined\n');
 });
 
 test('a check of the audit log ends with the result, and so does its export', async () => {
@@ -74,6 +76,33 @@ test('a check of the audit log ends with the result, and so does its export', as
   const exported = run('', { args: ['audit-export'] });
   expect(await once(exported.child, 'exit')).toEqual([0, null]);
 });
+
+test.each([[['replay', '--key', '17']], [['replay', '--key=17']], [['replay', '17']]])(
+  'an option is given by its name or by its position: %j',
+  async (args) => {
+    const { child, printed } = run('', { args });
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(printed.out).toBe('replay 17\n');
+  },
+);
+
+test.each([[['--help']], [['help']]])('%j lists the operations of the service, and carries out none', async (args) => {
+  const { child, printed } = run('', { args });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  const listed = [...printed.out.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name]) => name);
+  expect(listed).toEqual(operationNames(serviceNamed('reporting')));
+  expect(listed).toContain('rebuild');
+  expect(listed).not.toContain('encrypt-secrets');
+});
+
+test.each([[['replay', '--help']], [['replay', '--key', '7', '--help']], [['help', 'replay']]])(
+  '%j explains the operation and its options, and does not carry it out',
+  async (args) => {
+    const { child, printed } = run('', { args });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(printed.out).toMatch(/^ {2}replay +sends [^\n]*\n {4}--key KEY +only [^\n]*\n$/);
+  },
+);
 
 test('a ledger is applied from a file or the standard input, or it is said that there is none', async () => {
   for (const [file, read] of [
@@ -95,16 +124,22 @@ test('an operation with arguments that are wrong is not carried out', async () =
     ['apply-ledger'],
     ['apply-ledger', 'file', '-1'],
     ['apply-ledger', 'file', '1000000000'],
+    ['replay', '7', '8'],
+    ['replay', '--since', '2026-11-22'],
+    ['constructor'],
   ]) {
     const { child, printed } = run('', { args });
     expect(await once(child, 'exit')).toEqual([1, null]);
-    expect(printed).toEqual({ out: '', err: expect.stringMatching(/ is no |^Name the file/) });
+    expect(printed).toEqual({
+      out: '',
+      err: expect.stringMatching(/^[^\n]*( is no |Name the ledger|Unknown option)[^\n]*\n$/),
+    });
   }
 });
 
 test('a set-up that waits, for example for its database, ends when its parent process has ended', async () => {
-  const setUp = `console.log('waiting'); await new Promise((resolve) => setTimeout(resolve, 60_000));`;
-  const { child, line } = run('', { setUp, args: ['set-up'] });
+  const operation = `console.log('waiting'); await new Promise((resolve) => setTimeout(resolve, 60_000));`;
+  const { child, line } = run('', { operation, args: ['set-up'] });
   await line('waiting');
   child.disconnect();
   expect(await once(child, 'exit')).toEqual([1, null]);

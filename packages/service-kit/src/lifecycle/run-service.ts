@@ -1,24 +1,25 @@
+import { type ServiceEntry, serviceNamed } from '@ticketing/system/services.ts';
 import type { RunningService, Service } from './compose-service.ts';
-import { type OperationRequest, requestOf } from './operation-request.ts';
+import { describeOperations, describeProgram } from './operation-help.ts';
+import { type OperationRequest, parseRequest } from './operation-request.ts';
+import { requireOperation } from './operations.ts';
 
 /** Longer than any request lasts: a stop that takes longer is stuck, and the process exits. */
 export const stopTimeoutMs = 45_000;
 
 /**
  * Runs a service as the program of this process: starts it, and stops it on SIGTERM or SIGINT, or when the parent process,
- * connected by an IPC channel, has ended. With the argument `set-up` it only sets the service up; with the name of an operation
- * that programs carry out, and its arguments, only that.
+ * connected by an IPC channel, has ended. With the name of an operation and its options it carries out only that, and with
+ * `help` it lists the operations.
  *
- * Errors: an unknown argument, or the error of a failed start or set-up, is printed to standard error, and the process exits
- * with code 1.
+ * Errors: an unknown argument, or the error of a failed start or operation, is printed to standard error, and the process
+ * exits with code 1.
  */
-export async function runService(service: Pick<Service<never>, 'setUp' | 'start' | 'operate'>): Promise<void> {
+export async function runService(service: Pick<Service<never>, 'name' | 'start' | 'operate'>): Promise<void> {
+  const args = process.argv.slice(2);
   try {
-    const [, , ...args] = process.argv;
-    const request = requestOf(args);
-    if (args[0] === 'set-up') await setUpWithParent(service);
-    else if (request) await operateOnce(service, request);
-    else if (args.length > 0) throw new Error(`"${args[0]}" is no operation of this program.`);
+    if (args[0] === 'help' || args.includes('--help')) printHelp(serviceNamed(service.name), args);
+    else if (args.length > 0) await operateWithParent(service, parseRequest(args));
     else await keepRunning(await service.start());
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -26,17 +27,24 @@ export async function runService(service: Pick<Service<never>, 'setUp' | 'start'
   }
 }
 
-async function operateOnce(service: Pick<Service<never>, 'operate'>, request: OperationRequest): Promise<void> {
-  const left = await service.operate(request, (line) => process.stdout.write(`${line}\n`));
+/** Explains the operation that is named before or after `help` or `--help`; all if none is. */
+function printHelp(entry: ServiceEntry, args: readonly string[]): void {
+  const [name] = args.filter((arg) => arg !== 'help' && arg !== '--help');
+  for (const line of name === undefined ? describeProgram(entry) : describeOperations([requireOperation(name)]))
+    print(line);
+}
+
+/** Carries out an operation, unless the parent process ends meanwhile: one without its database could wait for long. */
+async function operateWithParent(service: Pick<Service<never>, 'operate'>, request: OperationRequest): Promise<void> {
+  const exit = () => process.exit(1);
+  process.once('disconnect', exit);
+  const left = await service.operate(request, print);
+  process.off('disconnect', exit);
   process.exitCode = left > 0 ? 1 : 0;
 }
 
-/** Sets a service up, unless the parent process ends meanwhile: a set-up without its database could wait for long. */
-async function setUpWithParent(service: Pick<Service<never>, 'setUp'>): Promise<void> {
-  const exit = () => process.exit(1);
-  process.once('disconnect', exit);
-  await service.setUp();
-  process.off('disconnect', exit);
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 async function keepRunning(running: RunningService): Promise<void> {

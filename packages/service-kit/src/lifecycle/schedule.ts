@@ -7,7 +7,7 @@ export interface ScheduledTask {
   name: string;
   /** How long to wait after the end of a run before the next. */
   everyMs: number;
-  run(): Promise<void>;
+  run(): Promise<unknown>;
 }
 
 /** Tasks that are running. */
