@@ -80,6 +80,10 @@ const childrenOf = (pid: number | undefined) =>
     .split('\n')
     .map((line) => ({ pid: Number.parseInt(line, 10), args: line }));
 
+/** The resident memory of a process, in MB. */
+const residentMb = (pid: number | undefined) =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
+
 describe('npm start', () => {
   it('prints a curl command that creates a ticket, holds its folder and its port, serves npm run events, and stops in order on a signal', async () => {
     const { child, output, url } = await start();
@@ -146,6 +150,7 @@ describe('npm start', () => {
       const all = childrenOf(child.pid);
       const store = 1;
       expect(all).toHaveLength(services.length + store);
+      expect(residentMb(child.pid)).toBeLessThan(150);
       child.kill('SIGKILL');
       await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 120_000 });
     },
