@@ -59,7 +59,7 @@ const limits: Omit<SandboxLimits, 'timeoutMs'> = {
   maxQueuedBytes: 64 * 1024 * 1024,
   maxQueuedPerCaller: 64,
   maxQueuedBytesPerCaller: 16 * 1024 * 1024,
-  idleMs: 60_000,
+  idleMs: 600_000,
 };
 
 const codes = {
