@@ -53,7 +53,7 @@ test('these commands of the documents are not run, because they need more than a
 });
 
 test.each(['docs/dependencies.md', 'CONTRIBUTING.md'])('the tables of %s have one row for each name', (document) => {
-  const names = readFileSync(join(root, document), 'utf8').match(/^\| [^|]+ \|/gm) ?? [];
+  const names: string[] = readFileSync(join(root, document), 'utf8').match(/^\| [^|]+ \|/gm) ?? [];
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   expect(repeated.filter((name) => !['| Package |', '| Command |'].includes(name))).toEqual([]);
   expect(names.length).toBeGreaterThan(15);
