@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,8 +28,14 @@ afterEach(async () => {
   rmSync(data, { recursive: true, maxRetries: 20, retryDelay: 100 });
 });
 
+const root = join(import.meta.dirname, '..');
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+/** The options of Node with which `npm start` runs. */
+const nodeOptions = scripts.start.split(' ').slice(1, -1);
+
 function run(script: string, args: string[], extra: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [join(import.meta.dirname, script), '--data', data, ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, join(import.meta.dirname, script), '--data', data, ...args], {
+    cwd: root,
     env: { ...environment, ...extra },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -81,9 +87,15 @@ const childrenOf = (pid: number | undefined) =>
     .split('\n')
     .map((line) => ({ pid: Number.parseInt(line, 10), args: line }));
 
+/** The resident memory of a process, in MB. */
+const residentMb = (pid: number | undefined) =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
+
 describe('npm start', () => {
   it('prints a curl command that creates a ticket, holds its folder and its port, serves npm run events, and stops in order on a signal', async () => {
     const { child, output, url } = await start();
+    // The store: every other process starts when it is first needed.
+    expect(childrenOf(child.pid)).toHaveLength(1);
     const curl = output.split('\n').find((line) => line.startsWith('curl ')) ?? '';
     const [, token = ''] = /Bearer (\S+)'/.exec(curl) ?? [];
     const [, body = ''] = /-d '(.*)'$/.exec(curl) ?? [];
@@ -107,6 +119,13 @@ describe('npm start', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(alive(store?.pid ?? 0)).toBe(false);
+  });
+
+  it.runIf(isDeep)('takes at most 450 MB before the first request, in all its processes', async () => {
+    const { child } = await start();
+    const processes = [child, ...childrenOf(child.pid)];
+    const memory = () => processes.reduce((sum, { pid }) => sum + residentMb(pid), 0);
+    await expect.poll(memory).toBeLessThan(450);
   });
 
   it.runIf(isDeep)('with --tls has TLS between all parts, and the demo plays against it', async () => {
@@ -147,6 +166,7 @@ describe('npm start', () => {
       const all = childrenOf(child.pid);
       const store = 1;
       expect(all).toHaveLength(services.length + store);
+      expect(residentMb(child.pid)).toBeLessThan(150);
       child.kill('SIGKILL');
       await vi.waitFor(() => expect(all.filter(({ pid }) => alive(pid))).toEqual([]), { timeout: 120_000 });
     },

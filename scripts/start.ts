@@ -1,12 +1,13 @@
-import { developmentCertificates } from '@ticketing/testkit/development-certificates.ts';
+import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { currentBuild } from '../tools/dev/build.ts';
 import { systemEnvironment } from '../tools/dev/environment.ts';
 import { publishEnvironment } from '../tools/dev/environment-file.ts';
 import { greeting } from '../tools/dev/greeting.ts';
+import { loadServices } from '../tools/dev/load-services.ts';
 import { choosePorts } from '../tools/dev/ports.ts';
 import { runDevelopmentScript } from '../tools/dev/run-script.ts';
-import { preloadServices, startInOneProcess, startSplit } from '../tools/dev/services.ts';
+import { startInOneProcess, startSplit } from '../tools/dev/services.ts';
 import { readStartOptions, type StartOptions } from '../tools/dev/start-options.ts';
 import { openStore } from '../tools/dev/store.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
@@ -36,9 +37,9 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
   const keys = developmentKeys(dataDir);
-  const certificates = options.hasTls ? developmentCertificates(dataDir) : undefined;
+  const certificates = options.hasTls ? await certificatesIn(dataDir) : undefined;
   // Begins to load or build the services now, because the store is opened meanwhile by another process.
-  (options.isSplit ? currentBuild() : preloadServices()).catch(() => undefined);
+  (options.isSplit ? currentBuild() : loadServices()).catch(() => undefined);
   const store = await openStore(dataDir, process.env.MONGODB_URI);
   let isStopping = false;
   stops.push(async () => {
@@ -58,6 +59,12 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
   process.stdout.write(await greeting(dataDir, ports, keys, certificates, environment));
+}
+
+/** Loads the library that makes certificates only where they are needed. */
+async function certificatesIn(dataDir: string): Promise<DevelopmentCertificates> {
+  const { developmentCertificates } = await import('@ticketing/testkit/development-certificates.ts');
+  return developmentCertificates(dataDir);
 }
 
 function endWith(sentence: string): never {

@@ -209,7 +209,7 @@ describe('the reader of the feed', () => {
   }
 
   const read = (url: string) =>
-    run(process.execPath, [writeSnippet('read-feed.mjs')], { TICKETING_URL: url, TOKEN: 'a-token' });
+    run(process.execPath, [writeSnippet('read-feed.mjs')], { TICKETS_API_URL: url, TICKETS_API_TOKEN: 'a-token' });
 
   it('handles every event, waits where it must, and continues where it was killed', async () => {
     const { asked, url } = await startFeed([

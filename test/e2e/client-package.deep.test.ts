@@ -116,9 +116,9 @@ describe('the examples of the README print what it says', () => {
     if (program === name) writeFileSync(join(folder, name), code);
     const env = {
       ...process.env,
-      TICKETING_URL: system.url,
-      TICKETING_TOKEN: system.token,
-      TICKETING_TICKETS_URL: system.rpcUrl('tickets'),
+      TICKETS_API_URL: system.url,
+      TICKETS_API_TOKEN: system.token,
+      TICKETS_RPC_URL: system.rpcUrl('tickets'),
     };
     const { stdout, stderr } = await run(oldestNode(), [program], { cwd: folder, env, timeout: 30_000 });
     expect({ stdout, stderr }).toEqual({ stdout: printed, stderr: '' });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,17 +7,33 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { openJsonThread } from '@ticketing/rest/json-thread.ts';
 import { openSandbox } from '@ticketing/sandbox/sandbox.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { billFile, licencesFile } from './bill-of-materials.ts';
-import { build, programIn } from './build.ts';
+import { programIn } from './build.ts';
 
+const runFile = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'build-'));
-beforeAll(() => build(folder));
+/** The libraries that a process has loaded when it has built. */
+let loaded: string[];
+beforeAll(async () => {
+  const module = pathToFileURL(join(import.meta.dirname, 'build.ts')).href;
+  const builder = `import { build } from '${module}';
+    await build(process.argv[1]);
+    process.report.excludeNetwork = true;
+    console.log(JSON.stringify(process.report.getReport().sharedObjects));`;
+  const { stdout } = await runFile(process.execPath, ['--input-type=module', '-e', builder, folder]);
+  loaded = JSON.parse(stdout) as string[];
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('builds in a process that ends, so that its caller never loads the bundler', () => {
+  expect(loaded.filter((library) => library.endsWith('.node'))).toEqual([]);
+});
 
 test('makes the program of a service, and beside it those of its workers', async () => {
   const [worker = ''] = globSync(join(folder, 'tickets', 'body.worker-*.mjs'));

@@ -11,11 +11,8 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
-import type { Plugin } from 'rolldown';
-import { billOfMaterials } from './bill-of-materials.ts';
-import { bundledFiles } from './bundled-files.ts';
+import { join } from 'node:path';
+import { runChild } from './child-service.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 /** Contains a folder for each recently built version of the sources, named by the hash of the sources. */
@@ -23,81 +20,16 @@ const recentBuilds = join(root, 'node_modules', '.cache', 'services');
 /** How long a build is kept after it was last used: a system may run that long, and restarts its processes from it. */
 const buildKeptMs = 30 * 24 * 3_600_000;
 /**
- * Escapes all characters beyond ASCII in bundles, because a single one makes Node keep the whole file in memory with
- * two bytes per character.
- */
-const asciiOnly: Plugin = {
-  name: 'ascii-only',
-  generateBundle(_, bundle) {
-    for (const chunk of Object.values(bundle)) {
-      if (chunk.type !== 'chunk') continue;
-      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code))
-        throw new Error('A String.raw template holds a character beyond ASCII, which cannot be escaped there.');
-      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
-    }
-  },
-};
-
-/**
- * Makes a program of its own of each module that is named as `new URL('./x.worker.ts', import.meta.url)`, because a worker
- * of a sandbox is a process (docs/decisions/0023), and a thread starts with a file too.
- */
-const workerPrograms: Plugin = {
-  name: 'worker-programs',
-  transform(code, importer) {
-    if (!code.includes(".worker.ts', import.meta.url)")) return null;
-    return code.replace(/new URL\('(\.[^']*\.worker\.ts)', import\.meta\.url\)/g, (_, path: string) => {
-      const id = this.emitFile({ type: 'chunk', id: join(dirname(importer), path) });
-      return `new URL(import.meta.ROLLUP_FILE_URL_${id})`;
-    });
-  },
-};
-
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** The name of the module from which the program `health.mjs` of a service is made. */
-const healthModule = 'health-program';
-
-/** Makes the program that asks a process of the service whether it is ready, without loading the service. */
-function healthProgram({ name, ports }: ServiceEntry): Plugin {
-  const probe = join(root, 'packages', 'service-kit', 'src', 'lifecycle', 'probe-health.ts');
-  const call = `probeHealth('${variableOf(name, '')}', ${ports.http + 2000}, process.env)`;
-  return {
-    name: healthModule,
-    resolveId: { filter: { id: /^health-program$/ }, handler: () => `\0${healthModule}.js` },
-    load: {
-      filter: { id: /^\0health-program\.js$/ },
-      handler: () => `import { probeHealth } from '${probe}';\nprocess.exitCode = (await ${call}) ? 0 : 1;`,
-    },
-  };
-}
-
-/**
  * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). Beside it
  * are the programs of its workers, `health.mjs`, the files that it reads, and which packages are in it: the folder is all
  * that Node needs. The code is not minified, so that stack traces can be read.
  *
- * Errors: a module that is missing, or cannot be read.
+ * The bundler runs in a process that ends, because it keeps some 2 GB of memory.
+ *
+ * Errors: a module that is missing, or cannot be read; the process has printed which.
  */
-export async function build(folder: string): Promise<void> {
-  // Loaded here because it is large, and most importers of this file never build.
-  const { rolldown } = await import('rolldown');
-  const buildOne = async (entry: ServiceEntry) => {
-    const sources = join(root, 'services', entry.name, 'src');
-    const bundle = await rolldown({
-      input: { main: join(sources, 'main.ts'), health: healthModule },
-      platform: 'node',
-      plugins: [workerPrograms, bundledFiles, healthProgram(entry), billOfMaterials(entry.name), asciiOnly],
-      logLevel: 'warn',
-    });
-    // Node treats .mjs as a module whatever package.json is nearest.
-    const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
-    await bundle.write({ dir: join(folder, entry.name), format: 'esm', comments: false, ...names });
-    await bundle.close();
-  };
-  await Promise.all(services.map(buildOne));
+export function build(folder: string): Promise<void> {
+  return runChild('The build', [join(import.meta.dirname, 'bundle-services.ts'), folder], process.env);
 }
 
 /** The path of a service's program in a folder that `build` has filled. */
@@ -142,7 +74,11 @@ function hashOfSources(): string {
   const files = globSync(
     [
       '{services,packages}/*/{package.json,src/**/*.ts}',
-      ...['package-lock.json', 'tsconfig*.json', 'tools/dev/{build,bundled-files,bill-of-materials}.ts'],
+      ...[
+        'package-lock.json',
+        'tsconfig*.json',
+        'tools/dev/{build,bundle-services,bundled-files,bill-of-materials}.ts',
+      ],
     ],
     { cwd: root },
   );

@@ -1,7 +1,5 @@
-import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { services } from '@ticketing/system/services.ts';
 import { currentBuild, programIn } from './build.ts';
 import { runChild, superviseChild } from './child-service.ts';
@@ -17,13 +15,9 @@ export interface RunningServices {
   stop(): Promise<void>;
 }
 
-const root = join(import.meta.dirname, '..', '..');
-/** The folder in which Node caches compiled sources. */
-const compileCache = join(root, 'node_modules', '.cache', 'node');
-
 /** Sets up and starts every service in this process. */
 export async function startInOneProcess(environment: Environment): Promise<RunningServices> {
-  const loaded = await preloadServices();
+  const loaded = await loadServices();
   const running: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const service of running.splice(0).reverse()) await service.stop();
@@ -36,12 +30,6 @@ export async function startInOneProcess(environment: Environment): Promise<Runni
     throw error;
   }
   return { failed: new Promise(() => undefined), enableRestarts: () => undefined, stop };
-}
-
-/** Loads the modules of all services. Called early too, so that they load while the store is being opened. */
-export function preloadServices(): Promise<Service[]> {
-  enableCompileCache(compileCache);
-  return loadServices();
 }
 
 /**
@@ -70,7 +58,7 @@ function programOf(folder: string, service: string): string[] {
 /** Sets up every service and starts each as a process of its own, from the same program as in production. */
 export async function startSplit(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
-  const environment = { ...processEnvironment, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...given };
+  const environment = { ...processEnvironment, ...given, NODE_COMPILE_CACHE: join(folder, 'compiled') };
   const children = services.map(({ name }) => superviseChild(name, programOf(folder, name), environment));
   const stop = async () => {
     for (const child of children.toReversed()) await child.stop();

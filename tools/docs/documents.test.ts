@@ -52,6 +52,20 @@ test('these commands of the documents are not run, because they need more than a
   ]);
 });
 
+test.each(['docs/dependencies.md', 'CONTRIBUTING.md'])('the tables of %s have one row for each name', (document) => {
+  const names: string[] = readFileSync(join(root, document), 'utf8').match(/^\| [^|]+ \|/gm) ?? [];
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+  expect(repeated.filter((name) => !['| Package |', '| Command |'].includes(name))).toEqual([]);
+  expect(names.length).toBeGreaterThan(15);
+});
+
+test('programs of clients read no variable with the prefix of the system, which would refuse to start in their shell', () => {
+  const programs = documents.flatMap((document) => snippetsIn(join(root, document)).map(({ code }) => code));
+  const reading = programs.filter((code) => code.includes('process.env'));
+  expect(reading.length).toBeGreaterThan(5);
+  expect(reading.flatMap((code) => code.match(/TICKETING_\w+/g) ?? [])).toEqual([]);
+});
+
 test('finds links to missing files and headings, not those in code', () => {
   const folder = mkdtempSync(join(tmpdir(), 'links-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -45,8 +45,9 @@ export function mailProgress(count: MailCount, nowMs: number): string {
   return parts.join(', ');
 }
 
-/** The summary that is printed at the end. */
-export function mailSummary(count: MailCount, nowMs: number): string {
+/** The summary that is printed at the end; undefined if no mail was sent. */
+export function mailSummary(count: MailCount, nowMs: number): string | undefined {
+  if (doneOf(count) === 0) return undefined;
   const lines: [string, string][] = [
     ['files', String(count.files)],
     ['tickets', String(count.tickets)],

@@ -110,6 +110,13 @@ test('counts every file once, lists what is refused, and changes nothing in a se
   expect(existsSync(rejects)).toBe(false);
 });
 
+test('prints one sentence and no counts if the server cannot be reached', async () => {
+  write('1', 'From: a@x.org\n\nx');
+  url = 'http://127.0.0.1:1';
+  expect(await run()).toBe(1);
+  expect(printed).toEqual([expect.stringMatching(/^Cannot reach http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)[^\n]*$/)]);
+});
+
 test('sends again what the server could not take, and refuses what is larger than 40 MiB itself', async () => {
   write('1', 'From: a@x.org\n\nx');
   writeFileSync(join(mails, 'large'), Buffer.alloc(40 * 1024 * 1024, 'x'));

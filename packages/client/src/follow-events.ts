@@ -37,7 +37,7 @@ const silenceMs = 45_000;
 
 /**
  * Yields the events of the feed, the new ones as soon as they happen. It connects again whenever the stream ends, and
- * continues after the last event. It ends when the signal is aborted.
+ * continues after the last event. It ends when the signal is aborted: events that have arrived already are not yielded.
  *
  * Errors: ProblemError for what does not pass by itself: 400 `invalid_cursor`, 401, 403, 410 `cursor_expired`, a response
  * with another content type (`unexpected_response`). UnreadableEventError.
@@ -52,6 +52,7 @@ export async function* followStream(
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
       for await (const followed of readStream(open, cursor, signal)) {
+        if (signal.aborted) return;
         failures = 0;
         cursor = followed.cursor;
         yield followed;

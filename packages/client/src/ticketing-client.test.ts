@@ -243,6 +243,18 @@ describe('followEvents', () => {
     expect(sent[0]?.headers.get('accept')).toBe('text/event-stream');
   });
 
+  test('yields nothing more after the signal was aborted, not even what has arrived with the last event', async () => {
+    const { client, sent } = clientOf([stream(`${block(1) + block(2)}id: c3\ndata: <html>\n\n`)]);
+    const abort = new AbortController();
+    const cursors: string[] = [];
+    for await (const { cursor } of client.followEvents({ signal: abort.signal })) {
+      cursors.push(cursor);
+      abort.abort();
+    }
+    expect(cursors).toEqual(['c1']);
+    expect(sent.length).toBe(1);
+  });
+
   test('ends with what does not pass by itself', async () => {
     const { client } = clientOf([() => problem(410, 'cursor_expired')]);
     const events = client.followEvents({ after: 'old', signal: new AbortController().signal });

@@ -1,5 +1,7 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { getCompileCacheDir } from 'node:module';
 import { constants, setPriority } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SandboxError, type SandboxReason } from './sandbox-error.ts';
 import type { RunMessage, WorkerMessage } from './serve-functions.ts';
@@ -47,8 +49,8 @@ interface Pending {
 
 /**
  * Starts a worker with the module, which calls `serveFunctions`. It is a process and no thread, because a thread without
- * memory takes its process with it (docs/decisions/0023). It has no environment variables, and does not keep this
- * process running.
+ * memory takes its process with it (docs/decisions/0023). Of the environment it has only the folder in which this process
+ * caches compiled sources, so that it starts faster, and it does not keep this process running.
  *
  * Errors: SandboxError `crashed`, if the module cannot be loaded.
  */
@@ -132,11 +134,17 @@ export async function startWorker(module: URL, limits: WorkerLimits): Promise<Sa
 function forkOptions({ maxHeapMb }: WorkerLimits): ForkOptions {
   const maxSemiSpaceMb = Math.max(1, Math.floor(maxHeapMb / 16));
   return {
-    env: {},
+    env: compileCache(),
     execArgv: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${maxSemiSpaceMb}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   };
+}
+
+/** Names the compile cache of this process as Node expects it: it adds a folder for its version. */
+function compileCache(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 function letParentEnd(child: ChildProcess): void {

@@ -1,6 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
 import { availableParallelism, getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ProbeFunctions } from '../test/probe.worker.ts';
@@ -45,8 +46,9 @@ describe('a run', () => {
     await expect(sandbox.run('someone', 'failLater', 'no')).rejects.toMatchObject({ reason: 'failed', message: 'no' });
   });
 
-  it('has no environment variables', async () => {
-    expect(await open().run('someone', 'environment')).toEqual([]);
+  it('has no environment variable but the folder of the compile cache', async () => {
+    const names = await open().run('someone', 'environment');
+    expect(names).toEqual(getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE']);
   });
 
   it('has a lower priority than the process that opened the sandbox', async () => {
@@ -234,6 +236,14 @@ describe('the queue', () => {
   });
 });
 
+const isRunning = (processId: number) => {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+};
+
 describe('warm workers', () => {
   let processes = 0;
   const hook = createHook({
@@ -247,12 +257,22 @@ describe('warm workers', () => {
   });
   afterEach(() => void hook.disable());
 
-  it('are started before the first run, and again in place of those that have ended', async () => {
-    const sandbox = open({ warmWorkers: 1, timeoutMs: 500 });
-    expect(processes).toBe(1);
-    await expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
-    await expect.poll(() => processes).toBe(2);
+  it('are started after the first run and not before, and again in place of those that have ended', async () => {
+    const sandbox = open({ warmWorkers: 2, maxWorkers: 2, timeoutMs: 500 });
+    expect(processes).toBe(0);
     expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+    await expect.poll(() => processes).toBe(2);
+    await expect(sandbox.run('someone', 'spin')).rejects.toMatchObject({ reason: 'time' });
+    await expect.poll(() => processes).toBe(3);
+    expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
+    expect(processes).toBe(3);
+  });
+
+  it('are no more than all workers, whatever the first runs are', async () => {
+    const sandbox = open({ warmWorkers: 2, maxWorkers: 2, timeoutMs: 200 });
+    const first = Array.from({ length: 12 }, (_, nth) => sandbox.run(`caller ${nth}`, 'processId'));
+    expect(processes).toBe(2);
+    expect(new Set(await Promise.all(first)).size).toBeLessThanOrEqual(2);
     expect(processes).toBe(2);
   });
 
@@ -273,12 +293,13 @@ describe('warm workers', () => {
     await ending;
   });
 
-  it('do not end when they are idle', async () => {
-    const [warm, other] = [open({ warmWorkers: 1, idleMs: 1 }), open({ idleMs: 1 })];
-    const ids = () => Promise.all([warm, other].map((sandbox) => sandbox.run('someone', 'processId')));
-    const [first, second] = await ids();
-    await expect.poll(async () => (await ids())[1]).not.toBe(second);
-    expect((await ids())[0]).toBe(first);
+  it('end when all have been idle, and the next run starts them again', async () => {
+    const sandbox = open({ warmWorkers: 2, maxWorkers: 2, idleMs: 1 });
+    const first = await sandbox.run('someone', 'processId');
+    await expect.poll(() => processes).toBe(2);
+    await expect.poll(() => isRunning(first)).toBe(false);
+    expect(await sandbox.run('someone', 'processId')).not.toBe(first);
+    await expect.poll(() => processes).toBe(4);
   });
 
   it('that cannot be started are started again when they are needed', async () => {
@@ -289,8 +310,10 @@ describe('warm workers', () => {
   });
 
   it('that are starting are ended when the sandbox is closed', async () => {
-    await open({ warmWorkers: 2 }).close();
-    expect(processes).toBe(2);
+    const sandbox = open({ warmWorkers: 2, maxWorkers: 2 });
+    await sandbox.run('someone', 'processId');
+    await expect.poll(() => processes, { interval: 1 }).toBe(2);
+    await sandbox.close();
   });
 });
 
@@ -305,14 +328,6 @@ describe('the end of the process that opened the sandbox', () => {
     };
     await Promise.all([isEnded('spin'), isEnded('idle')]);
   });
-
-  const isRunning = (processId: number) => {
-    try {
-      return process.kill(processId, 0);
-    } catch {
-      return false;
-    }
-  };
 });
 
 describe('closing', () => {

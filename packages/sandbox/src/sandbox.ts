@@ -18,11 +18,11 @@ export interface SandboxLimits extends WorkerLimits, ShareLimits {
   maxQueuedPerCaller: number;
   /** The texts in the arguments of the runs of one caller that wait, in UTF-8. A single run may have more. */
   maxQueuedBytesPerCaller: number;
-  /** When all workers have been idle for this long, they end, except for `warmWorkers`. */
+  /** When all workers have been idle for this long, they end. */
   idleMs: number;
   /**
-   * How many workers are started before they are needed, and in place of those that have ended, so that runs wait for no
-   * start. Default 0.
+   * How many workers are running after the first run, until all have been idle: missing ones are started before a run
+   * needs them. Default 0.
    */
   warmWorkers?: number;
 }
@@ -181,13 +181,11 @@ export function openSandbox<Functions extends SandboxFunctions>(
   }
 
   function endIdle(): void {
-    for (const worker of idle.splice(warmWorkers)) {
+    for (const worker of idle.splice(0)) {
       workers.delete(worker);
       void worker.end(closed());
     }
   }
-
-  void keepWarm();
 
   return {
     run: (caller, name, ...args) =>

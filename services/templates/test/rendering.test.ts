@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -41,6 +42,23 @@ async function codesOf(work: Promise<unknown>): Promise<string[]> {
 
 const summary = (outcome: HostileOutcome) =>
   'rendered' in outcome ? 'harmless' : Object.entries(outcome).flat(2).join(': ');
+
+describe('the processes', () => {
+  it('start with the first template, and not before', async () => {
+    let processes = 0;
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'PROCESSWRAP') processes += 1;
+      },
+    }).enable();
+    const unused = openRendering(log, { timeoutMs: 500 });
+    expect(processes).toBe(0);
+    expect((await unused.render(inputOf('{{a}}', { a: 1 }), 'agent')).message).toBe('<p>1</p>');
+    await expect.poll(() => processes).toBe(3);
+    hook.disable();
+    await unused.close();
+  });
+});
 
 describe('a hostile template', () => {
   it.each(hostileTemplates.map((one) => [one.name, summary(one.outcome), one] as const))(

@@ -8,6 +8,7 @@ import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snaps
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from './application/context.ts';
@@ -17,7 +18,7 @@ import { openMailer } from './application/open-mailer.ts';
 import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { readTicketsConfig } from './config.ts';
 import { openOutboxes } from './events/outboxes.ts';
-import { startReceiver } from './mail/start-receiver.ts';
+import type { startReceiver } from './mail/start-receiver.ts';
 import { measureMails } from './mailer/mail-metrics.ts';
 import { applyAnalysis } from './rpc/apply-analysis.ts';
 import { checkTicketChange } from './rpc/check-ticket-change.ts';
@@ -81,11 +82,17 @@ export const service = composeService({
       tasks: scheduledTasks(context),
       loops: [
         { role: 'mailer', start: () => openMailer(context, kit, measured) },
-        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => startReceiver(kit, receiver, context) }] : []),
+        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => openReceiver(kit, receiver, context) }] : []),
       ],
     };
   },
 });
+
+/** Loads the mail server only where it is used. */
+async function openReceiver(...options: Parameters<typeof startReceiver>): Promise<WakefulLoop> {
+  const receiver = await import('./mail/start-receiver.ts');
+  return receiver.startReceiver(...options);
+}
 
 function implementations(context: Context): ServiceImplementation<Call>[] {
   return [

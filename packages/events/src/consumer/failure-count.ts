@@ -23,9 +23,11 @@ export interface FailureCount {
 
 /** Starts counting. The counts are in memory: a restart, or a move to another consumer, begins again at 0. */
 export function failureCount(): FailureCount {
-  // Bounded, because the counts are not reset for messages of a partition that another consumer has taken over.
-  const failures = new LRUCache<string, number>({ max: 10_000 });
-  const lateness = new LRUCache<string, number>({ max: 10_000 });
+  // Bounded, because the counts are not reset for messages of a partition that another consumer has taken over. A cache
+  // with `max` would have the memory of all its entries from the beginning.
+  const bounds = { maxSize: 10_000, sizeCalculation: () => 1 };
+  const failures = new LRUCache<string, number>(bounds);
+  const lateness = new LRUCache<string, number>(bounds);
 
   function increase(counts: LRUCache<string, number>, message: IncomingMessage, by: number): number {
     const count = (counts.get(idOf(message)) ?? 0) + by;

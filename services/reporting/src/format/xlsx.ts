@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
-import exceljs from 'exceljs';
+import type exceljs from 'exceljs';
 import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
 import { sheetText } from './sheet-text.ts';
 
@@ -22,8 +22,10 @@ export const xlsxFormat: FileFormat = {
 };
 
 async function* write(columns: readonly Column[], pages: Pages): AsyncGenerator<Uint8Array> {
+  // Loaded here because it takes 15 MB, and few processes write a workbook.
+  const { default: library } = await import('exceljs');
   const chunks: Uint8Array[] = [];
-  const workbook = new exceljs.stream.xlsx.WorkbookWriter({
+  const workbook = new library.stream.xlsx.WorkbookWriter({
     stream: collectInto(chunks),
     useStyles: true,
     useSharedStrings: false,

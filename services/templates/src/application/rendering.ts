@@ -3,7 +3,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError, type SandboxReason } from '@ticketing/sandbox/sandbox-error.ts';
-import { maxRenderedBytes } from '../domain/render-template.ts';
+import { maxRenderedBytes } from '../domain/max-rendered-bytes.ts';
 import type { TemplateProblem } from '../domain/template-problem.ts';
 import type { RenderedTexts, TemplateFunctions, TemplateTexts, TextKind } from './template.worker.ts';
 
@@ -59,7 +59,7 @@ const limits: Omit<SandboxLimits, 'timeoutMs'> = {
   maxQueuedBytes: 64 * 1024 * 1024,
   maxQueuedPerCaller: 64,
   maxQueuedBytesPerCaller: 16 * 1024 * 1024,
-  idleMs: 60_000,
+  idleMs: 600_000,
 };
 
 const codes = {

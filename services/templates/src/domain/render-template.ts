@@ -3,6 +3,7 @@ import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 import { LRUCache } from 'lru-cache';
 import { checkTemplate } from './check-template.ts';
 import { type CompiledTemplate, compileTemplate, type TextForm } from './compile-template.ts';
+import { maxRenderedBytes } from './max-rendered-bytes.ts';
 import type { TemplateProblem } from './template-problem.ts';
 import { showsBetween } from './wrapper.ts';
 
@@ -30,9 +31,6 @@ export class RefusedTemplate extends Error {
 export class TooMuchOutput extends Error {
   override readonly name = 'TooMuchOutput';
 }
-
-/** How long a rendered template may be, before and after it is sanitised. Units: UTF-8. */
-export const maxRenderedBytes = 1024 * 1024;
 
 /** How long a rendered subject may be; what is beyond is cut off. */
 const maxSubjectChars = 998;
