@@ -39,7 +39,7 @@ export async function publishDraft(
     ...changes,
     ...sender,
     agentId: sender.agentId ?? draft.agentId,
-    ...mailFields(context, ticket.channel, sender.from),
+    ...(await mailFields(context, ticket.channel, sender)),
     createdAt: now,
     modifiedAt: now,
   };
