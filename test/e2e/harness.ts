@@ -27,6 +27,8 @@ export interface System {
   name: string;
   /** The variables that its services were started with. */
   environment: Record<string, string>;
+  /** Starts another process of a service on the same store, beside the first one; returns the URL of its REST API. */
+  startReplica(service: string): Promise<string>;
   /** Stops one service, before the others. */
   stopService(service: string): Promise<void>;
   stop(): Promise<void>;
@@ -53,6 +55,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const name = `test_${randomBytes(6).toString('hex')}`;
   const mongodbUri = inject('mongodbUri');
   const running = new Map<string, RunningService>();
+  const replicas: RunningService[] = [];
+  const variablesOf = new Map<string, Record<string, string>>();
   const environment: Record<string, string> = {};
   const ports = await choosePorts(0);
   for (const service of await loadServices()) {
@@ -72,6 +76,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const further = { ...options.variables, ...options.serviceVariables?.[service.name] };
     for (const [key, value] of Object.entries(further)) variables[variableOf(service.name, key)] = value;
     Object.assign(variables, options.standardVariables);
+    variablesOf.set(service.name, variables);
     await service.setUp(variables);
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
@@ -86,12 +91,22 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     mongodbUri,
     name,
     environment,
+    async startReplica(name) {
+      const service = (await loadServices()).find((one) => one.name === name);
+      if (!service) throw new Error(`There is no service ${name}.`);
+      const free = ['HTTP_PORT', 'GRPC_PORT', 'INTERNAL_PORT'].map((key) => [variableOf(name, key), '0']);
+      const replica = await service.start({ ...variablesOf.get(name), ...Object.fromEntries(free) });
+      replicas.push(replica);
+      const replicaUrl = `http://127.0.0.1:${replica.ports.http}`;
+      await untilReady(replicaUrl);
+      return replicaUrl;
+    },
     async stopService(service) {
       await running.get(service)?.stop();
       running.delete(service);
     },
     async stop() {
-      for (const service of [...running.values()].reverse()) await service.stop();
+      for (const service of [...running.values(), ...replicas].reverse()) await service.stop();
       identity.remove();
     },
   };

@@ -44,6 +44,8 @@ const everything = {
     responseMapping: { responseCode: '/code', messageLocalized: '/text' },
   },
   autoExecuteAfterMinutes: 30,
+  executableBy: { kinds: ['user', 'serviceWorker'], permission: 'executeReadings' },
+  allowClosed: true,
 };
 
 describe('an AI agent', () => {
@@ -82,18 +84,27 @@ describe('an AI agent', () => {
       enabled: true,
       customerNeeded: false,
       slug: 'other',
+      executableBy: {},
+      allowClosed: null,
     });
     await golden('ai-agent-changed', { ...emptied.json, aiAgent: { ...emptied.json.aiAgent, id: 1 } });
     expect((await get(created.id)).json).toEqual(emptied.json.aiAgent);
   });
 
-  it.each(['name', 'slug', 'enabled', 'channels', 'detection', 'customerNeeded', 'options', 'executor'])(
-    'cannot lose its %s',
-    async (field) => {
-      const { json } = await post({ name: 'A' });
-      expect(violationsOf(await patch(json.id, { [field]: null }))).toEqual([`#/${field} null_not_allowed`]);
-    },
-  );
+  it.each([
+    'name',
+    'slug',
+    'enabled',
+    'channels',
+    'detection',
+    'customerNeeded',
+    'options',
+    'executor',
+    'executableBy',
+  ])('cannot lose its %s', async (field) => {
+    const { json } = await post({ name: 'A' });
+    expect(violationsOf(await patch(json.id, { [field]: null }))).toEqual([`#/${field} null_not_allowed`]);
+  });
 
   it.each(['id', 'createdAt', 'modifiedAt'])('has a %s that no request sets', async (field) => {
     const { json } = await post({ name: 'A' });

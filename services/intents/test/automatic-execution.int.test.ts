@@ -76,6 +76,7 @@ test('an intent is not executed by the system if its ticket is closed, is spam o
   for (const id of ids) {
     expect(await find(id)).toMatchObject({ status: TicketIntentStatus.READY, outcome: null, autoExecuteAt: null });
     expect([(await ticketOf(id)).autoExecuteAt, requestsFor(id)]).toEqual([undefined, []]);
+    (await ticketOf(id)).status = TicketStatus.OPEN;
     expect((await used.execute(id)).json).toMatchObject({ success: true, userId: 7 });
   }
 });

@@ -4,6 +4,8 @@ import {
   ReceiveMailRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
@@ -35,7 +37,10 @@ const subchannels = new Map<number, KnownSubchannel>([
   [3, mailbox('old@example.org', { enabled: false })],
 ]);
 
-const settings = async () => ({ ...defaultSettings, subchannels: isKnown ? subchannels : undefined });
+const settings = async (age?: SettingsAge) => {
+  if (age === 'owner' && !isKnown) throw new DomainError('unavailable', 'settings_unavailable', 'Not now.');
+  return { ...defaultSettings, subchannels: isKnown ? subchannels : undefined };
+};
 
 beforeAll(async () => {
   tickets = await startHarness({ settings });

@@ -1,4 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KnownSubchannel } from '../src/domain/subchannels.ts';
@@ -9,19 +11,25 @@ let tickets: TicketsHarness;
 const mailbox = { channel: Channel.EMAIL, name: 'Mailbox' };
 const known = new Map<number, KnownSubchannel>();
 let isKnown = true;
-/** Whether only a fresh read knows the subchannels. */
-let isStale = false;
+/** What settings have that are not as `known` yet. */
+let older: Partial<Record<SettingsAge, typeof known>> = {};
+/** How often the owner of the settings was asked. */
+let asked = 0;
 
 beforeAll(async () => {
   tickets = await startHarness({
-    settings: async (fresh) => {
-      const subchannels = isStale && !fresh ? new Map() : new Map(known);
+    settings: async (age = 'recent') => {
+      if (age === 'owner' && !isKnown) throw new DomainError('unavailable', 'settings_unavailable', 'Not now.');
+      if (age === 'owner') asked += 1;
+      const subchannels = new Map(older[age] ?? known);
       return { ...defaultSettings, subchannels: isKnown ? subchannels : undefined };
     },
   });
 });
 beforeEach(() => {
   isKnown = true;
+  older = {};
+  asked = 0;
   known.clear();
   known.set(1, { ...mailbox, enabled: true, interface: 'imap' });
   known.set(2, { ...mailbox, enabled: false, interface: 'imap' });
@@ -32,6 +40,11 @@ afterAll(() => tickets.stop());
 const post = (body: object) => tickets.request('POST', '/ticket', { body: { channel: 'email', ...body } });
 const patch = (id: number, body: object) => tickets.request('PATCH', `/ticket/${id}`, { body });
 const bulk = (body: object[]) => tickets.request('PATCH', '/ticket', { body });
+const content = { message: 'Hello', type: 'text' };
+const reply = (id: number, body: object = {}) =>
+  tickets.request('POST', `/ticket/${id}/conversation/reply`, { body: { content, to: ['kim@example.org'], ...body } });
+const store = (id: number, body: object) =>
+  tickets.request('POST', `/ticket/${id}/conversation/store`, { body: { direction: 'out', content, ...body } });
 const read = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
 
 test('a ticket has the interface of its subchannel', async () => {
@@ -69,6 +82,43 @@ test('before the settings were ever read, a subchannel is 503; without one every
   expect((await post({})).status).toBe(200);
 });
 
+test.each<[string, number, string]>([
+  ['unknown', 5, 'unknown_subchannel'],
+  ['disabled', 2, 'subchannel_disabled'],
+])('a subchannel is refused as %s only if it is so at its owner', async (_, id, code) => {
+  const { json } = await post({});
+  const uses = [
+    () => post({ subchannelId: id }),
+    () => patch(json.id, { subchannelId: id }),
+    () => bulk([{ id: json.id, subchannelId: id }]),
+    () => reply(json.id, { subchannelId: id, isDraft: true }),
+    () => store(json.id, { subchannelId: id }),
+  ];
+  for (const use of uses) expect((await use()).json).toMatchObject({ status: 400, errors: [{ code }] });
+  // The copies of this service do not have it yet.
+  const copy = new Map(known);
+  older = { recent: copy, replicas: copy };
+  known.set(id, { ...mailbox, enabled: true, interface: 'imap', address: 'service@example.org' });
+  for (const [nth, use] of uses.entries()) {
+    asked = 0;
+    const { status, text } = await use();
+    expect([200, 201], `${nth} ${text}`).toContain(status);
+    expect(asked).toBeGreaterThan(0);
+  }
+});
+
+test('a sender that was set a moment ago is known when a mail is refused without one', async () => {
+  const { json } = await post({ subchannelId: 1 });
+  expect((await reply(json.id)).json.code).toBe('no_sender');
+  const copy = new Map(known);
+  older = { recent: copy, replicas: copy };
+  known.set(1, { ...mailbox, enabled: true, interface: 'imap', address: 'service@example.org' });
+  expect((await reply(json.id)).json.conversation).toMatchObject({
+    from: 'service@example.org',
+    deliveryStatus: 'queued',
+  });
+});
+
 test('a deleted subchannel reads as unset, and is dropped with the next change', async () => {
   const { json } = await post({ subchannelId: 1 });
   known.delete(1);
@@ -87,11 +137,11 @@ test('a ticket follows the interface of its subchannel', async () => {
   expect(await read(json.id)).toMatchObject({ subchannelId: 1, interface: 'smtp' });
 });
 
-test('a subchannel that another replica knows already is not dropped', async () => {
+test('a subchannel that another replica knows already is shown, and not dropped', async () => {
   const { json } = await post({ subchannelId: 1 });
-  isStale = true;
+  older = { recent: new Map() };
+  expect(await read(json.id)).toMatchObject({ subchannelId: 1, interface: 'imap' });
   await patch(json.id, { priority: 'high' });
-  isStale = false;
   expect(await tickets.documentOf(json.id)).toMatchObject({ subchannelId: 1, version: 2 });
 });
 

@@ -494,7 +494,7 @@ export interface paths {
          *
          *     A definite failure of the backend system is an outcome with `success` false, after which the intent can be executed again. If it is not known whether the backend system has done it, the `responseCode` is `unknown`, and final.
          *
-         *     Errors: `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for `code`; `intent_mismatch` if `intentId` differs from the path, or `code` or `ticketId` from the intent; `unknown_option`, `invalid_data` if `data` does not fit the AI agent; `contract_mismatch`, `intent_invalidated`, `intent_running` while another call executes it; `customer_needed` if the AI agent needs a customer and the ticket has none; `no_recipient` if the customer is to be informed and has no address.
+         *     Errors: `kind_not_allowed`, `missing_right` if the AI agent is not executable by the caller; `ai_agent_disabled`; `ticket_closed` if the AI agent does not allow closed tickets; `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for `code`; `intent_mismatch` if `intentId` differs from the path, or `code` or `ticketId` from the intent; `unknown_option`, `invalid_data` if `data` does not fit the AI agent; `contract_mismatch`, `intent_invalidated`, `intent_running` while another call executes it; `customer_needed` if the AI agent needs a customer and the ticket has none; `no_recipient` if the customer is to be informed and has no address.
          */
         post: operations["executeIntent"];
         delete?: never;
@@ -1521,6 +1521,16 @@ export interface components {
              * @example 2026-01-31 09:10:00
              */
             modifiedAt: string | null;
+            /**
+             * Format: int32
+             * @description The profile that changed the draft or note last; null if nobody did, or a service.
+             */
+            modifiedBy: number | null;
+            /**
+             * Format: int32
+             * @description The profile that published the draft; null for a message that was none.
+             */
+            publishedBy: number | null;
         };
         /** @description Who wrote a message. */
         ConversationSender: {
@@ -3014,7 +3024,7 @@ export interface components {
             name: string;
             /** @description What it does. */
             description: string | null;
-            /** @description Whether it proposes anything. */
+            /** @description Whether it proposes anything, and whether its intents can be executed. */
             enabled: boolean;
             /** @description The channels of the tickets for which it proposes something; empty: all. */
             channels: components["schemas"]["Channel"][];
@@ -3045,6 +3055,10 @@ export interface components {
              * @example 2026-01-31 09:10:00
              */
             modifiedAt: string | null;
+            /** @description Who may execute its intents. */
+            executableBy: components["schemas"]["AiAgentExecutableBy"] | null;
+            /** @description Whether its intents can be executed for a closed ticket; null: unless its executor is of type http. */
+            allowClosed: boolean | null;
         };
         /** @description For which tickets an AI agent proposes something: those that match one of the keywords or have one of the tags. */
         AiAgentDetection: {
@@ -3069,6 +3083,20 @@ export interface components {
              * @description How certain the detection must be, from 0 to 1.
              */
             minConfidence?: number | null;
+        };
+        /** @description Who may execute the intents of an AI agent: callers of one of the kinds who have the right. The system executes them by itself without regard to it. */
+        AiAgentExecutableBy: {
+            /** @description Kinds of profiles. Empty: all, but for an executor of type http neither vendor nor vendorPartner. */
+            kinds: string[];
+            /** @description The right that is needed; null: none. */
+            permission: string | null;
+        };
+        /** @description Who may execute the intents of an AI agent: callers of one of the kinds who have the right. The system executes them by itself without regard to it. */
+        AiAgentExecutableByInput: {
+            /** @description Kinds of profiles. Empty: all, but for an executor of type http neither vendor nor vendorPartner. */
+            kinds?: ("user" | "vendor" | "vendorPartner" | "serviceWorker" | "codeExecutor" | "system")[] | null;
+            /** @description The right that is needed; null: none. */
+            permission?: string | null;
         };
         /** @description How the intents of an AI agent are executed. */
         AiExecutor: {
@@ -3162,7 +3190,7 @@ export interface components {
             /** @description What it does. */
             description?: string | null;
             /**
-             * @description Whether it proposes anything.
+             * @description Whether it proposes anything, and whether its intents can be executed.
              * @default true
              */
             enabled?: boolean | null;
@@ -3188,6 +3216,10 @@ export interface components {
              * @description After how many minutes an intent with a recommended option is executed by the system. Default: never.
              */
             autoExecuteAfterMinutes?: number | null;
+            /** @description Who may execute its intents. */
+            executableBy?: components["schemas"]["AiAgentExecutableByInput"] | null;
+            /** @description Whether its intents can be executed for a closed ticket. Default: unless its executor is of type http. */
+            allowClosed?: boolean | null;
         };
         /** @description The AI agent was deleted. */
         DeleteAiAgentResponse: {
@@ -3291,7 +3323,7 @@ export interface components {
             slug?: string;
             /** @description What it does. */
             description?: string | null;
-            /** @description Whether it proposes anything. */
+            /** @description Whether it proposes anything, and whether its intents can be executed. */
             enabled?: boolean;
             /** @description The channels of the tickets for which it proposes something; empty: all. */
             channels?: components["schemas"]["Channel"][];
@@ -3312,6 +3344,10 @@ export interface components {
              * @description After how many minutes an intent with a recommended option is executed by the system; null: never.
              */
             autoExecuteAfterMinutes?: number | null;
+            /** @description Who may execute its intents; replaces all of it. */
+            executableBy?: components["schemas"]["AiAgentExecutableByInput"];
+            /** @description Whether its intents can be executed for a closed ticket; null: unless its executor is of type http. */
+            allowClosed?: boolean | null;
         };
         /** @description The changed AI agent. */
         UpdateAiAgentResponse: {

@@ -1,5 +1,4 @@
 import { settingChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
@@ -99,13 +98,7 @@ export function eventHandlerOf(kit: Kit<unknown, unknown>, composition: Composit
   if (!configuration) return handleOwn;
   return async (events, context) => {
     const others = events.filter(({ topic }) => topic !== settingChangedTopic.name);
-    if (others.length < events.length) await configuration.refresh().catch(unavailable);
+    if (others.length < events.length) await configuration.refresh();
     if (handleOwn && others.length > 0) await handleOwn(others, context);
   };
-}
-
-/** Any failure is transient: the next change of a setting brings all of them again. */
-function unavailable(error: unknown): never {
-  const detail = 'The settings cannot be read from the settings service.';
-  throw new DomainError('unavailable', 'settings_unavailable', detail, { cause: error });
 }

@@ -25,7 +25,12 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { measureStore } from '../observability/store-metrics.ts';
 import { callerShare } from '../server/bodies-in-flight.ts';
 import type { ServerLimits } from '../server/server-limits.ts';
-import { type ConfigurationCopy, defaultConfiguration, openConfigurationCopy } from '../settings/configuration-copy.ts';
+import {
+  type ConfigurationCopy,
+  defaultConfiguration,
+  openConfigurationCopy,
+  type SettingsAge,
+} from '../settings/configuration-copy.ts';
 import { measureCertificates } from '../tls/certificate-metrics.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
 import { type Health, watchHealth } from './health.ts';
@@ -61,10 +66,10 @@ export interface Kit<Own, Settings> {
   tls: ServiceTls;
   health: Health;
   /**
-   * Reads the settings that the service uses, at most half a second old, or as new as any replica has read before.
-   * Errors: store_unavailable.
+   * Reads the settings that the service uses, by default recent ones.
+   * Errors: store_unavailable; settings_unavailable for those of the owner.
    */
-  settings(fresh?: boolean): Promise<Settings>;
+  settings(age?: SettingsAge): Promise<Settings>;
   /** The copy of the installation's configuration; undefined for a service whose entry does not read settings. */
   configuration: ConfigurationCopy | undefined;
   /** The limits of its servers. */
@@ -101,7 +106,7 @@ export interface KitOverrides<Settings> {
   runtime?: Runtime;
   limits?: Partial<ServerLimits>;
   pageLimits?: Partial<PageLimits>;
-  settings?: (fresh?: boolean) => Promise<Settings>;
+  settings?: (age?: SettingsAge) => Promise<Settings>;
 }
 
 /** The inputs from which a kit is made. */
@@ -115,7 +120,7 @@ export interface KitOptions<Own, Settings> {
   /** Picks the settings of the service from the configuration of the installation. */
   readSettings(configuration: Configuration): Settings;
   /** Replaces the settings in a test. */
-  settings: ((fresh?: boolean) => Promise<Settings>) | undefined;
+  settings: ((age?: SettingsAge) => Promise<Settings>) | undefined;
   wakeRelay(): void;
   /** Aborts when the background work has to end. */
   stopping: AbortSignal;
@@ -183,7 +188,7 @@ export async function openKit<Own, Settings>(
     configuration,
     settings:
       options.settings ??
-      (async (fresh) => readSettings(configuration ? await configuration.read(fresh) : defaultConfiguration)),
+      (async (age) => readSettings(configuration ? await configuration.read(age) : defaultConfiguration)),
     metrics,
     tracer,
     pages: openPageBudget(options.pageLimits),

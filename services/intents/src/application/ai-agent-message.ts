@@ -11,13 +11,14 @@ import { type ExecutorState, executorTypes } from '../domain/executor.ts';
 
 /** An AI agent as it is returned: without secrets. */
 export function aiAgentMessage(state: AiAgentState): AiAgent {
-  const { version: _, channels, detection, options, executor, createdAt, modifiedAt, ...fields } = state;
+  const { version: _, channels, detection, options, executor, executableBy, createdAt, modifiedAt, ...fields } = state;
   return create(AiAgentSchema, {
     ...withoutNulls(fields),
     channels: [...channels],
     detection: { ...withoutNulls(detection), keywords: [...detection.keywords], tagIds: [...detection.tagIds] },
     options: options.map((option) => withoutNulls(option)),
     executor: executorMessage(executor),
+    executableBy: { ...withoutNulls(executableBy), kinds: [...executableBy.kinds] },
     createdAt: timestampOf(createdAt),
     modifiedAt: timestampOf(modifiedAt),
   });

@@ -24,18 +24,22 @@ export function knownOutcome({ status, outcome, execution }: IntentState): Inten
  * Waits for the outcome of an execution that another call has begun, and finishes it if its process has died. Undefined if the
  * intent can be executed again, and has no outcome of that execution.
  *
- * Errors: intent_running; those of `runExecution`.
+ * Errors: intent_running; intent_not_found, if the intent is deleted meanwhile; those of `runExecution`.
  */
-export async function awaitExecution(context: Context, id: number): Promise<IntentOutcome | undefined> {
+export async function awaitExecution(
+  context: Context,
+  { id, txId }: { id: number; txId: string },
+): Promise<IntentOutcome | undefined> {
   const until = context.runtime.monotonicMs() + waitMs;
-  let txId: string | undefined;
   for (let poll = 0; ; poll += 1) {
     const intent = await context.intents.find(id);
-    if (!intent) return undefined;
+    if (!intent) {
+      const detail = `The intent was deleted during its execution ${txId}, which the log names.`;
+      throw new DomainError('not_found', 'intent_not_found', detail);
+    }
     const outcome = knownOutcome(intent);
     if (outcome) return outcome;
-    if (!intent.execution) return txId !== undefined && intent.outcome?.txId === txId ? intent.outcome : undefined;
-    txId ??= intent.execution.txId;
+    if (!intent.execution) return intent.outcome?.txId === txId ? intent.outcome : undefined;
     if (poll % pollsPerTakeOver === 0) await finishExecution(context, id);
     if (context.runtime.monotonicMs() > until) throw running();
     await pause(context.inProgress.get(id));

@@ -1,4 +1,5 @@
 import type { ExecuteIntentRequest } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
@@ -7,6 +8,7 @@ import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { AiAgentState } from '../domain/ai-agent.ts';
 import { defaultData } from '../domain/default-data.ts';
+import { allowsClosed, requireExecutable } from '../domain/executable-by.ts';
 import { type ExecutionState, firstStep } from '../domain/execution.ts';
 import { executionInput } from '../domain/execution-input.ts';
 import { type IntentState, recipientText } from '../domain/intent.ts';
@@ -55,8 +57,8 @@ export async function findIntent(context: Context, request: ExecutionRequest): P
 /**
  * Checks everything about an execution before it begins, and plans it. Nothing is written.
  *
- * Errors: ticket_not_found, unknown_ai_agent, required; unknown_option, invalid_data, contract_mismatch, intent_invalidated,
- * customer_needed, no_recipient; those of the tickets service. Source: docs/reference/api.md, Execution of an intent.
+ * Errors: ticket_not_found, unknown_ai_agent, required; those of `requireExecutable`; unknown_option, invalid_data,
+ * contract_mismatch, intent_invalidated, ticket_closed, customer_needed, no_recipient; those of the tickets service. Source: docs/reference/api.md, Execution of an intent.
  */
 export async function planExecution(
   context: Context,
@@ -66,13 +68,12 @@ export async function planExecution(
 ): Promise<ExecutionPlan> {
   const agent = known ? await agentOf(context, known) : await agentNamed(context, request);
   const { trace, signal, caller } = executor;
+  requireExecutable(agent, caller);
   const ticket = await readTicket(context, { trace, signal }, known?.ticketId ?? request.ticketId ?? 0);
   const intent = known ?? newIntent(agent, ticket);
   requireContract(intent, request.contractId);
   const { option, data } = executionInput(intent, request.data, agent.parameters);
-  if (agent.customerNeeded && ticket.customerId === undefined) {
-    throw conflict('customer_needed', 'The ticket has no customer, which this AI agent needs.');
-  }
+  requireTicket(agent, ticket);
   const recipients = recipientsOf(ticket);
   const informsCustomer = request.informCustomer ?? false;
   if (informsCustomer && recipients.length === 0) {
@@ -142,6 +143,15 @@ function newIntent({ id, slug, name, options, parameters }: AiAgentState, ticket
     proposedBy: 'request',
     execution: null,
   };
+}
+
+function requireTicket(agent: AiAgentState, { status, customerId }: Ticket): void {
+  if (status === TicketStatus.CLOSED && !allowsClosed(agent)) {
+    throw conflict('ticket_closed', 'The ticket is closed, which this AI agent does not allow.');
+  }
+  if (agent.customerNeeded && customerId === undefined) {
+    throw conflict('customer_needed', 'The ticket has no customer, which this AI agent needs.');
+  }
 }
 
 function requireContract(intent: IntentState, contractId: string | undefined): void {

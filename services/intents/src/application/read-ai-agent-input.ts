@@ -6,7 +6,7 @@ import type { AiAgentInput } from '../domain/ai-agent.ts';
 
 /** The fields that a request gives: of a creation those with a value, of a change those that its mask names. */
 export function readAiAgentInput(request: CreateAiAgentRequest | UpdateAiAgentRequest): AiAgentInput {
-  const { detection } = request;
+  const { detection, executableBy } = request;
   const all: Record<string, AiAgentInput | undefined> = {
     name: present({ name: request.name }),
     slug: present({ slug: request.slug }),
@@ -29,6 +29,10 @@ export function readAiAgentInput(request: CreateAiAgentRequest | UpdateAiAgentRe
     },
     executor: present({ executor: request.executor }),
     auto_execute_after_minutes: { autoExecuteAfterMinutes: request.autoExecuteAfterMinutes ?? null },
+    executable_by: executableBy && {
+      executableBy: { kinds: executableBy.kinds, permission: executableBy.permission ?? null },
+    },
+    allow_closed: { allowClosed: request.allowClosed ?? null },
   };
   const isChange = request.$typeName === 'ticketing.intents.v1.UpdateAiAgentRequest';
   const paths = isChange ? (request.updateMask?.paths ?? []) : Object.keys(all);

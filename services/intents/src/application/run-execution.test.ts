@@ -60,12 +60,31 @@ test('a database that stays unavailable is not waited for longer', async () => {
   expect(await execute(20_000)).toEqual(['store_unavailable', 1]);
 });
 
-test('an execution is in the log, with the txId of its outcome', async () => {
+test('a backend call is in the log before and after, and the execution with the txId of its outcome', async () => {
   const lines: string[] = [];
   await execute(0, createLogger('test', 'info', { write: (line: string) => void lines.push(line) }));
-  const { txId, intentId, ticketId, responseCode, success } = JSON.parse(lines[0] ?? '{}');
-  expect({ txId, intentId, ticketId, responseCode, success }).toEqual({
-    ...{ txId: 'tx_1', intentId: 7, ticketId: 3, responseCode: 'ok', success: true },
+  const names = { txId: 'tx_1', intentId: 7, ticketId: 3 };
+  const result = { responseCode: 'ok', success: true };
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { ...names, aiAgentId: 4, msg: 'a backend system is called' },
+    { ...names, aiAgentId: 4, ...result, msg: 'a backend system was called' },
+    { ...names, ...result, msg: 'intent executed' },
+  ]);
+});
+
+test('a step of an execution that another process goes on with is refused with its txId', async () => {
+  const context = {
+    executions: { advance: async () => false, release: async () => false },
+    inProgress: new Map(),
+    intents: { ofTicket: async () => [], find: async () => intent },
+    analysis: () => ({ recordExecution: async () => ({}) }),
+    log: createLogger('test', 'silent'),
+    now: () => 0,
+  } as unknown as Context;
+  const applied = { ...intent, execution: { ...execution, step: 'apply' as const } };
+  const running = runExecution(context, { intent: applied, claim: { id: 7, owner: 'me' } });
+  await expect(running).rejects.toMatchObject({
+    reason: 'execution_taken_over',
+    message: expect.stringContaining('tx_1'),
   });
-  expect(lines).toHaveLength(1);
 });

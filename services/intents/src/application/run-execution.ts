@@ -76,7 +76,7 @@ async function carryOut(
     const store = () =>
       change.execution === null ? executions.release(claim, change) : executions.advance(claim, change);
     const isStored = await (execution.step === 'call' ? whenAvailable(context, store) : store());
-    if (!isStored) throw new DomainError('aborted', 'execution_taken_over', 'Another process executes the intent.');
+    if (!isStored) return unstoredOutcome(context, intent, execution, change);
     intent = { ...intent, ...change };
     if (change.outcome && change.status !== undefined) {
       const { responseCode, success } = change.outcome;
@@ -84,6 +84,23 @@ async function carryOut(
     }
   }
   return intent.outcome;
+}
+
+/**
+ * Returns the outcome of an execution of which no more can be stored: of a backend call, whose result only this process
+ * knows, and of one whose intent was deleted meanwhile.
+ *
+ * Errors: execution_taken_over.
+ */
+async function unstoredOutcome(
+  { intents }: Context,
+  { id, outcome = null }: IntentState,
+  { step, txId }: ExecutionState,
+  change: ExecutionChange,
+): Promise<IntentOutcome> {
+  const latest = change.outcome ?? outcome;
+  if (latest && (step === 'call' || !(await intents.find(id)))) return latest;
+  throw new DomainError('aborted', 'execution_taken_over', `Another process goes on with the execution ${txId}.`);
 }
 
 /**
@@ -117,7 +134,7 @@ interface Step {
 async function nextChange(step: Step): Promise<ExecutionChange> {
   switch (step.execution.step) {
     case 'call':
-      return settled(step, await (step.callBackend?.() ?? failedRequest('process_ended', true)));
+      return settled(step, await callLogged(step));
     case 'reply':
       return reply(step);
     case 'apply':
@@ -127,6 +144,18 @@ async function nextChange(step: Step): Promise<ExecutionChange> {
     case 'record':
       return record(step);
   }
+}
+
+/** Calls the backend system. The log says so before and afterwards, so that the call is found whatever happens meanwhile. */
+async function callLogged({ context: { log }, intent, execution, callBackend }: Step): Promise<ActionResult> {
+  if (!callBackend) return failedRequest('process_ended', true);
+  const { id: intentId, aiAgentId, ticketId } = intent;
+  const names = { txId: execution.txId, intentId, aiAgentId, ticketId };
+  log.info(names, 'a backend system is called');
+  const result = await callBackend();
+  const { responseCode, kind } = result;
+  log.info({ ...names, responseCode, success: kind === 'success' }, 'a backend system was called');
+  return result;
 }
 
 /** The change after which the result of the action is known. */

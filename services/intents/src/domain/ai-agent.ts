@@ -4,6 +4,7 @@ import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import { slugOf } from '@ticketing/slug/slug.ts';
+import { type ExecutableByState, executableByDefault } from './executable-by.ts';
 import { decideExecutor, type ExecutorState, noExecutor } from './executor.ts';
 import { schemaViolations } from './parameter-schema.ts';
 
@@ -24,6 +25,9 @@ export interface AiAgentState {
   options: readonly OptionState[];
   executor: ExecutorState;
   autoExecuteAfterMinutes: number | null;
+  executableBy: ExecutableByState;
+  /** Null: as the type of the executor says. */
+  allowClosed: boolean | null;
   /** Unix seconds. */
   createdAt: number;
   /** Unix seconds. */
@@ -66,6 +70,8 @@ const initial = {
   options: [],
   executor: noExecutor,
   autoExecuteAfterMinutes: null,
+  executableBy: executableByDefault,
+  allowClosed: null,
 };
 
 /**

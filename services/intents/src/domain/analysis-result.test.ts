@@ -4,12 +4,14 @@ import { expect, test } from 'vitest';
 import type { AiAgentState } from './ai-agent.ts';
 import { decideResult } from './analysis-result.ts';
 import type { Detected } from './detected.ts';
+import { executableByDefault } from './executable-by.ts';
 import { noExecutor } from './executor.ts';
 
 const agent: AiAgentState = {
   ...{ id: 3, version: 1, slug: 'close', name: 'Close', description: null, enabled: true, channels: [] },
   detection: { keywords: [], tagIds: [5], minConfidence: 0.6 },
   ...{ customerNeeded: false, parameters: null, executor: noExecutor, autoExecuteAfterMinutes: 10 },
+  ...{ executableBy: executableByDefault, allowClosed: null },
   options: [{ type: 'close', name: 'Close', icon: null, recommended: true, order: 1 }],
   ...{ createdAt: 0, modifiedAt: 0 },
 };

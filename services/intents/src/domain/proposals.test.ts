@@ -1,6 +1,7 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import type { AiAgentState } from './ai-agent.ts';
+import { executableByDefault } from './executable-by.ts';
 import { noExecutor } from './executor.ts';
 import { proposalsFor } from './proposals.ts';
 
@@ -8,6 +9,7 @@ const agent: AiAgentState = {
   ...{ id: 3, version: 1, slug: 'refund', name: 'Refund', description: null, enabled: true, channels: [] },
   detection: { keywords: ['Refund'], tagIds: [], minConfidence: null },
   ...{ customerNeeded: false, parameters: null, executor: noExecutor, autoExecuteAfterMinutes: 10 },
+  ...{ executableBy: executableByDefault, allowClosed: null },
   options: [{ type: 'pay', name: 'Pay', icon: null, recommended: true, order: 1 }],
   ...{ createdAt: 0, modifiedAt: 0 },
 };

@@ -44,7 +44,7 @@ async function outcomeFor(context: Context, call: Call, request: ExecuteIntentRe
     if (known && done) return { ticketId: known.ticketId, outcome: done };
     if (known?.execution && request.dryRun) throw running();
     if (known?.execution) {
-      const outcome = await awaitExecution(context, known.id);
+      const outcome = await awaitExecution(context, { id: known.id, txId: known.execution.txId });
       if (outcome) return { ticketId: known.ticketId, outcome };
     } else {
       const plan = await planExecution(context, call, request, known);

@@ -2,16 +2,21 @@ import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import { type Connection, type Model, Schema } from 'mongoose';
 import { namedTagIds, namedTemplateId } from '../domain/agent-references.ts';
 import type { AiAgentState, DetectionState, OptionState } from '../domain/ai-agent.ts';
+import { executableByDefault } from '../domain/executable-by.ts';
 
 /** The document of an AI agent. */
 export interface AiAgentDocument
-  extends Omit<AiAgentState, 'id' | 'detection' | 'options' | 'parameters' | 'executor' | 'channels'> {
+  extends Omit<
+    AiAgentState,
+    'id' | 'detection' | 'options' | 'parameters' | 'executor' | 'executableBy' | 'allowClosed' | 'channels'
+  > {
   _id: number;
   channels: Channel[];
   detection: DetectionState;
   options: OptionState[];
   /** As JSON text, because their names can be any. */
   parameters: string | null;
+  /** With `executableBy` and `allowClosed`: a process of an earlier version refuses further fields beside it. */
   executor: string;
   /** For queries: what it names by id, and whether it has secrets. */
   tagIds: number[];
@@ -58,8 +63,11 @@ export function aiAgentModel(connection: Connection): Model<AiAgentDocument> {
 
 /** What is stored of an AI agent. */
 export function documentOf(agent: AiAgentState): AiAgentDocument {
-  const { id, parameters, executor, channels, options, ...fields } = agent;
-  const texts = { parameters: parameters && JSON.stringify(parameters), executor: JSON.stringify(executor) };
+  const { id, parameters, executor, executableBy, allowClosed, channels, options, ...fields } = agent;
+  const texts = {
+    parameters: parameters && JSON.stringify(parameters),
+    executor: JSON.stringify({ ...executor, executableBy, allowClosed }),
+  };
   const openBytes = Buffer.byteLength(texts.parameters ?? '') + Buffer.byteLength(texts.executor);
   return {
     ...fields,
@@ -86,10 +94,13 @@ export function stateOf(document: AiAgentDocument): AiAgentState {
     openBytes: _open,
     ...rest
   } = fields;
+  const { executableBy = executableByDefault, allowClosed = null, ...executorState } = JSON.parse(executor);
   return {
     ...rest,
     id: _id,
     parameters: parameters === null ? null : JSON.parse(parameters),
-    executor: JSON.parse(executor),
+    executor: executorState,
+    executableBy,
+    allowClosed,
   };
 }

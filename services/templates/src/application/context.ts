@@ -33,7 +33,7 @@ export interface Context extends FileContext {
   /** Reads the values of templates that tickets returns as JSON. */
   json: LargeJson;
   pages: PageBudget;
-  settings(fresh?: boolean): Promise<TemplateSettings>;
+  settings(): Promise<TemplateSettings>;
   clients: Clients;
 }
 

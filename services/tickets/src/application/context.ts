@@ -8,6 +8,7 @@ import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import type { CursorCodec } from '@ticketing/store/cursor.ts';
 import type { IdSequence } from '@ticketing/store/id-sequence.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
@@ -53,7 +54,7 @@ export interface Context extends TicketStores, FileContext {
   textWork: TextWork;
   json: Pick<LargeJson, 'write'>;
   mailReader: MailReader;
-  settings(fresh?: boolean): Promise<TicketSettings>;
+  settings(age?: SettingsAge): Promise<TicketSettings>;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;

@@ -17,6 +17,7 @@ import type { TicketState } from '../domain/ticket-fields.ts';
 import type { MessageReference } from '../store/external-message-id-store.ts';
 import type { Context } from './context.ts';
 import { findConversation } from './find-conversation.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 import { messageWithCurrentTexts, shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** A message of a ticket, and whether it is a draft. */
@@ -69,7 +70,11 @@ export async function conversationMessages(
   options: { caller: Caller; isAfterWrite?: boolean },
 ): Promise<Conversation[]> {
   const authorIds = shown.flatMap(({ conversation }) => conversation.agentId ?? []);
-  const [profiles, { subchannels }] = await Promise.all([context.profiles.find(authorIds), context.settings()]);
+  const subchannelIds = shown.map(({ conversation }) => conversation.subchannelId);
+  const [profiles, { subchannels }] = await Promise.all([
+    context.profiles.find(authorIds),
+    settingsKnowing(context, subchannelIds),
+  ]);
   const messages: Conversation[] = [];
   for (const { conversation, isDraft } of shown) {
     const current = await messageWithCurrentTexts(context, conversation, options);

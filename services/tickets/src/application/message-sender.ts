@@ -6,8 +6,10 @@ import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity
 import type { ConversationInput } from '../domain/conversation.ts';
 import { newMessageId } from '../domain/outgoing-mail.ts';
 import { senderOf } from '../domain/reply.ts';
+import type { TicketSettings } from '../settings.ts';
 import type { MessageCall } from './add-message.ts';
 import type { Context } from './context.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 
 /** The fields of a message that say who sends it, and by which mailbox. */
 export type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId'>;
@@ -20,9 +22,12 @@ export async function messageSender(
   { caller }: MessageCall,
   subchannelId: number | null,
 ): Promise<SenderFields> {
-  const { subchannels, mailFrom } = await context.settings();
-  const subchannel = subchannelId === null ? undefined : subchannels?.get(subchannelId);
-  return { ...senderOf(subchannel, mailFrom), ...authorFields(caller), subchannelId };
+  const settings = await settingsKnowing(context, [subchannelId]);
+  return { ...senderBy(settings, subchannelId), ...authorFields(caller), subchannelId };
+}
+
+function senderBy({ subchannels, mailFrom }: TicketSettings, subchannelId: number | null) {
+  return senderOf(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
 }
 
 function authorFields(caller: Caller): AuthorFields {
@@ -33,19 +38,22 @@ function authorFields(caller: Caller): AuthorFields {
 /**
  * The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email.
  *
- * Errors: no_sender, if the mailbox has no address and the installation no sender.
+ * Errors: no_sender, if the mailbox has no address and the installation no sender; settings_unavailable, if that cannot be asked.
  */
-export function mailFields(
-  { runtime }: Pick<Context, 'runtime'>,
+export async function mailFields(
+  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   channel: Channel,
-  from: string | null,
-): Partial<Pick<ConversationInput, 'deliveryStatus' | 'externalConversationId'>> {
+  { from: known, fromName, subchannelId }: SenderFields,
+): Promise<Partial<Pick<ConversationInput, 'from' | 'fromName' | 'deliveryStatus' | 'externalConversationId'>>> {
   if (channel !== Channel.EMAIL) return {};
+  const sender = known === null ? senderBy(await settings('owner'), subchannelId) : { from: known, fromName };
+  const { from } = sender;
   if (from === null) {
     const detail = 'Mails have no sender: give the mailbox an address, or set mailFrom.';
     throw new DomainError('failed_precondition', 'no_sender', detail);
   }
   return {
+    ...sender,
     deliveryStatus: DeliveryStatus.QUEUED,
     externalConversationId: newMessageId(timeOrderedId('msg', runtime), from),
   };

@@ -4,6 +4,7 @@ import { type MessageCall, mailOf } from './add-message.ts';
 import type { Context } from './context.ts';
 import { openingMessage } from './conversation-message.ts';
 import { mailFields, messageSender } from './message-sender.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 
 /**
  * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
@@ -17,7 +18,7 @@ export async function storeOpeningMail(context: Context, call: MessageCall, tick
   const sender = await messageSender(context, call, ticket.subchannelId);
   // Without a sender there is no mail; the ticket is recorded all the same.
   if (sender.from === null) return [];
-  const message = { ...openingMessage(ticket), ...sender, ...mailFields(context, ticket.channel, sender.from) };
+  const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(context, ticket.channel, sender)) };
   const { id, ticketId, externalConversationId } = message;
   await context.conversations.insert(message, await mailOf(context, message));
   if (externalConversationId !== null) {
@@ -30,6 +31,7 @@ async function isSent(context: Context, ticket: TicketState): Promise<boolean> {
   const { channel, direction, subchannelId, openingMessageId, to, cc, bcc } = ticket;
   if (channel !== Channel.EMAIL || direction !== Direction.OUT || openingMessageId === null) return false;
   if (subchannelId === null || to.length + cc.length + bcc.length === 0) return false;
-  const subchannel = (await context.settings()).subchannels?.get(subchannelId);
+  const { subchannels } = await settingsKnowing(context, [subchannelId]);
+  const subchannel = subchannels?.get(subchannelId);
   return subchannel?.enabled === true && subchannel.channel === Channel.EMAIL;
 }

@@ -42,7 +42,7 @@ export async function publishDraft(
     authorKey: draft.authorKey ?? sender.authorKey,
     isAutomatic: draft.isAutomatic && sender.isAutomatic,
     publishedBy: call.caller.profileId,
-    ...mailFields(context, ticket.channel, sender.from),
+    ...(await mailFields(context, ticket.channel, sender)),
     createdAt: now,
     modifiedAt: now,
   };

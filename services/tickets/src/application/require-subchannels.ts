@@ -1,7 +1,8 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { DomainError, type Violation } from '@ticketing/errors/domain-error.ts';
-import { type Subchannels, subchannelViolations } from '../domain/subchannels.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { subchannelViolations } from '../domain/subchannels.ts';
 import type { TicketInput } from '../domain/ticket-fields.ts';
+import type { TicketSettings } from '../settings.ts';
 import type { Context } from './context.ts';
 
 /** The input of an object in a request, and the pointer of the object. */
@@ -31,7 +32,7 @@ export async function findMailboxViolations(
 /**
  * The violations in the subchannels that inputs set.
  *
- * Errors: settings_unavailable, if an input sets one and the settings service was never reached.
+ * Errors: settings_unavailable, if an input sets one that is not known, and the settings service does not respond.
  */
 export async function findSubchannelViolations(
   context: Pick<Context, 'settings'>,
@@ -39,10 +40,9 @@ export async function findSubchannelViolations(
 ): Promise<Violation[]> {
   const given = inputs.filter(({ input }) => (input.subchannelId ?? null) !== null);
   if (given.length === 0) return [];
-  const subchannels: Subchannels = (await context.settings()).subchannels;
-  if (!subchannels) {
-    const detail = 'The subchannels are not known yet, because the settings service is unavailable.';
-    throw new DomainError('unavailable', 'settings_unavailable', detail, { retryAfterSeconds: 5 });
-  }
-  return given.flatMap(({ input, pointer }) => subchannelViolations(input, subchannels, pointer));
+  const violationsIn = ({ subchannels }: TicketSettings) =>
+    given.flatMap(({ input, pointer }) => subchannelViolations(input, subchannels, pointer));
+  const isAccepted = violationsIn(await context.settings()).length === 0;
+  // One that was made or enabled a moment ago is known to its owner only.
+  return isAccepted ? [] : violationsIn(await context.settings('owner'));
 }

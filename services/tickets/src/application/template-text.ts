@@ -11,6 +11,7 @@ import type { TagTree } from '../domain/tag-tree.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
 import { copyTemplateFiles } from './copy-template-files.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 import type { ReadCall } from './single-ticket.ts';
 import { templateVariables, variablesJson } from './template-variables.ts';
 
@@ -90,7 +91,7 @@ export interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'
  */
 export async function wrappedText(context: Context, call: Call, message: PlainMessage): Promise<string | undefined> {
   const { content, subchannelId } = message;
-  const ids = isMail(message) ? emailTemplateIds(subchannelId, await context.settings()) : [];
+  const ids = isMail(message) ? emailTemplateIds(subchannelId, await settingsKnowing(context, [subchannelId])) : [];
   if (ids.length === 0) return undefined;
   try {
     const variables = await valuesJson(context, call, message);

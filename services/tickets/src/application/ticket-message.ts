@@ -21,6 +21,7 @@ import type { Context } from './context.ts';
 import type { ErpResponse } from './customer-directory.ts';
 import { customerMessage, customerSummary } from './customer-message.ts';
 import { intentMessages, intentSummaries } from './intent-message.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 import { shownBody, withCurrentTexts } from './shown-body.ts';
 
 /** The options for rendering tickets as messages. */
@@ -99,7 +100,10 @@ async function render<Message>(
   const tagIds = stored.flatMap(({ ticket }) => ticket.tagIds);
   const tree = await treeWith(context, options.tree, tagIds);
   const profiles = await context.profiles.find(stored.flatMap((one) => profileIds(one, now)));
-  const settings = await context.settings();
+  const settings = await settingsKnowing(
+    context,
+    stored.map(({ ticket }) => ticket.subchannelId),
+  );
   const renderContext: RenderContext = {
     ...options,
     tree,

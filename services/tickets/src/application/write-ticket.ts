@@ -7,6 +7,7 @@ import type { RecordedChange, TicketDecision } from '../domain/ticket-decision.t
 import type { TicketFieldName } from '../domain/ticket-fields.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { Context } from './context.ts';
+import { settingsKnowing } from './settings-knowing.ts';
 
 /** Decides what happens to a ticket. It is called again if the ticket was changed before its decision was written. */
 export type DecideTicket = (stored: StoredTicket) => TicketDecision;
@@ -58,11 +59,8 @@ const droppedField: TicketFieldName = 'subchannelId';
 /** The ticket without its subchannel, if that was deleted. */
 async function withoutDeletedSubchannel(context: Context, stored: StoredTicket): Promise<StoredTicket> {
   const { ticket } = stored;
-  if (ticket.subchannelId === null) return stored;
-  const isShown = async (fresh: boolean) =>
-    shownSubchannelId(ticket, (await context.settings(fresh)).subchannels) === ticket.subchannelId;
-  // Another replica may know a newer subchannel: what is dropped is gone.
-  if ((await isShown(false)) || (await isShown(true))) return stored;
+  const { subchannels } = await settingsKnowing(context, [ticket.subchannelId]);
+  if (shownSubchannelId(ticket, subchannels) === ticket.subchannelId) return stored;
   return { ...stored, ticket: { ...ticket, subchannelId: null } };
 }
 

@@ -9,6 +9,7 @@ import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../application/context.ts';
 import { refreshCustomer } from '../application/refresh-customer.ts';
+import { settingsKnowing } from '../application/settings-knowing.ts';
 import { ticketThatWasRead } from '../application/single-ticket.ts';
 import { queueKeys } from '../domain/queue-order.ts';
 import { countsAsSpam } from '../domain/spam.ts';
@@ -31,7 +32,7 @@ export async function getTicket(context: Context, call: Call, request: GetTicket
   const mustRefresh = (request.refresh ?? false) && !isCacheOnly;
   const stored = mustRefresh ? await refreshCustomer(context, call, found, deadline) : found;
   const { ticket } = stored;
-  const settings = await context.settings();
+  const settings = await settingsKnowing(context, [ticket.subchannelId]);
   queueFirstAnalysis(context, call, ticket, settings);
   const { routingOrder: order, spamDetectionTagId: spamTagId } = settings;
   const position = { id: ticket.id, key: queueKeys(ticket)[order] };

@@ -73,7 +73,7 @@ async function messageOf(
     direction: Direction.OUT,
     subject,
     intentIds,
-    ...(isDraft ? {} : mailFields(context, ticket.channel, sender.from)),
+    ...(isDraft ? {} : await mailFields(context, ticket.channel, sender)),
   };
 }
 

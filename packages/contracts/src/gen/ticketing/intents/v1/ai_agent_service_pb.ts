@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/intents/v1/ai_agent_service.proto.
  */
 export const file_ticketing_intents_v1_ai_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit0aWNrZXRpbmcvaW50ZW50cy92MS9haV9hZ2VudF9zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcuaW50ZW50cy52MSKwBAoHQWlBZ2VudBIKCgJpZBgBIAEoBRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIPCgdlbmFibGVkGAUgASgIEi8KCGNoYW5uZWxzGAYgAygOMh0udGlja2V0aW5nLnRpY2tldHMudjEuQ2hhbm5lbBI5CglkZXRlY3Rpb24YByABKAsyJi50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50RGV0ZWN0aW9uEhcKD2N1c3RvbWVyX25lZWRlZBgIIAEoCBIrCgpwYXJhbWV0ZXJzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgdvcHRpb25zGAogAygLMiIudGlja2V0aW5nLnRpY2tldHMudjEuSW50ZW50T3B0aW9uEjIKCGV4ZWN1dG9yGAsgASgLMiAudGlja2V0aW5nLmludGVudHMudjEuQWlFeGVjdXRvchInChphdXRvX2V4ZWN1dGVfYWZ0ZXJfbWludXRlcxgMIAEoBUgBiAEBEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfZGVzY3JpcHRpb25CHQobX2F1dG9fZXhlY3V0ZV9hZnRlcl9taW51dGVzIogBChBBaUFnZW50RGV0ZWN0aW9uEh0KCGtleXdvcmRzGAEgAygJQguKtRgHIAEowAJAZBIbCgd0YWdfaWRzGAIgAygFQgqKtRgGEAFAZFABEiUKDm1pbl9jb25maWRlbmNlGAMgASgBQgiKtRgEEAAYAUgAiAEBQhEKD19taW5fY29uZmlkZW5jZSKJBAoKQWlFeGVjdXRvchI/CgR0eXBlGAEgASgOMiQudGlja2V0aW5nLmludGVudHMudjEuQWlFeGVjdXRvclR5cGVCBoq1GAIIAUgAiAEBEiAKA3VybBgCIAEoCUIOirUYCiiAQFoDdXJpcAFIAYgBARI1CgZtZXRob2QYAyABKAlCIIq1GBxqBFBPU1RqA1BVVGoFUEFUQ0hqBkRFTEVURXABSAKIAQESNgoHaGVhZGVycxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDIq1GAgwgIABOAFwARIgCgZzZWNyZXQYBSABKAlCC4q1GAcgECiACHABSAOIAQESJQoKdGltZW91dF9tcxgGIAEoBUIMirUYCBBkGKjDAXABSASIAQESPwoQcmVzcG9uc2VfbWFwcGluZxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDIq1GAgwgIABOAFwARIiCgt0ZW1wbGF0ZV9pZBgIIAEoBUIIirUYBBABcAFIBYgBARI1CgZmaWVsZHMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgyKtRgIMICABDgIcAFCBwoFX3R5cGVCBgoEX3VybEIJCgdfbWV0aG9kQgkKB19zZWNyZXRCDQoLX3RpbWVvdXRfbXNCDgoMX3RlbXBsYXRlX2lkInAKE0xpc3RBaUFnZW50c1JlcXVlc3QSIwoFbGltaXQYASABKAVCD4q1GAsQARjoB4IBAzEwMEgAiAEBEh8KBm9mZnNldBgCIAEoBUIKirUYBhAAggEBMEgBiAEBQggKBl9saW1pdEIJCgdfb2Zmc2V0IocBChRMaXN0QWlBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjAKCWFpX2FnZW50cxgCIAMoCzIdLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpQWdlbnQSDQoFdG90YWwYAyABKAUSDgoGb2Zmc2V0GAQgASgFEg0KBWxpbWl0GAUgASgFIr0FChRDcmVhdGVBaUFnZW50UmVxdWVzdBIeCgRuYW1lGAEgASgJQguKtRgHCAEgASjAAkgAiAEBEjUKBHNsdWcYAiABKAlCIoq1GB4oZGIaXlthLXowLTldKyg/Oi1bYS16MC05XSspKiRIAYgBARIjCgtkZXNjcmlwdGlvbhgDIAEoCUIJirUYBSiQTnABSAKIAQESIQoHZW5hYmxlZBgEIAEoCEILirUYB4IBBHRydWVIA4gBARI5CghjaGFubmVscxgFIAMoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWxCCIq1GARAB1ABEjkKCWRldGVjdGlvbhgGIAEoCzImLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpQWdlbnREZXRlY3Rpb24SKgoPY3VzdG9tZXJfbmVlZGVkGAcgASgIQgyKtRgIggEFZmFsc2VIBIgBARI5CgpwYXJhbWV0ZXJzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIMirUYCDCAgAQ4EHABEjsKB29wdGlvbnMYCSADKAsyIi50aWNrZXRpbmcudGlja2V0cy52MS5JbnRlbnRPcHRpb25CBoq1GAJAFBIyCghleGVjdXRvchgKIAEoCzIgLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpRXhlY3V0b3ISNQoaYXV0b19leGVjdXRlX2FmdGVyX21pbnV0ZXMYCyABKAVCDIq1GAgQARigiiBwAUgFiAEBOiCKtRgcdGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudEIHCgVfbmFtZUIHCgVfc2x1Z0IOCgxfZGVzY3JpcHRpb25CCgoIX2VuYWJsZWRCEgoQX2N1c3RvbWVyX25lZWRlZEIdChtfYXV0b19leGVjdXRlX2FmdGVyX21pbnV0ZXMiSAoVQ3JlYXRlQWlBZ2VudFJlc3BvbnNlEi8KCGFpX2FnZW50GAEgASgLMh0udGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudCInChFHZXRBaUFnZW50UmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIkUKEkdldEFpQWdlbnRSZXNwb25zZRIvCghhaV9hZ2VudBgBIAEoCzIdLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpQWdlbnQi5QUKFFVwZGF0ZUFpQWdlbnRSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhwKBG5hbWUYAyABKAlCCYq1GAUgASjAAkgAiAEBEjUKBHNsdWcYBCABKAlCIoq1GB4oZGIaXlthLXowLTldKyg/Oi1bYS16MC05XSspKiRIAYgBARIjCgtkZXNjcmlwdGlvbhgFIAEoCUIJirUYBSiQTnABSAKIAQESFAoHZW5hYmxlZBgGIAEoCEgDiAEBEjkKCGNoYW5uZWxzGAcgAygOMh0udGlja2V0aW5nLnRpY2tldHMudjEuQ2hhbm5lbEIIirUYBEAHUAESOQoJZGV0ZWN0aW9uGAggASgLMiYudGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudERldGVjdGlvbhIcCg9jdXN0b21lcl9uZWVkZWQYCSABKAhIBIgBARI5CgpwYXJhbWV0ZXJzGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIMirUYCDCAgAQ4EHABEjsKB29wdGlvbnMYCyADKAsyIi50aWNrZXRpbmcudGlja2V0cy52MS5JbnRlbnRPcHRpb25CBoq1GAJAFBIyCghleGVjdXRvchgMIAEoCzIgLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpRXhlY3V0b3ISNQoaYXV0b19leGVjdXRlX2FmdGVyX21pbnV0ZXMYDSABKAVCDIq1GAgQARigiiBwAUgFiAEBOiCKtRgcdGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudEIHCgVfbmFtZUIHCgVfc2x1Z0IOCgxfZGVzY3JpcHRpb25CCgoIX2VuYWJsZWRCEgoQX2N1c3RvbWVyX25lZWRlZEIdChtfYXV0b19leGVjdXRlX2FmdGVyX21pbnV0ZXMiWQoVVXBkYXRlQWlBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoIYWlfYWdlbnQYAiABKAsyHS50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50IioKFERlbGV0ZUFpQWdlbnRSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiKAoVRGVsZXRlQWlBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiLwoTRmluZEFpQWdlbnRzUmVxdWVzdBIYCgNpZHMYASADKAVCC4q1GAcQAUDoB0gBIjIKE0Ryb3BUZW1wbGF0ZVJlcXVlc3QSGwoLdGVtcGxhdGVfaWQYASABKAVCBoq1GAIQASIWChREcm9wVGVtcGxhdGVSZXNwb25zZSIjChRGaW5kQWlBZ2VudHNSZXNwb25zZRILCgNpZHMYASADKAUqywEKDkFpRXhlY3V0b3JUeXBlEiAKHEFJX0VYRUNVVE9SX1RZUEVfVU5TUEVDSUZJRUQQABIZChVBSV9FWEVDVVRPUl9UWVBFX0hUVFAQARIaChZBSV9FWEVDVVRPUl9UWVBFX1JFUExZEAISIQodQUlfRVhFQ1VUT1JfVFlQRV9DTE9TRV9USUNLRVQQAxIiCh5BSV9FWEVDVVRPUl9UWVBFX1VQREFURV9USUNLRVQQBBIZChVBSV9FWEVDVVRPUl9UWVBFX05PTkUQBTL1CAoOQWlBZ2VudFNlcnZpY2USkQEKDExpc3RBaUFnZW50cxIpLnRpY2tldGluZy5pbnRlbnRzLnYxLkxpc3RBaUFnZW50c1JlcXVlc3QaKi50aWNrZXRpbmcuaW50ZW50cy52MS5MaXN0QWlBZ2VudHNSZXNwb25zZSIqkAIBirUYDwoDR0VUEggvYWlBZ2VudJK1GBAKDm1hbmFnZUFpQWdlbnRzEsIBCg1DcmVhdGVBaUFnZW50EioudGlja2V0aW5nLmludGVudHMudjEuQ3JlYXRlQWlBZ2VudFJlcXVlc3QaKy50aWNrZXRpbmcuaW50ZW50cy52MS5DcmVhdGVBaUFnZW50UmVzcG9uc2UiWIq1GCYKBFBPU1QSCC9haUFnZW50GgEqKghhaV9hZ2VudDDJAWoElAOZA5K1GBAKDm1hbmFnZUFpQWdlbnRzmrUYFgoHQWlBZ2VudBoLYWlfYWdlbnQuaWQSmgEKCkdldEFpQWdlbnQSJy50aWNrZXRpbmcuaW50ZW50cy52MS5HZXRBaUFnZW50UmVxdWVzdBooLnRpY2tldGluZy5pbnRlbnRzLnYxLkdldEFpQWdlbnRSZXNwb25zZSI5kAIBirUYHgoDR0VUEg0vYWlBZ2VudC97aWR9KghhaV9hZ2VudJK1GBAKDm1hbmFnZUFpQWdlbnRzErABCg1VcGRhdGVBaUFnZW50EioudGlja2V0aW5nLmludGVudHMudjEuVXBkYXRlQWlBZ2VudFJlcXVlc3QaKy50aWNrZXRpbmcuaW50ZW50cy52MS5VcGRhdGVBaUFnZW50UmVzcG9uc2UiRoq1GB0KBVBBVENIEg0vYWlBZ2VudC97aWR9GgEqagKZA5K1GBAKDm1hbmFnZUFpQWdlbnRzmrUYDQoHQWlBZ2VudBICaWQSrQEKDURlbGV0ZUFpQWdlbnQSKi50aWNrZXRpbmcuaW50ZW50cy52MS5EZWxldGVBaUFnZW50UmVxdWVzdBorLnRpY2tldGluZy5pbnRlbnRzLnYxLkRlbGV0ZUFpQWdlbnRSZXNwb25zZSJDkAICirUYFwoGREVMRVRFEg0vYWlBZ2VudC97aWR9krUYEAoObWFuYWdlQWlBZ2VudHOatRgNCgdBaUFnZW50EgJpZBJwCgxGaW5kQWlBZ2VudHMSKS50aWNrZXRpbmcuaW50ZW50cy52MS5GaW5kQWlBZ2VudHNSZXF1ZXN0GioudGlja2V0aW5nLmludGVudHMudjEuRmluZEFpQWdlbnRzUmVzcG9uc2UiCZACAZK1GAIYARKXAQoMRHJvcFRlbXBsYXRlEikudGlja2V0aW5nLmludGVudHMudjEuRHJvcFRlbXBsYXRlUmVxdWVzdBoqLnRpY2tldGluZy5pbnRlbnRzLnYxLkRyb3BUZW1wbGF0ZVJlc3BvbnNlIjCQAgKStRgCGAGatRgjChRBaUFnZW50c1dpdGhUZW1wbGF0ZRILdGVtcGxhdGVfaWRiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent]);
+  fileDesc("Cit0aWNrZXRpbmcvaW50ZW50cy92MS9haV9hZ2VudF9zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcuaW50ZW50cy52MSKeBQoHQWlBZ2VudBIKCgJpZBgBIAEoBRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIPCgdlbmFibGVkGAUgASgIEi8KCGNoYW5uZWxzGAYgAygOMh0udGlja2V0aW5nLnRpY2tldHMudjEuQ2hhbm5lbBI5CglkZXRlY3Rpb24YByABKAsyJi50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50RGV0ZWN0aW9uEhcKD2N1c3RvbWVyX25lZWRlZBgIIAEoCBIrCgpwYXJhbWV0ZXJzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgdvcHRpb25zGAogAygLMiIudGlja2V0aW5nLnRpY2tldHMudjEuSW50ZW50T3B0aW9uEjIKCGV4ZWN1dG9yGAsgASgLMiAudGlja2V0aW5nLmludGVudHMudjEuQWlFeGVjdXRvchInChphdXRvX2V4ZWN1dGVfYWZ0ZXJfbWludXRlcxgMIAEoBUgBiAEBEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJACg1leGVjdXRhYmxlX2J5GA8gASgLMikudGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudEV4ZWN1dGFibGVCeRIZCgxhbGxvd19jbG9zZWQYECABKAhIAogBAUIOCgxfZGVzY3JpcHRpb25CHQobX2F1dG9fZXhlY3V0ZV9hZnRlcl9taW51dGVzQg8KDV9hbGxvd19jbG9zZWQiqgEKE0FpQWdlbnRFeGVjdXRhYmxlQnkSWQoFa2luZHMYASADKAlCSoq1GEZABlABagR1c2VyagZ2ZW5kb3JqDXZlbmRvclBhcnRuZXJqDXNlcnZpY2VXb3JrZXJqDGNvZGVFeGVjdXRvcmoGc3lzdGVtEikKCnBlcm1pc3Npb24YAiABKAlCEIq1GAwoZGIIXlshLX5dKyRIAIgBAUINCgtfcGVybWlzc2lvbiKIAQoQQWlBZ2VudERldGVjdGlvbhIdCghrZXl3b3JkcxgBIAMoCUILirUYByABKMACQGQSGwoHdGFnX2lkcxgCIAMoBUIKirUYBhABQGRQARIlCg5taW5fY29uZmlkZW5jZRgDIAEoAUIIirUYBBAAGAFIAIgBAUIRCg9fbWluX2NvbmZpZGVuY2UiiQQKCkFpRXhlY3V0b3ISPwoEdHlwZRgBIAEoDjIkLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpRXhlY3V0b3JUeXBlQgaKtRgCCAFIAIgBARIgCgN1cmwYAiABKAlCDoq1GAoogEBaA3VyaXABSAGIAQESNQoGbWV0aG9kGAMgASgJQiCKtRgcagRQT1NUagNQVVRqBVBBVENIagZERUxFVEVwAUgCiAEBEjYKB2hlYWRlcnMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgyKtRgIMICAATgBcAESIAoGc2VjcmV0GAUgASgJQguKtRgHIBAogAhwAUgDiAEBEiUKCnRpbWVvdXRfbXMYBiABKAVCDIq1GAgQZBiowwFwAUgEiAEBEj8KEHJlc3BvbnNlX21hcHBpbmcYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgyKtRgIMICAATgBcAESIgoLdGVtcGxhdGVfaWQYCCABKAVCCIq1GAQQAXABSAWIAQESNQoGZmllbGRzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIMirUYCDCAgAQ4CHABQgcKBV90eXBlQgYKBF91cmxCCQoHX21ldGhvZEIJCgdfc2VjcmV0Qg0KC190aW1lb3V0X21zQg4KDF90ZW1wbGF0ZV9pZCJwChNMaXN0QWlBZ2VudHNSZXF1ZXN0EiMKBWxpbWl0GAEgASgFQg+KtRgLEAEY6AeCAQMxMDBIAIgBARIfCgZvZmZzZXQYAiABKAVCCoq1GAYQAIIBATBIAYgBAUIICgZfbGltaXRCCQoHX29mZnNldCKHAQoUTGlzdEFpQWdlbnRzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIwCglhaV9hZ2VudHMYAiADKAsyHS50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50Eg0KBXRvdGFsGAMgASgFEg4KBm9mZnNldBgEIAEoBRINCgVsaW1pdBgFIAEoBSKzBgoUQ3JlYXRlQWlBZ2VudFJlcXVlc3QSHgoEbmFtZRgBIAEoCUILirUYBwgBIAEowAJIAIgBARI1CgRzbHVnGAIgASgJQiKKtRgeKGRiGl5bYS16MC05XSsoPzotW2EtejAtOV0rKSokSAGIAQESIwoLZGVzY3JpcHRpb24YAyABKAlCCYq1GAUokE5wAUgCiAEBEiEKB2VuYWJsZWQYBCABKAhCC4q1GAeCAQR0cnVlSAOIAQESOQoIY2hhbm5lbHMYBSADKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsQgiKtRgEQAdQARI5CglkZXRlY3Rpb24YBiABKAsyJi50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50RGV0ZWN0aW9uEioKD2N1c3RvbWVyX25lZWRlZBgHIAEoCEIMirUYCIIBBWZhbHNlSASIAQESOQoKcGFyYW1ldGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDIq1GAgwgIAEOBBwARI7CgdvcHRpb25zGAkgAygLMiIudGlja2V0aW5nLnRpY2tldHMudjEuSW50ZW50T3B0aW9uQgaKtRgCQBQSMgoIZXhlY3V0b3IYCiABKAsyIC50aWNrZXRpbmcuaW50ZW50cy52MS5BaUV4ZWN1dG9yEjUKGmF1dG9fZXhlY3V0ZV9hZnRlcl9taW51dGVzGAsgASgFQgyKtRgIEAEYoIogcAFIBYgBARJACg1leGVjdXRhYmxlX2J5GAwgASgLMikudGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudEV4ZWN1dGFibGVCeRIhCgxhbGxvd19jbG9zZWQYDSABKAhCBoq1GAJwAUgGiAEBOiCKtRgcdGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudEIHCgVfbmFtZUIHCgVfc2x1Z0IOCgxfZGVzY3JpcHRpb25CCgoIX2VuYWJsZWRCEgoQX2N1c3RvbWVyX25lZWRlZEIdChtfYXV0b19leGVjdXRlX2FmdGVyX21pbnV0ZXNCDwoNX2FsbG93X2Nsb3NlZCJIChVDcmVhdGVBaUFnZW50UmVzcG9uc2USLwoIYWlfYWdlbnQYASABKAsyHS50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50IicKEUdldEFpQWdlbnRSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiRQoSR2V0QWlBZ2VudFJlc3BvbnNlEi8KCGFpX2FnZW50GAEgASgLMh0udGlja2V0aW5nLmludGVudHMudjEuQWlBZ2VudCLbBgoUVXBkYXRlQWlBZ2VudFJlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQARIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSHAoEbmFtZRgDIAEoCUIJirUYBSABKMACSACIAQESNQoEc2x1ZxgEIAEoCUIiirUYHihkYhpeW2EtejAtOV0rKD86LVthLXowLTldKykqJEgBiAEBEiMKC2Rlc2NyaXB0aW9uGAUgASgJQgmKtRgFKJBOcAFIAogBARIUCgdlbmFibGVkGAYgASgISAOIAQESOQoIY2hhbm5lbHMYByADKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsQgiKtRgEQAdQARI5CglkZXRlY3Rpb24YCCABKAsyJi50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50RGV0ZWN0aW9uEhwKD2N1c3RvbWVyX25lZWRlZBgJIAEoCEgEiAEBEjkKCnBhcmFtZXRlcnMYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgyKtRgIMICABDgQcAESOwoHb3B0aW9ucxgLIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLkludGVudE9wdGlvbkIGirUYAkAUEjIKCGV4ZWN1dG9yGAwgASgLMiAudGlja2V0aW5nLmludGVudHMudjEuQWlFeGVjdXRvchI1ChphdXRvX2V4ZWN1dGVfYWZ0ZXJfbWludXRlcxgNIAEoBUIMirUYCBABGKCKIHABSAWIAQESQAoNZXhlY3V0YWJsZV9ieRgOIAEoCzIpLnRpY2tldGluZy5pbnRlbnRzLnYxLkFpQWdlbnRFeGVjdXRhYmxlQnkSIQoMYWxsb3dfY2xvc2VkGA8gASgIQgaKtRgCcAFIBogBATogirUYHHRpY2tldGluZy5pbnRlbnRzLnYxLkFpQWdlbnRCBwoFX25hbWVCBwoFX3NsdWdCDgoMX2Rlc2NyaXB0aW9uQgoKCF9lbmFibGVkQhIKEF9jdXN0b21lcl9uZWVkZWRCHQobX2F1dG9fZXhlY3V0ZV9hZnRlcl9taW51dGVzQg8KDV9hbGxvd19jbG9zZWQiWQoVVXBkYXRlQWlBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoIYWlfYWdlbnQYAiABKAsyHS50aWNrZXRpbmcuaW50ZW50cy52MS5BaUFnZW50IioKFERlbGV0ZUFpQWdlbnRSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiKAoVRGVsZXRlQWlBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiLwoTRmluZEFpQWdlbnRzUmVxdWVzdBIYCgNpZHMYASADKAVCC4q1GAcQAUDoB0gBIjIKE0Ryb3BUZW1wbGF0ZVJlcXVlc3QSGwoLdGVtcGxhdGVfaWQYASABKAVCBoq1GAIQASIWChREcm9wVGVtcGxhdGVSZXNwb25zZSIjChRGaW5kQWlBZ2VudHNSZXNwb25zZRILCgNpZHMYASADKAUqywEKDkFpRXhlY3V0b3JUeXBlEiAKHEFJX0VYRUNVVE9SX1RZUEVfVU5TUEVDSUZJRUQQABIZChVBSV9FWEVDVVRPUl9UWVBFX0hUVFAQARIaChZBSV9FWEVDVVRPUl9UWVBFX1JFUExZEAISIQodQUlfRVhFQ1VUT1JfVFlQRV9DTE9TRV9USUNLRVQQAxIiCh5BSV9FWEVDVVRPUl9UWVBFX1VQREFURV9USUNLRVQQBBIZChVBSV9FWEVDVVRPUl9UWVBFX05PTkUQBTL1CAoOQWlBZ2VudFNlcnZpY2USkQEKDExpc3RBaUFnZW50cxIpLnRpY2tldGluZy5pbnRlbnRzLnYxLkxpc3RBaUFnZW50c1JlcXVlc3QaKi50aWNrZXRpbmcuaW50ZW50cy52MS5MaXN0QWlBZ2VudHNSZXNwb25zZSIqkAIBirUYDwoDR0VUEggvYWlBZ2VudJK1GBAKDm1hbmFnZUFpQWdlbnRzEsIBCg1DcmVhdGVBaUFnZW50EioudGlja2V0aW5nLmludGVudHMudjEuQ3JlYXRlQWlBZ2VudFJlcXVlc3QaKy50aWNrZXRpbmcuaW50ZW50cy52MS5DcmVhdGVBaUFnZW50UmVzcG9uc2UiWIq1GCYKBFBPU1QSCC9haUFnZW50GgEqKghhaV9hZ2VudDDJAWoElAOZA5K1GBAKDm1hbmFnZUFpQWdlbnRzmrUYFgoHQWlBZ2VudBoLYWlfYWdlbnQuaWQSmgEKCkdldEFpQWdlbnQSJy50aWNrZXRpbmcuaW50ZW50cy52MS5HZXRBaUFnZW50UmVxdWVzdBooLnRpY2tldGluZy5pbnRlbnRzLnYxLkdldEFpQWdlbnRSZXNwb25zZSI5kAIBirUYHgoDR0VUEg0vYWlBZ2VudC97aWR9KghhaV9hZ2VudJK1GBAKDm1hbmFnZUFpQWdlbnRzErABCg1VcGRhdGVBaUFnZW50EioudGlja2V0aW5nLmludGVudHMudjEuVXBkYXRlQWlBZ2VudFJlcXVlc3QaKy50aWNrZXRpbmcuaW50ZW50cy52MS5VcGRhdGVBaUFnZW50UmVzcG9uc2UiRoq1GB0KBVBBVENIEg0vYWlBZ2VudC97aWR9GgEqagKZA5K1GBAKDm1hbmFnZUFpQWdlbnRzmrUYDQoHQWlBZ2VudBICaWQSrQEKDURlbGV0ZUFpQWdlbnQSKi50aWNrZXRpbmcuaW50ZW50cy52MS5EZWxldGVBaUFnZW50UmVxdWVzdBorLnRpY2tldGluZy5pbnRlbnRzLnYxLkRlbGV0ZUFpQWdlbnRSZXNwb25zZSJDkAICirUYFwoGREVMRVRFEg0vYWlBZ2VudC97aWR9krUYEAoObWFuYWdlQWlBZ2VudHOatRgNCgdBaUFnZW50EgJpZBJwCgxGaW5kQWlBZ2VudHMSKS50aWNrZXRpbmcuaW50ZW50cy52MS5GaW5kQWlBZ2VudHNSZXF1ZXN0GioudGlja2V0aW5nLmludGVudHMudjEuRmluZEFpQWdlbnRzUmVzcG9uc2UiCZACAZK1GAIYARKXAQoMRHJvcFRlbXBsYXRlEikudGlja2V0aW5nLmludGVudHMudjEuRHJvcFRlbXBsYXRlUmVxdWVzdBoqLnRpY2tldGluZy5pbnRlbnRzLnYxLkRyb3BUZW1wbGF0ZVJlc3BvbnNlIjCQAgKStRgCGAGatRgjChRBaUFnZW50c1dpdGhUZW1wbGF0ZRILdGVtcGxhdGVfaWRiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent]);
 
 /**
  * What the system can propose for a ticket, when, and how it is executed.
@@ -54,7 +54,7 @@ export type AiAgent = Message<"ticketing.intents.v1.AiAgent"> & {
   description?: string | undefined;
 
   /**
-   * Whether it proposes anything.
+   * Whether it proposes anything, and whether its intents can be executed.
    *
    * @generated from field: bool enabled = 5;
    */
@@ -123,6 +123,21 @@ export type AiAgent = Message<"ticketing.intents.v1.AiAgent"> & {
    * @generated from field: google.protobuf.Timestamp modified_at = 14;
    */
   modifiedAt?: Timestamp | undefined;
+
+  /**
+   * Who may execute its intents.
+   *
+   * @generated from field: ticketing.intents.v1.AiAgentExecutableBy executable_by = 15;
+   */
+  executableBy?: AiAgentExecutableBy | undefined;
+
+  /**
+   * Whether its intents can be executed for a closed ticket; null: unless its
+   * executor is of type http.
+   *
+   * @generated from field: optional bool allow_closed = 16;
+   */
+  allowClosed?: boolean | undefined;
 };
 
 /**
@@ -131,6 +146,36 @@ export type AiAgent = Message<"ticketing.intents.v1.AiAgent"> & {
  */
 export const AiAgentSchema: GenMessage<AiAgent> = /*@__PURE__*/
   messageDesc(file_ticketing_intents_v1_ai_agent_service, 0);
+
+/**
+ * Who may execute the intents of an AI agent: callers of one of the kinds who
+ * have the right. The system executes them by itself without regard to it.
+ *
+ * @generated from message ticketing.intents.v1.AiAgentExecutableBy
+ */
+export type AiAgentExecutableBy = Message<"ticketing.intents.v1.AiAgentExecutableBy"> & {
+  /**
+   * Kinds of profiles. Empty: all, but for an executor of type http neither
+   * vendor nor vendorPartner.
+   *
+   * @generated from field: repeated string kinds = 1;
+   */
+  kinds: string[];
+
+  /**
+   * The right that is needed; null: none.
+   *
+   * @generated from field: optional string permission = 2;
+   */
+  permission?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.intents.v1.AiAgentExecutableBy.
+ * Use `create(AiAgentExecutableBySchema)` to create a new message.
+ */
+export const AiAgentExecutableBySchema: GenMessage<AiAgentExecutableBy> = /*@__PURE__*/
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 1);
 
 /**
  * For which tickets an AI agent proposes something: those that match one of the
@@ -167,7 +212,7 @@ export type AiAgentDetection = Message<"ticketing.intents.v1.AiAgentDetection"> 
  * Use `create(AiAgentDetectionSchema)` to create a new message.
  */
 export const AiAgentDetectionSchema: GenMessage<AiAgentDetection> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 1);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 2);
 
 /**
  * How the intents of an AI agent are executed.
@@ -249,7 +294,7 @@ export type AiExecutor = Message<"ticketing.intents.v1.AiExecutor"> & {
  * Use `create(AiExecutorSchema)` to create a new message.
  */
 export const AiExecutorSchema: GenMessage<AiExecutor> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 2);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 3);
 
 /**
  * Which AI agents to list.
@@ -277,7 +322,7 @@ export type ListAiAgentsRequest = Message<"ticketing.intents.v1.ListAiAgentsRequ
  * Use `create(ListAiAgentsRequestSchema)` to create a new message.
  */
 export const ListAiAgentsRequestSchema: GenMessage<ListAiAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 3);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 4);
 
 /**
  * A page of AI agents.
@@ -326,7 +371,7 @@ export type ListAiAgentsResponse = Message<"ticketing.intents.v1.ListAiAgentsRes
  * Use `create(ListAiAgentsResponseSchema)` to create a new message.
  */
 export const ListAiAgentsResponseSchema: GenMessage<ListAiAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 4);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 5);
 
 /**
  * The AI agent to create.
@@ -356,7 +401,7 @@ export type CreateAiAgentRequest = Message<"ticketing.intents.v1.CreateAiAgentRe
   description?: string | undefined;
 
   /**
-   * Whether it proposes anything.
+   * Whether it proposes anything, and whether its intents can be executed.
    *
    * @generated from field: optional bool enabled = 4;
    */
@@ -411,6 +456,21 @@ export type CreateAiAgentRequest = Message<"ticketing.intents.v1.CreateAiAgentRe
    * @generated from field: optional int32 auto_execute_after_minutes = 11;
    */
   autoExecuteAfterMinutes?: number | undefined;
+
+  /**
+   * Who may execute its intents.
+   *
+   * @generated from field: ticketing.intents.v1.AiAgentExecutableBy executable_by = 12;
+   */
+  executableBy?: AiAgentExecutableBy | undefined;
+
+  /**
+   * Whether its intents can be executed for a closed ticket. Default: unless its
+   * executor is of type http.
+   *
+   * @generated from field: optional bool allow_closed = 13;
+   */
+  allowClosed?: boolean | undefined;
 };
 
 /**
@@ -418,7 +478,7 @@ export type CreateAiAgentRequest = Message<"ticketing.intents.v1.CreateAiAgentRe
  * Use `create(CreateAiAgentRequestSchema)` to create a new message.
  */
 export const CreateAiAgentRequestSchema: GenMessage<CreateAiAgentRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 5);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 6);
 
 /**
  * The AI agent that was created.
@@ -439,7 +499,7 @@ export type CreateAiAgentResponse = Message<"ticketing.intents.v1.CreateAiAgentR
  * Use `create(CreateAiAgentResponseSchema)` to create a new message.
  */
 export const CreateAiAgentResponseSchema: GenMessage<CreateAiAgentResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 6);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 7);
 
 /**
  * Which AI agent to read.
@@ -460,7 +520,7 @@ export type GetAiAgentRequest = Message<"ticketing.intents.v1.GetAiAgentRequest"
  * Use `create(GetAiAgentRequestSchema)` to create a new message.
  */
 export const GetAiAgentRequestSchema: GenMessage<GetAiAgentRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 7);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 8);
 
 /**
  * The AI agent.
@@ -481,7 +541,7 @@ export type GetAiAgentResponse = Message<"ticketing.intents.v1.GetAiAgentRespons
  * Use `create(GetAiAgentResponseSchema)` to create a new message.
  */
 export const GetAiAgentResponseSchema: GenMessage<GetAiAgentResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 8);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 9);
 
 /**
  * The changes of an AI agent. By RPC, `update_mask` names the fields to change.
@@ -525,7 +585,7 @@ export type UpdateAiAgentRequest = Message<"ticketing.intents.v1.UpdateAiAgentRe
   description?: string | undefined;
 
   /**
-   * Whether it proposes anything.
+   * Whether it proposes anything, and whether its intents can be executed.
    *
    * @generated from field: optional bool enabled = 6;
    */
@@ -581,6 +641,21 @@ export type UpdateAiAgentRequest = Message<"ticketing.intents.v1.UpdateAiAgentRe
    * @generated from field: optional int32 auto_execute_after_minutes = 13;
    */
   autoExecuteAfterMinutes?: number | undefined;
+
+  /**
+   * Who may execute its intents; replaces all of it.
+   *
+   * @generated from field: ticketing.intents.v1.AiAgentExecutableBy executable_by = 14;
+   */
+  executableBy?: AiAgentExecutableBy | undefined;
+
+  /**
+   * Whether its intents can be executed for a closed ticket; null: unless its
+   * executor is of type http.
+   *
+   * @generated from field: optional bool allow_closed = 15;
+   */
+  allowClosed?: boolean | undefined;
 };
 
 /**
@@ -588,7 +663,7 @@ export type UpdateAiAgentRequest = Message<"ticketing.intents.v1.UpdateAiAgentRe
  * Use `create(UpdateAiAgentRequestSchema)` to create a new message.
  */
 export const UpdateAiAgentRequestSchema: GenMessage<UpdateAiAgentRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 9);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 10);
 
 /**
  * The changed AI agent.
@@ -616,7 +691,7 @@ export type UpdateAiAgentResponse = Message<"ticketing.intents.v1.UpdateAiAgentR
  * Use `create(UpdateAiAgentResponseSchema)` to create a new message.
  */
 export const UpdateAiAgentResponseSchema: GenMessage<UpdateAiAgentResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 10);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 11);
 
 /**
  * Which AI agent to delete.
@@ -637,7 +712,7 @@ export type DeleteAiAgentRequest = Message<"ticketing.intents.v1.DeleteAiAgentRe
  * Use `create(DeleteAiAgentRequestSchema)` to create a new message.
  */
 export const DeleteAiAgentRequestSchema: GenMessage<DeleteAiAgentRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 11);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 12);
 
 /**
  * The AI agent was deleted.
@@ -658,7 +733,7 @@ export type DeleteAiAgentResponse = Message<"ticketing.intents.v1.DeleteAiAgentR
  * Use `create(DeleteAiAgentResponseSchema)` to create a new message.
  */
 export const DeleteAiAgentResponseSchema: GenMessage<DeleteAiAgentResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 12);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 13);
 
 /**
  * Which AI agents to look for.
@@ -679,7 +754,7 @@ export type FindAiAgentsRequest = Message<"ticketing.intents.v1.FindAiAgentsRequ
  * Use `create(FindAiAgentsRequestSchema)` to create a new message.
  */
 export const FindAiAgentsRequestSchema: GenMessage<FindAiAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 13);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 14);
 
 /**
  * The response template that is deleted.
@@ -700,7 +775,7 @@ export type DropTemplateRequest = Message<"ticketing.intents.v1.DropTemplateRequ
  * Use `create(DropTemplateRequestSchema)` to create a new message.
  */
 export const DropTemplateRequestSchema: GenMessage<DropTemplateRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 14);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 15);
 
 /**
  * No AI agent names the response template.
@@ -715,7 +790,7 @@ export type DropTemplateResponse = Message<"ticketing.intents.v1.DropTemplateRes
  * Use `create(DropTemplateResponseSchema)` to create a new message.
  */
 export const DropTemplateResponseSchema: GenMessage<DropTemplateResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 15);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 16);
 
 /**
  * The AI agents that exist.
@@ -736,7 +811,7 @@ export type FindAiAgentsResponse = Message<"ticketing.intents.v1.FindAiAgentsRes
  * Use `create(FindAiAgentsResponseSchema)` to create a new message.
  */
 export const FindAiAgentsResponseSchema: GenMessage<FindAiAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_intents_v1_ai_agent_service, 16);
+  messageDesc(file_ticketing_intents_v1_ai_agent_service, 17);
 
 /**
  * What an executor does.

@@ -125,8 +125,11 @@ export const IntentService: GenService<{
    * A definite failure of the backend system is an outcome with `success` false,
    * after which the intent can be executed again. If it is not known whether the
    * backend system has done it, the `responseCode` is `unknown`, and final.
-   * Errors: `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for
-   * `code`; `intent_mismatch` if `intentId` differs from the path, or `code` or
+   * Errors: `kind_not_allowed`, `missing_right` if the AI agent is not executable
+   * by the caller; `ai_agent_disabled`; `ticket_closed` if the AI agent does not
+   * allow closed tickets;
+   * `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for `code`;
+   * `intent_mismatch` if `intentId` differs from the path, or `code` or
    * `ticketId` from the intent;
    * `unknown_option`, `invalid_data` if `data` does not fit the AI agent;
    * `contract_mismatch`, `intent_invalidated`, `intent_running` while another
