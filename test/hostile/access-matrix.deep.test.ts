@@ -1,6 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
-import { accessOf, isEventStream, restRuleOf } from '@ticketing/rest/options.ts';
+import { accessOf, isEventStream, restRuleOf, serviceCallers } from '@ticketing/rest/options.ts';
+import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';
 import { bodyOf, gRpc, type HostileClient, hostileClient } from '@ticketing/testkit/hostile-rpc.ts';
@@ -17,6 +18,12 @@ beforeAll(async () => {
   });
 });
 afterAll(() => system.stop());
+
+/** Who calls with which token, whether the method is called then, and the code of the refusal if not. */
+type Row = [who: string, token: string | undefined, isAllowed: boolean, refusal?: Code];
+
+/** The code for a service that may not call a method; it is not known at all to a service that it does not call. */
+const refusalUnless = (isKnown: boolean) => (isKnown ? Code.PermissionDenied : Code.Unauthenticated);
 
 /** Whether the code is one for a caller who may call: anything but that the credential or the right is missing. */
 const isLetIn = (code: Code | undefined) => code !== Code.Unauthenticated && code !== Code.PermissionDenied;
@@ -41,6 +48,22 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
     return (await client.send({ protocol: gRpc, path, token, body: bodyOf(gRpc, new Uint8Array(), 'identity') })).code;
   }
 
+  /** Each service, on its own behalf and with a person for whom it vouches. */
+  async function rowsOfServices(method: DescMethod, person: Caller): Promise<Row[]> {
+    const access = accessOf(method)?.case;
+    const rows = services.map(async ({ name: from, calls, forwardsCallersTo }): Promise<Row[]> => {
+      const mayCall = access === 'authenticated' || serviceCallers(method).includes(from);
+      const self = await internalToken(name, serviceCaller(from), from);
+      const forwarded = await internalToken(name, person, from);
+      const doesForward = forwardsCallersTo.includes(name);
+      return [
+        [from, self, calls.includes(name) && mayCall, refusalUnless(calls.includes(name))],
+        [`${from} for a person`, forwarded, doesForward && access !== 'service', refusalUnless(doesForward)],
+      ];
+    });
+    return (await Promise.all(rows)).flat();
+  }
+
   /** Calls a method by REST, at the service or at the gateway. Returns the status; 200 begins the response of a stream. */
   async function callRest(url: string, method: DescMethod, headers: Record<string, string>) {
     const rule = restRuleOf(method);
@@ -57,7 +80,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
     const right = access?.case === 'right' ? access.value : '';
     const otherRights = rightsOf().filter((one) => one !== right);
     const person = testCaller({ permissions: [right] });
-    const rows: [string, string | undefined, boolean, Code?][] = [
+    const rows: Row[] = [
       ['no token', undefined, false, Code.Unauthenticated],
       ['an internal token for another service', await internalToken(other, person), false, Code.Unauthenticated],
       ['a person without rights', await issuerToken({}), access?.case === 'authenticated'],
@@ -68,8 +91,8 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
       ],
       ['a person with the right', await issuerToken({ permissions: [right] }), access?.case !== 'service'],
       ['an administrator', await issuerToken({ roleId: 1 }), access?.case !== 'service'],
-      ['a person, for whom a service vouches', await internalToken(name, person), access?.case !== 'service'],
-      ['a service', await internalToken(name, testCaller({ kind: 'service' }), other), access?.case !== 'right'],
+      ['an expired person', await internalToken(name, { ...person, expiresAt: 5 }), false, Code.Unauthenticated],
+      ...(await rowsOfServices(method, person)),
     ];
     for (const [who, token, isAllowed, expected = Code.PermissionDenied] of rows) {
       const code = await callRpc(method, token);
@@ -90,14 +113,18 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
         cookie: `__Host-ticketing_session=${token}`,
         'sec-fetch-site': 'cross-site',
       });
+      const admin = testCaller({ roleId: 1 });
+      const expired = { ...admin, expiresAt: 5 };
       const isSafe = restRuleOf(method)?.method === 'GET' && !restRuleOf(method)?.sameOriginOnly;
       const rows: [string, string, Record<string, string>, number | undefined][] = [
         ['no token, at the service', own, {}, 401],
         ['an issuer token, at the service', own, bearer(await issuerToken({ roleId: 1 })), 401],
-        ['a token for another service', own, bearer(await internalToken(other, testCaller({ roleId: 1 }))), 401],
+        ['a token for another service', own, bearer(await internalToken(other, admin)), 401],
         ['a person without rights, at the service', own, bearer(await internalToken(name, testCaller())), lesser],
+        ['an expired person, at the service', own, bearer(await internalToken(name, expired)), 401],
+        ['an administrator, by a service that forwards none', own, bearer(await internalToken(name, admin, name)), 401],
         ['no token', system.url, {}, 401],
-        ['an internal token', system.url, bearer(await internalToken(name, testCaller({ roleId: 1 }))), 401],
+        ['an internal token', system.url, bearer(await internalToken(name, admin)), 401],
         ['a person without rights', system.url, bearer(await issuerToken({})), lesser],
         ['all other rights', system.url, bearer(await issuerToken({ permissions: otherRights })), lesser],
         ['the right', system.url, bearer(await issuerToken({ permissions: [right] })), undefined],

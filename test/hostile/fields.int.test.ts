@@ -9,9 +9,10 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { accessOf, restRuleOf, rulesOf, takesIdempotencyKey } from '@ticketing/rest/options.ts';
+import { restRuleOf, rulesOf, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
-import { type ServiceEntry, services } from '@ticketing/system/services.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { services } from '@ticketing/system/services.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -90,124 +91,122 @@ function isRefused({ violations }: FieldResponse, pointer: string, codes: readon
   return violations.some(({ pointer: at, code }) => at === pointer && codes.includes(code));
 }
 
-describe.each(rpcServices.map((entry) => [entry.name, entry] as const))(
-  'the fields of requests to %s',
-  (name, entry) => {
-    const rest = () => restApi(system.portsOf(name).http, tokenOf);
-    const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, tokenOf);
-    /** Each served method with the APIs that have it. */
-    const methods = (): [DescMethod, Api[]][] =>
-      (served.get(name) ?? []).map((method) => [method, restRuleOf(method) ? [rest(), rpc()] : [rpc()]]);
+describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of requests to %s', (name) => {
+  const rest = () => restApi(system.portsOf(name).http, tokenOf);
+  const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, tokenOf);
+  /** Each served method with the APIs that have it. */
+  const methods = (): [DescMethod, Api[]][] =>
+    (served.get(name) ?? []).map((method) => [method, restRuleOf(method) ? [rest(), rpc()] : [rpc()]]);
 
-    function tokenOf(method: DescMethod): Promise<string> {
-      return accessOf(method)?.case === 'service'
-        ? system.identity.internalToken(name, testCaller({ kind: 'service' }), callerOf(entry))
-        : system.identity.internalToken(name, admin);
-    }
+  function tokenOf(method: DescMethod): Promise<string> {
+    const [caller] = serviceCallers(method);
+    return caller === undefined
+      ? system.identity.internalToken(name, admin)
+      : system.identity.internalToken(name, serviceCaller(caller), caller);
+  }
 
-    test('that become a header of a mail are refused with a line break or NUL, and not with a tab', async () => {
-      for (const [method, apis] of methods()) {
-        for (const path of pathsTo(method.input, (field) => rulesOf(field).headerText)) {
-          for (const api of apis) {
-            const pointer = api.pointerOf(method, stepsOf(path));
-            const where = `${method.toString()} over ${api.name}, ${pointer}`;
-            for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n', 'a\u0085b', 'a\u2028b']) {
-              const response = await api.send(method, nested(path, text));
-              expect(isRefused(response, pointer, ['invalid_format']), `${where}: ${JSON.stringify(text)}`).toBe(true);
-            }
-            const allowed = await api.send(method, nested(path, 'a\tb'));
-            expect(
-              allowed.violations.filter(({ pointer: at }) => at === pointer),
-              where,
-            ).toEqual([]);
-          }
-        }
-      }
-    });
-
-    test('limit a page: the maximum is accepted, and one more is refused', async () => {
-      for (const [method, apis] of methods()) {
-        const limit = method.input.fields.find((field) => field.name === 'limit');
-        if (!limit) continue;
-        const { maximum } = rulesOf(limit);
-        expect(maximum, `${method.toString()} has a maximum`).toBeDefined();
+  test('that become a header of a mail are refused with a line break or NUL, and not with a tab', async () => {
+    for (const [method, apis] of methods()) {
+      for (const path of pathsTo(method.input, (field) => rulesOf(field).headerText)) {
         for (const api of apis) {
-          const pointer = api.pointerOf(method, ['limit']);
-          const where = `${method.toString()} over ${api.name}`;
-          const request = { ...idsOf(method, api), ...smallestRequest(method.input, api) };
-          const send = (value: number) => api.send(method, { ...request, limit: value });
-          expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
-          const allowed = await send(Number(maximum));
+          const pointer = api.pointerOf(method, stepsOf(path));
+          const where = `${method.toString()} over ${api.name}, ${pointer}`;
+          for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n', 'a\u0085b', 'a\u2028b']) {
+            const response = await api.send(method, nested(path, text));
+            expect(isRefused(response, pointer, ['invalid_format']), `${where}: ${JSON.stringify(text)}`).toBe(true);
+          }
+          const allowed = await api.send(method, nested(path, 'a\tb'));
           expect(
             allowed.violations.filter(({ pointer: at }) => at === pointer),
             where,
           ).toEqual([]);
         }
       }
-    });
+    }
+  });
 
-    test('with an Idempotency-Key have the same response each time', async () => {
-      // Methods without an id in their path come first: they create what the others change.
-      const writes = methods()
-        .filter(([method]) => takesIdempotencyKey(method))
-        .sort(([left], [right]) => Number(isWithId(left)) - Number(isWithId(right)));
-      let replayed = 0;
-      for (const [method, apis] of writes) {
-        for (const api of apis) {
-          const where = `${method.toString()} over ${api.name}`;
-          const request = (choice: number) => ({
-            ...idsOf(method, api),
-            ...smallestRequest(method.input, api, choice),
-          });
-          const tooLong = await api.send(method, request(0), { 'idempotency-key': 'x'.repeat(256) });
-          expect(tooLong.reason, where).toBe('invalid_idempotency_key');
-          let successes = 0;
-          for (let choice = 0; choice < 8 && successes === 0; choice++) {
-            const headers = { 'idempotency-key': randomUUID() };
-            const first = await api.send(method, request(choice), headers);
-            const again = await api.send(method, request(choice), headers);
-            if (first.reason === undefined) successes += 1;
-            const isReplayed = first.reason === undefined;
-            const body = isReplayed ? replayedBody(method, first.body) : first.body;
-            expect(again, where).toEqual({ ...first, body, isReplayed });
+  test('limit a page: the maximum is accepted, and one more is refused', async () => {
+    for (const [method, apis] of methods()) {
+      const limit = method.input.fields.find((field) => field.name === 'limit');
+      if (!limit) continue;
+      const { maximum } = rulesOf(limit);
+      expect(maximum, `${method.toString()} has a maximum`).toBeDefined();
+      for (const api of apis) {
+        const pointer = api.pointerOf(method, ['limit']);
+        const where = `${method.toString()} over ${api.name}`;
+        const request = { ...idsOf(method, api), ...smallestRequest(method.input, api) };
+        const send = (value: number) => api.send(method, { ...request, limit: value });
+        expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
+        const allowed = await send(Number(maximum));
+        expect(
+          allowed.violations.filter(({ pointer: at }) => at === pointer),
+          where,
+        ).toEqual([]);
+      }
+    }
+  });
+
+  test('with an Idempotency-Key have the same response each time', async () => {
+    // Methods without an id in their path come first: they create what the others change.
+    const writes = methods()
+      .filter(([method]) => takesIdempotencyKey(method))
+      .sort(([left], [right]) => Number(isWithId(left)) - Number(isWithId(right)));
+    let replayed = 0;
+    for (const [method, apis] of writes) {
+      for (const api of apis) {
+        const where = `${method.toString()} over ${api.name}`;
+        const request = (choice: number) => ({
+          ...idsOf(method, api),
+          ...smallestRequest(method.input, api, choice),
+        });
+        const tooLong = await api.send(method, request(0), { 'idempotency-key': 'x'.repeat(256) });
+        expect(tooLong.reason, where).toBe('invalid_idempotency_key');
+        let successes = 0;
+        for (let choice = 0; choice < 8 && successes === 0; choice++) {
+          const headers = { 'idempotency-key': randomUUID() };
+          const first = await api.send(method, request(choice), headers);
+          const again = await api.send(method, request(choice), headers);
+          if (first.reason === undefined) successes += 1;
+          const isReplayed = first.reason === undefined;
+          const body = isReplayed ? replayedBody(method, first.body) : first.body;
+          expect(again, where).toEqual({ ...first, body, isReplayed });
+        }
+        replayed += successes;
+      }
+    }
+    // Otherwise no response was ever stored.
+    if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
+  });
+
+  test.runIf(isDeep)('that take long texts delay nobody, whatever the text is', async () => {
+    const isLong = (field: DescField) =>
+      field.scalar === ScalarType.STRING && (rulesOf(field).maxBytes ?? 0) >= longText;
+    let accepted = 0;
+    let fields = 0;
+    for (const [method, apis] of methods()) {
+      for (const path of pathsTo(method.input, isLong)) {
+        fields += 1;
+        const maxBytes = path.reduce((_, field) => rulesOf(field).maxBytes ?? 0, 0);
+        // The handlers are the same over RPC, where a client may refuse a long response.
+        for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
+          const pointer = api.pointerOf(method, stepsOf(path));
+          const where = `${method.toString()} over ${api.name}, ${pointer}`;
+          const send = (text: string) =>
+            api.send(method, { ...smallestRequest(method.input, api), ...nested(path, text) });
+          expect(isRefused(await send('a'.repeat(maxBytes + 1)), pointer, ['too_long']), where).toBe(true);
+          for (const piece of ['<', '<ul><li>', '&amp;', '<a href="x', '"\\\n']) {
+            const sent = send(piece.repeat(Math.min(maxBytes, MiB) / piece.length));
+            const waited = await longestWait(system.portsOf(name).http, sent);
+            expect(waited, `${where}: ${piece}`).toBeLessThan(5_000);
+            if ((await sent).reason === undefined) accepted += 1;
           }
-          replayed += successes;
         }
       }
-      // Otherwise no response was ever stored.
-      if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
-    });
-
-    test.runIf(isDeep)('that take long texts delay nobody, whatever the text is', async () => {
-      const isLong = (field: DescField) =>
-        field.scalar === ScalarType.STRING && (rulesOf(field).maxBytes ?? 0) >= longText;
-      let accepted = 0;
-      let fields = 0;
-      for (const [method, apis] of methods()) {
-        for (const path of pathsTo(method.input, isLong)) {
-          fields += 1;
-          const maxBytes = path.reduce((_, field) => rulesOf(field).maxBytes ?? 0, 0);
-          // The handlers are the same over RPC, where a client may refuse a long response.
-          for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
-            const pointer = api.pointerOf(method, stepsOf(path));
-            const where = `${method.toString()} over ${api.name}, ${pointer}`;
-            const send = (text: string) =>
-              api.send(method, { ...smallestRequest(method.input, api), ...nested(path, text) });
-            expect(isRefused(await send('a'.repeat(maxBytes + 1)), pointer, ['too_long']), where).toBe(true);
-            for (const piece of ['<', '<ul><li>', '&amp;', '<a href="x', '"\\\n']) {
-              const sent = send(piece.repeat(Math.min(maxBytes, MiB) / piece.length));
-              const waited = await longestWait(system.portsOf(name).http, sent);
-              expect(waited, `${where}: ${piece}`).toBeLessThan(5_000);
-              if ((await sent).reason === undefined) accepted += 1;
-            }
-          }
-        }
-      }
-      // Otherwise no text was looked at.
-      if (fields > 0) expect(accepted).toBeGreaterThan(0);
-    });
-  },
-);
+    }
+    // Otherwise no text was looked at.
+    if (fields > 0) expect(accepted).toBeGreaterThan(0);
+  });
+});
 
 const longText = 100_000;
 const MiB = 1024 * 1024;
@@ -236,9 +235,4 @@ function idsOf(method: DescMethod, { name }: Api): JsonObject {
   if (name === 'REST') return {};
   const ids = method.input.fields.filter((field) => restRuleOf(method)?.path.includes(`{${field.name}}`));
   return Object.fromEntries(ids.map((field) => [field.jsonName, idFor(field)]));
-}
-
-/** A service that calls the given one. */
-function callerOf({ name }: ServiceEntry): string {
-  return rpcServices.find(({ calls }) => calls.includes(name))?.name ?? 'gateway';
 }

@@ -45,6 +45,11 @@ export function accessOf(method: DescMethod): contract.AccessRule['kind'] | unde
 
 const accessOfMethod = new WeakMap<DescMethod, contract.AccessRule['kind'] | undefined>();
 
+/** The services that may call a method which only services may call; none if the contract names none. */
+export function serviceCallers(method: DescMethod): readonly string[] {
+  return getOption(method, contract.access).callers;
+}
+
 /** What the audit log says about the changes of a method, or undefined if it says nothing about them. */
 export function auditRuleOf(method: DescMethod): contract.AuditRule | undefined {
   return hasOption(method, contract.audit) ? getOption(method, contract.audit) : undefined;

@@ -42,8 +42,13 @@ export interface ServiceEntry {
   roles: readonly Role[];
   /** Whether it has a database. */
   hasStore: boolean;
-  /** The services that it calls, by name. */
+  /** The services that it calls, by name. No other service accepts its tokens. */
   calls: readonly string[];
+  /**
+   * The services among them that it calls on behalf of the callers whose requests it serves. All others it calls on its
+   * own behalf only, and they accept no caller that its tokens name.
+   */
+  forwardsCallersTo: readonly string[];
   publishes: readonly Topic[];
   consumes: readonly Topic[];
   /**
@@ -78,6 +83,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'relay', 'consumer', 'mailer', 'mail-receiver', 'scheduler'],
     hasStore: true,
     calls: ['settings', 'templates', 'intents'],
+    forwardsCallersTo: ['intents', 'templates'],
     publishes: [ticketChangedTopic, tagChangedTopic],
     consumes: [],
     readsSettings: true,
@@ -92,6 +98,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'consumer', 'analyser', 'scheduler'],
     hasStore: true,
     calls: ['tickets', 'templates', 'settings'],
+    forwardsCallersTo: ['tickets'],
     publishes: [],
     consumes: [ticketChangedTopic, tagChangedTopic],
     readsSettings: true,
@@ -106,6 +113,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'consumer', 'scheduler'],
     hasStore: true,
     calls: ['tickets', 'intents', 'settings'],
+    forwardsCallersTo: ['tickets'],
     publishes: [],
     consumes: [ticketChangedTopic, tagChangedTopic],
     readsSettings: true,
@@ -120,6 +128,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'consumer', 'scheduler'],
     hasStore: true,
     calls: ['tickets', 'intents'],
+    forwardsCallersTo: [],
     publishes: [],
     consumes: [tagChangedTopic],
     readsSettings: false,
@@ -133,6 +142,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'consumer', 'scheduler'],
     hasStore: true,
     calls: ['tickets', 'settings'],
+    forwardsCallersTo: [],
     publishes: [],
     consumes: [ticketChangedTopic, tagChangedTopic],
     readsSettings: true,
@@ -146,6 +156,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api', 'relay', 'consumer', 'dispatcher', 'scheduler'],
     hasStore: true,
     calls: ['tickets', 'templates'],
+    forwardsCallersTo: [],
     publishes: [settingChangedTopic],
     consumes: [ticketChangedTopic],
     readsSettings: false,
@@ -160,6 +171,7 @@ export const services: readonly ServiceEntry[] = [
     roles: ['api'],
     hasStore: false,
     calls: ['tickets', 'intents', 'templates', 'knowledge', 'reporting', 'settings'],
+    forwardsCallersTo: ['tickets', 'intents', 'templates', 'knowledge', 'reporting', 'settings'],
     publishes: [],
     consumes: [],
     readsSettings: false,
@@ -178,6 +190,16 @@ export function serviceNamed(name: string): ServiceEntry {
   const entry = services.find((one) => one.name === name);
   if (!entry) throw new Error(`There is no service ${name}.`);
   return entry;
+}
+
+/** Whether a service calls another, so that this one accepts its tokens. */
+export function doesCall(caller: string, called: string): boolean {
+  return services.some(({ name, calls }) => name === caller && calls.includes(called));
+}
+
+/** Whether a service calls another on behalf of callers, so that this one accepts the callers that its tokens name. */
+export function doesForwardCallers(caller: string, called: string): boolean {
+  return services.some(({ name, forwardsCallersTo }) => name === caller && forwardsCallersTo.includes(called));
 }
 
 /** The services that must confirm that they have erased their data of a deleted ticket. */

@@ -5,6 +5,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
+import { serviceCallers } from '@ticketing/rest/options.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
@@ -32,7 +33,7 @@ export interface ServiceHarness {
   fetch: CheckedFetch;
   /** Sends a request as the gateway does for a verified caller, by default an ordinary user. */
   request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
-  /** A gRPC client of the service: for a caller, or by default for the tickets service itself. */
+  /** A gRPC client of the service: for a caller, or for another service. */
   clientOf<Contract extends DescService>(contract: Contract, options?: HarnessClient): Promise<Client<Contract>>;
   /** Opens the database as another process would. The test must close it before it stops the harness. */
   openDatabase(): Promise<Database>;
@@ -52,7 +53,7 @@ export interface HarnessRequest extends TestRequest {
 
 /** Who calls by a client of the harness, and another instance than the first by its port. */
 export interface HarnessClient {
-  /** The service that calls, on its own behalf unless there is a caller. */
+  /** The service that calls on its own behalf; by default the first that may call a method of the contract for services. */
   service?: string;
   caller?: Partial<Caller>;
   grpcPort?: number;
@@ -141,9 +142,11 @@ export async function startServiceHarness<Settings>(
         headers: { authorization: `Bearer ${token}`, ...headers },
       });
     },
-    async clientOf(contract, { service: calling = 'tickets', caller, grpcPort = running.ports.grpc } = {}) {
-      const who = caller ? testCaller(caller) : serviceCaller(calling);
-      const token = await identity.internalToken(entry.name, who, calling);
+    async clientOf(contract, { service: calling, caller, grpcPort = running.ports.grpc } = {}) {
+      const [first = 'gateway'] = contract.methods.flatMap(serviceCallers);
+      const token = caller
+        ? await identity.internalToken(entry.name, testCaller(caller))
+        : await identity.internalToken(entry.name, serviceCaller(calling ?? first), calling ?? first);
       const transport = createGrpcTransport({
         baseUrl: `http://127.0.0.1:${grpcPort}`,
         interceptors: [

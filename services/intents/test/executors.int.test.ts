@@ -321,14 +321,17 @@ test('nothing is saved while a service that must be asked is unavailable', async
 test('a service sees which AI agents exist, and an agent of people does not', async () => {
   const { json } = await post({ type: 'none' });
   const ids = [json.id, json.id + 1];
-  expect((await (await intents.clientOf(AiAgentService)).findAiAgents({ ids })).ids).toEqual([json.id]);
+  const knowledge = await intents.clientOf(AiAgentService, { service: 'knowledge' });
+  expect((await knowledge.findAiAgents({ ids })).ids).toEqual([json.id]);
   const person = await intents.clientOf(AiAgentService, { caller: { roleId: 1 } });
-  await expect(person.findAiAgents({ ids })).rejects.toThrow('Only services may call this.');
+  await expect(person.findAiAgents({ ids })).rejects.toMatchObject({
+    rawMessage: 'Only certain services may call this.',
+  });
 });
 
 test('the template that is deleted leaves the AI agents that name it, and those that are being saved', async () => {
   intents.model.templateIds = new Set([3, 4]);
-  const client = await intents.clientOf(AiAgentService);
+  const client = await intents.clientOf(AiAgentService, { service: 'templates' });
   const first = await post({ type: 'reply', templateId: 3 });
   const other = await post({ type: 'reply', templateId: 4 });
   intents.model.beforeResponse = async () => {

@@ -7,7 +7,7 @@ import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server
 export interface CalledModel {
   tagIds: Set<number>;
   agentIds: Set<number>;
-  /** On behalf of whom it was called. */
+  /** The callers that the tokens have named. */
   callers: unknown[];
   /** Whether every call fails with `unavailable`. */
   isUnavailable: boolean;
@@ -26,7 +26,7 @@ export function serveCalled(model: CalledModel): Promise<StubServer> {
       getTag({ id }, { requestHeader }) {
         if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
         const token = requestHeader.get('authorization')?.split('.')[1] ?? '';
-        model.callers.push(JSON.parse(Buffer.from(token, 'base64url').toString()).caller.profileId);
+        model.callers.push(JSON.parse(Buffer.from(token, 'base64url').toString()).caller);
         if (!model.tagIds.has(id)) throw new ConnectError('Tag not found', Code.NotFound);
         return { tag: { id } };
       },

@@ -80,19 +80,19 @@ test('while the templates service is unavailable an id is 503 and changes nothin
   expect((await create('C')).status).toBe(201);
 });
 
-test('the template is read on behalf of the caller', async () => {
+test('the template is read by the service itself, which forwards no callers', async () => {
   const callers: string[] = [];
   settings.model.beforeTemplate = async (caller) => void callers.push(caller);
   const request = { caller: { ...operator, profileId: 42 } };
   await settings.write('PUT', '/settings/genericTemplateId', { value: 1 }, request);
-  expect(callers).toEqual(['profile 42']);
+  expect(callers).toEqual(['service settings']);
 });
 
 test('a deleted e-mail template leaves subchannels and setting in one write with its event, once', async () => {
   const [first, , third] = [await create('A', 1), await create('B', 2), await create('C', 1)];
   await setGeneric(1);
   const before = await document();
-  const client = await settings.clientOf(ConfigurationService);
+  const client = await settings.clientOf(ConfigurationService, { service: 'templates' });
   await client.dropEmailTemplate({ emailTemplateId: 1 });
   expect(await named()).toEqual([null, 2, null]);
   expect(await generic()).toBeNull();
@@ -111,7 +111,7 @@ test.each([
   ['created with', () => create('A', 1)],
   ['set as the default', () => setGeneric(1)],
 ])('an e-mail template that is deleted between its check and the write cannot be %s', async (_, write) => {
-  const client = await settings.clientOf(ConfigurationService);
+  const client = await settings.clientOf(ConfigurationService, { service: 'templates' });
   settings.model.beforeTemplate = async () => void (await client.dropEmailTemplate({ emailTemplateId: 1 }));
   const refused = await write();
   expect([refused.status, refused.json.code]).toEqual([400, 'unknown_template']);

@@ -47,7 +47,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
   );
   const kept = await settings.write('PATCH', `/settings/subchannel/${json.id}`, { data: { password: null } }, { url });
   expect(kept.status).toBe(200);
-  const client = await settings.clientOf(ConfigurationService, { grpcPort: rotated.ports.grpc });
+  const client = await settings.clientOf(ConfigurationService, { service: 'intents', grpcPort: rotated.ports.grpc });
   expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'first-secret' });
   await rotated.stop();
 });
@@ -87,7 +87,8 @@ test('a secret that is moved to another place in the store cannot be read', asyn
   await settings.database
     .collection('configuration')
     .updateOne({}, { $set: { 'secrets.erpToken': stored?.secrets.aiApiKey } });
-  const client = await settings.clientOf(ConfigurationService);
-  await expect(client.getSecrets({ names: ['erpToken'] })).rejects.toMatchObject({ rawMessage: 'Internal error' });
-  expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'moved' });
+  const tickets = await settings.clientOf(ConfigurationService, { service: 'tickets' });
+  await expect(tickets.getSecrets({ names: ['erpToken'] })).rejects.toMatchObject({ rawMessage: 'Internal error' });
+  const intents = await settings.clientOf(ConfigurationService, { service: 'intents' });
+  expect((await intents.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'moved' });
 });

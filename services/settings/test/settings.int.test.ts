@@ -1,3 +1,4 @@
+import { Code } from '@connectrpc/connect';
 import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
@@ -173,10 +174,24 @@ describe('a secret', () => {
     expect(await currentValue('aiApiKey')).toBeNull();
     expect(JSON.stringify(await settings.database.collection('configuration').find().toArray())).not.toContain(secret);
     const client = await settings.clientOf(ConfigurationService);
-    expect((await client.getSecrets({ names: ['aiApiKey', 'erpToken', 'constructor', '__proto__'] })).secrets).toEqual({
-      aiApiKey: secret,
-    });
+    const intents = await settings.clientOf(ConfigurationService, { service: 'intents' });
+    expect((await intents.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: secret });
     expect(JSON.stringify((await client.getConfiguration({})).configuration?.settings)).not.toContain(secret);
+  });
+
+  test.each([
+    ['intents', ['aiApiKey', 'erpToken']],
+    ['intents', ['constructor']],
+    ['intents', ['__proto__']],
+    ['intents', ['aiModel']],
+    ['tickets', ['aiApiKey']],
+    ['knowledge', ['aiApiKey']],
+    ['reporting', ['aiApiKey']],
+  ])('is not given to %s, which asks for %s', async (service, names) => {
+    await put('aiApiKey', secret);
+    const client = await settings.clientOf(ConfigurationService, { service });
+    const code = service === 'knowledge' ? Code.Unauthenticated : Code.PermissionDenied;
+    await expect(client.getSecrets({ names })).rejects.toMatchObject({ code });
   });
 
   test('that is set again to the same value changes nothing', async () => {
@@ -188,11 +203,12 @@ describe('a secret', () => {
   });
 
   test.each([
-    ['aiBaseUrl', 'aiApiKey'],
-    ['erpBaseUrl', 'erpToken'],
-  ])('is not sent to another server than it was set for: %s', async (url, name) => {
+    ['aiBaseUrl', 'aiApiKey', 'intents'],
+    ['erpBaseUrl', 'erpToken', 'tickets'],
+  ])('is not sent to another server than it was set for: %s', async (url, name, service) => {
     const secretNow = async () => {
-      const { secrets } = await (await settings.clientOf(ConfigurationService)).getSecrets({ names: [name] });
+      const client = await settings.clientOf(ConfigurationService, { service });
+      const { secrets } = await client.getSecrets({ names: [name] });
       return secrets[name];
     };
     await put(name, secret);

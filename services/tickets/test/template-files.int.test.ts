@@ -60,7 +60,7 @@ beforeAll(async () => {
   tickets = await startHarness();
   database = await tickets.openDatabase();
   const tokens = await internalTokens('tickets', tickets.identity.keys.signingKeyFile('tickets'));
-  clientOf = serviceClient(TemplateService, { audience: 'templates', transport, tokens });
+  clientOf = serviceClient(TemplateService, { audience: 'templates', transport, tokens, forwardsCallers: true });
 });
 beforeEach(() => {
   contents = new Map();

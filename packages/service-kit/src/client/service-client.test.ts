@@ -13,7 +13,7 @@ import type { Caller } from '../identity/caller.ts';
 import { serviceClient } from './service-client.ts';
 
 /** A stub of the tickets service that records its calls. It responds at once, or waits until the call is aborted. */
-function stubTickets(waitsForAbort = false, tracer?: Tracer) {
+function stubTickets(waitsForAbort = false, tracer?: Tracer, forwardsCallers = true) {
   const seen: Headers[] = [];
   const minted: [string, Caller | undefined][] = [];
   const transport = createRouterTransport(({ service }) => {
@@ -32,7 +32,11 @@ function stubTickets(waitsForAbort = false, tracer?: Tracer) {
       return `token of ${caller?.profileId ?? 'the service'}`;
     },
   };
-  return { seen, minted, client: serviceClient(TagService, { audience: 'tickets', transport, tokens, tracer }) };
+  return {
+    seen,
+    minted,
+    client: serviceClient(TagService, { audience: 'tickets', transport, tokens, forwardsCallers, tracer }),
+  };
 }
 
 test('a client for a call acts on behalf of its caller, in its trace', async () => {
@@ -53,10 +57,22 @@ test('what only services may call is called by the service itself, also for a ca
     service(SnapshotService, { confirmErasure: () => create(ConfirmErasureResponseSchema) });
   });
   const mint = async (_audience: string, caller?: Caller) => String(minted.push(caller));
-  const client = serviceClient(SnapshotService, { audience: 'tickets', transport, tokens: { mint } });
+  const client = serviceClient(SnapshotService, {
+    audience: 'tickets',
+    transport,
+    tokens: { mint },
+    forwardsCallers: true,
+  });
   const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: new AbortController().signal };
   await client(call).confirmErasure({ ticketId: 1 });
   expect(minted).toEqual([undefined]);
+});
+
+test('a service to which no callers are forwarded is called by the service itself', async () => {
+  const { minted, client } = stubTickets(false, undefined, false);
+  const call = { caller: testCaller({}), trace: continueTrace(undefined), signal: new AbortController().signal };
+  await client(call).listTags({});
+  expect(minted).toEqual([['tickets', undefined]]);
 });
 
 test.each([

@@ -15,6 +15,8 @@ export interface ServiceClientOptions {
   transport: Transport;
   /** Mints the tokens of the calling service. */
   tokens: InternalTokens;
+  /** Whether calls are made on behalf of callers; the called service accepts no caller otherwise. */
+  forwardsCallers: boolean;
   /** Records a span of each call. */
   tracer?: Tracer | undefined;
 }
@@ -24,7 +26,8 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
 
 /**
  * Makes clients of another service. A client for a call acts on behalf of its caller, belongs to its trace, and is aborted
- * with it. A client without a call, and a method that only services may call, act on behalf of the calling service.
+ * with it. A client without a call, and a method that only services may call, act on behalf of the calling service, and so
+ * does every client of a service to which no callers are forwarded.
  *
  * Errors: those of the called service, as ConnectError. If a handler does not catch one, its own response is an error for
  * a dependency that is unavailable, was too slow, or has failed.
@@ -32,14 +35,14 @@ export type OnBehalfOf = Pick<Call, 'trace' | 'signal'> & Partial<Pick<Call, 'ca
  */
 export function serviceClient<Service extends DescService>(
   service: Service,
-  { audience, transport, tokens, tracer }: ServiceClientOptions,
+  { audience, transport, tokens, forwardsCallers, tracer }: ServiceClientOptions,
 ): (call?: OnBehalfOf) => Client<Service> {
   return (call) => {
     const callerTrace = call?.trace ?? tracer?.current() ?? continueTrace(undefined);
     const headersOf = async (method: DescMethod, init: HeadersInit | undefined, trace: Trace) => {
       const headers = new Headers(init);
       // What only services may call is never called for somebody else.
-      const caller = accessOf(method)?.case === 'service' ? undefined : call?.caller;
+      const caller = forwardsCallers && accessOf(method)?.case !== 'service' ? call?.caller : undefined;
       headers.set('authorization', `Bearer ${await tokens.mint(audience, caller)}`);
       headers.set('traceparent', traceparentOf(trace, tracer));
       return headers;

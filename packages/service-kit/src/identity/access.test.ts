@@ -1,4 +1,6 @@
 import { Health } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { checkAccess, requireAccessRules } from './access.ts';
@@ -9,9 +11,17 @@ const { createTag, listTags } = TagService.method;
 
 describe('the start of a service', () => {
   test('is refused while a method declares no access rule, and the error names the method', () => {
-    expect(() => requireAccessRules([TagService, Health])).toThrow(/rpc grpc\.health\.v1\.Health\.Check/);
+    expect(() => requireAccessRules({ name: 'tickets', contracts: [TagService, Health] })).toThrow(
+      /rpc grpc\.health\.v1\.Health\.Check/,
+    );
   });
-  test('is allowed when every method declares one', () => expect(() => requireAccessRules([TagService])).not.toThrow());
+  test('is allowed when every method declares one', () =>
+    expect(() => requireAccessRules({ name: 'tickets', contracts: [TagService, SnapshotService] })).not.toThrow());
+  test('is refused while a method for services names one that does not call it by the description', () => {
+    expect(() => requireAccessRules({ name: 'knowledge', contracts: [SnapshotService] })).toThrow(
+      /do not fit the description of the system: rpc .*GetTicketSnapshots/,
+    );
+  });
 });
 
 describe('a method that requires a right', () => {
@@ -26,6 +36,21 @@ describe('a method that requires a right', () => {
   ])('may not be called %s', (_, caller) => {
     expect(() => checkAccess(createTag, caller)).toThrow(
       expect.objectContaining({ code: 'permission_denied', reason: 'missing_right' }),
+    );
+  });
+});
+
+describe('a method for services', () => {
+  test('may be called by those that its contract names, on their own behalf', () => {
+    expect(() => checkAccess(ConfigurationService.method.getSecrets, serviceCaller('intents'))).not.toThrow();
+  });
+  test.each([
+    ['another service', serviceCaller('knowledge')],
+    ['an administrator', { ...person, roleId: 1 }],
+    ['a person who is named like a service', { ...person, name: 'intents' }],
+  ])('may not be called by %s', (_, caller) => {
+    expect(() => checkAccess(ConfigurationService.method.getSecrets, caller)).toThrow(
+      expect.objectContaining({ code: 'permission_denied', reason: 'services_only' }),
     );
   });
 });

@@ -1,15 +1,24 @@
-import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf, serviceCallers } from '@ticketing/rest/options.ts';
+import { doesCall, type ServiceEntry } from '@ticketing/system/services.ts';
 import { type Caller, hasRight } from './caller.ts';
 
-/** Throws an error that names the methods without an access rule, so that no service starts with one. */
-export function requireAccessRules(services: readonly DescService[]): void {
-  const undeclared = services.flatMap((service) => service.methods).filter((method) => accessOf(method) === undefined);
-  if (undeclared.length > 0) {
-    throw new Error(
-      `These methods declare no access rule: ${undeclared.map((method) => method.toString()).join(', ')}`,
-    );
+/**
+ * Throws an error that names the methods without an access rule, and those for services that name no services, or one
+ * that does not call this one: no service starts with such a method.
+ */
+export function requireAccessRules({ name, contracts }: Pick<ServiceEntry, 'name' | 'contracts'>): void {
+  const methods = contracts.flatMap((contract) => contract.methods);
+  const undeclared = methods.filter((method) => accessOf(method) === undefined);
+  if (undeclared.length > 0) throw new Error(`These methods declare no access rule: ${undeclared.join(', ')}`);
+  const misdeclared = methods.filter((method) => {
+    const callers = serviceCallers(method);
+    if (accessOf(method)?.case !== 'service') return callers.length > 0;
+    return callers.length === 0 || !callers.every((caller) => doesCall(caller, name));
+  });
+  if (misdeclared.length > 0) {
+    throw new Error(`The callers of these methods do not fit the description of the system: ${misdeclared.join(', ')}`);
   }
 }
 
@@ -27,8 +36,8 @@ export function checkAccess(method: DescMethod, caller: Caller): void {
       if (hasRight(caller, access.value)) return;
       throw new DomainError('permission_denied', 'missing_right', `The right ${access.value} is missing.`);
     case 'service':
-      if (caller.kind === 'service') return;
-      throw new DomainError('permission_denied', 'services_only', 'Only services may call this.');
+      if (caller.service !== null && serviceCallers(method).includes(caller.service)) return;
+      throw new DomainError('permission_denied', 'services_only', 'Only certain services may call this.');
     default:
       throw new DomainError('permission_denied', 'no_access_rule', 'Nobody may call this.');
   }

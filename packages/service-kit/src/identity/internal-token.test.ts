@@ -24,7 +24,7 @@ const user: Caller = {
 let verify: VerifyToken;
 
 beforeAll(() => {
-  const published = ['gateway', 'intents'].map((kid) => {
+  const published = ['gateway', 'intents', 'knowledge', 'tickets'].map((kid) => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     keyOf[kid] = privateKey;
     writeFileSync(fileOf(kid), JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid }));
@@ -98,6 +98,13 @@ describe('a token is refused', () => {
     ['that was issued in the future', () => sign('gateway', { iat: Math.floor(Date.now() / 1000) + 60 })],
     ['whose caller claims to be a service', () => sign('gateway', { caller: serviceCaller('tickets') })],
     ['whose caller expires at a text', () => sign('gateway', { caller: { ...user, expiresAt: 'never' } })],
+    ['of a service that does not call this one', () => sign('tickets', { caller: undefined })],
+    ['with a caller, by a service that forwards none', () => sign('knowledge', {})],
+    ['whose caller has expired', () => sign('gateway', { caller: { ...user, expiresAt: 5 } })],
+    [
+      'whose caller has expired 45 seconds ago',
+      () => sign('gateway', { caller: { ...user, expiresAt: Math.floor(Date.now() / 1000) - 45 } }),
+    ],
     ['without a key id', () => sign('gateway', {}, { kid: undefined })],
     ['that is not a JWT', async () => 'x.y.z'],
   ])('%s', async (_, makeToken) => {
@@ -106,6 +113,23 @@ describe('a token is refused', () => {
 });
 
 describe('the expiry of a caller', () => {
+  it('may have passed 30 seconds ago, because a request goes on that began before', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const caller = { ...user, expiresAt: now - 30 };
+    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    expect((await verify(await tokens.mint('tickets', caller))).caller).toEqual(caller);
+  });
+
+  it('is not extended by the cache of verifications', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const token = await tokens.mint('tickets', { ...user, expiresAt: Math.floor(Date.now() / 1000) - 20 });
+    await verify(token);
+    vi.setSystemTime(Date.now() + 26_000);
+    await expect(verify(token)).rejects.toMatchObject({ reason: 'invalid_token' });
+    vi.useRealTimers();
+  });
+
   it.each([
     ['that is not in its token, as another version sends it', undefined],
     ['that is null', null],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { secondsNow, systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { doesCall, doesForwardCallers } from '@ticketing/system/services.ts';
 import { importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { cachedVerifier, callerOfClaims, invalidToken, type VerifyToken } from './access-token.ts';
@@ -14,6 +15,11 @@ const lifetimeSeconds = 60;
 const aheadSeconds = 15;
 /** How long a token is accepted beyond its lifetime or its expiry. */
 const lateSeconds = 5;
+/**
+ * How long a caller is accepted after its access token has expired: a request that began before the expiry may go on for
+ * 30 s, the clocks of two hosts differ by up to 10 s, and the gateway accepts an access token for another 5 s.
+ */
+const callerGraceSeconds = 45;
 /** An internal token repeats the claims of an access token, which may have 8 KB, in a longer form. */
 const maxTokenBytes = 12 * 1024;
 /** How long a minted token is used again. It is then valid for another 35 seconds: longer than any request lasts. */
@@ -62,9 +68,11 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 /**
  * Verifies the internal tokens that other services minted for this one. A token is accepted only if it is signed with
  * the key of the service that it names as its issuer, and was issued at most 60 seconds ago, whatever its expiry. The
- * clocks of two hosts may differ by 10 s.
+ * clocks of two hosts may differ by 10 s. The description of the system says whose tokens these may be, and who of them
+ * may name a caller.
  *
  * Errors: invalid_token.
+ * Source: docs/reference/api.md, Service-to-service calls.
  */
 export function internalTokenVerifier(keys: KeySource, audience: string): VerifyToken {
   return cachedVerifier(async (token) => {
@@ -83,21 +91,27 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
       throw invalidToken('has expired');
     if (protectedHeader.kid === undefined || payload.iss !== protectedHeader.kid)
       throw invalidToken('has another issuer');
+    if (!doesCall(payload.iss, audience)) throw invalidToken('is from a service that does not call this one');
     const expiresAt = Math.min(exp, iat + lifetimeSeconds);
-    const caller =
-      payload.caller === undefined ? serviceCaller(payload.iss) : forwardedCaller(payload.caller, expiresAt);
-    return { caller, expiresAt };
+    if (payload.caller === undefined) return { caller: serviceCaller(payload.iss), expiresAt };
+    if (!doesForwardCallers(payload.iss, audience)) throw invalidToken('names a caller, which its issuer may not');
+    const { caller, until } = forwardedCaller(payload.caller, expiresAt);
+    return { caller, expiresAt: Math.min(expiresAt, until) };
   }, maxTokenBytes);
 }
 
 /**
- * The caller that another service has verified. Its claims are checked again: that service may run another version, and
- * not know when the access token of the caller expires. Then the internal token itself is the limit.
+ * The caller that another service has verified, and until when it is accepted. Its claims are checked again: that service
+ * may run another version, and not know when the access token of the caller expires. Then the internal token itself is
+ * the limit. So it is for work that the caller has begun, and that the service completes later.
  */
-function forwardedCaller(value: unknown, tokenExpiresAt: number): Caller {
+function forwardedCaller(value: unknown, tokenExpiresAt: number): { caller: Caller; until: number } {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');
-  const { profileId, expiresAt, ...claims } = value as Record<string, unknown>;
-  const until = expiresAt ?? tokenExpiresAt;
-  if (typeof until !== 'number') throw invalidToken('has malformed claims');
-  return callerOfClaims({ ...claims, sub: typeof profileId === 'number' ? String(profileId) : '' }, until);
+  const { profileId, expiresAt = null, ...claims } = value as Record<string, unknown>;
+  const callerExpiresAt = expiresAt ?? tokenExpiresAt;
+  if (typeof callerExpiresAt !== 'number') throw invalidToken('has malformed claims');
+  const until = callerExpiresAt + callerGraceSeconds;
+  if (until <= secondsNow(systemRuntime)) throw invalidToken('names a caller whose access token has expired');
+  const sub = typeof profileId === 'number' ? String(profileId) : '';
+  return { caller: callerOfClaims({ ...claims, sub }, callerExpiresAt), until };
 }

@@ -172,7 +172,8 @@ export async function openKit<Own, Settings>(
       ...(maxResponseBytes === undefined ? {} : { readMaxBytes: maxResponseBytes }),
     });
     opened.defer(() => transport.close());
-    return serviceClient(contract, { audience: service, transport, tokens, tracer });
+    const forwardsCallers = entry.forwardsCallersTo.includes(service);
+    return serviceClient(contract, { audience: service, transport, tokens, forwardsCallers, tracer });
   };
   const snapshots =
     entry.keepsTicketData && entry.calls.includes('tickets')

@@ -88,7 +88,7 @@ export async function openServers(
     : implementations;
   const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
   const served = tracer ? traceHandlers(limited, tracer) : limited;
-  requireAccessRules(entry.contracts);
+  requireAccessRules(entry);
   const authenticator = openAuthenticator(entry.name, {
     issuer,
     internalJwksFile: config.internalJwksFile ?? '',

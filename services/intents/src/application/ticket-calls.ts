@@ -59,7 +59,10 @@ export function recipientsOf({ channel, replyRecipients }: Ticket): string[] {
   return channelsThatReach.includes(channel) ? (replyRecipients?.to ?? []) : [];
 }
 
-/** Writes a message to the customer, once for a key, on behalf of whoever executes. Errors: as ConnectError. */
+/**
+ * Writes a message to the customer, once for a key, on behalf of the actor, also when the access token of the actor has
+ * expired since the execution began. Errors: as ConnectError.
+ */
 export async function writeMessage(
   context: Context,
   call: OnBehalfOf,
@@ -72,7 +75,8 @@ export async function writeMessage(
       ? { templateId, templateData: data }
       : { content: { type: ContentType.TEXT, message: text ?? '' }, withEmailTemplate: true };
   const headers = { 'idempotency-key': key };
-  const { conversation } = await context.conversations(call).replyToTicket({ ticketId, ...content }, { headers });
+  const actor = { ...call, ...(call.caller && { caller: { ...call.caller, expiresAt: null } }) };
+  const { conversation } = await context.conversations(actor).replyToTicket({ ticketId, ...content }, { headers });
   return {
     isSent: conversation !== undefined && isSent(conversation),
     recipient: conversation?.to.join(', ') ?? '',

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 
 const atOnce = 20;
 
-/** Requires that tags exist, on behalf of the caller. Errors: unknown_tag; dependency_unavailable. */
+/** Requires that tags exist. Errors: unknown_tag; dependency_unavailable. */
 export async function requireTags(context: Context, call: Call, tags: readonly number[]): Promise<void> {
   if (tags.length === 0) return;
   const client = context.tags(call);
