@@ -1,5 +1,6 @@
 import type { Sample } from '../observability/prometheus-text.ts';
 import type { ObservedProcess } from './observe-process.ts';
+import { storageFindings } from './storage-findings.ts';
 
 /** Something that is wrong with a system. */
 export interface Finding {
@@ -92,6 +93,7 @@ export function diagnose(processes: readonly ObservedProcess[], expected: readon
   return [
     ...unreachable(processes, expected),
     ...dependencies(processes),
+    ...storageFindings(samples),
     ...metricLimits.flatMap((limit) => exceeded(limit, samples)),
     ...clocks(processes),
     ...versions(samples),
