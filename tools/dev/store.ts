@@ -11,8 +11,11 @@ export interface Store {
   stop(): Promise<void>;
 }
 
+/** Enough for the journal of some minutes, for a checkpoint, and for a recovery. */
+const reserveMb = 128;
+
 /** Opens the store: the one that `MONGODB_URI` names, or the embedded one in the data folder. */
 export async function openStore(dataDir: string, givenUri: string | undefined): Promise<Store> {
   if (givenUri) return { uri: givenUri, exited: new Promise(() => undefined), stop: async () => undefined };
-  return startEmbeddedMongo({ dataDir: join(dataDir, 'mongodb') });
+  return startEmbeddedMongo({ dataDir: join(dataDir, 'mongodb'), reserveMb });
 }

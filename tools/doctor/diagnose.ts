@@ -1,6 +1,7 @@
 import type { Role } from '@ticketing/system/services.ts';
 import type { Sample } from '../observability/prometheus-text.ts';
 import type { ObservedProcess } from './observe-process.ts';
+import { storageFindings } from './storage-findings.ts';
 
 /** Something that is wrong with a system. */
 export interface Finding {
@@ -124,6 +125,7 @@ export function diagnose(processes: readonly ObservedProcess[], { services, addr
   return [
     ...unreachable(processes, services),
     ...dependencies(failures, processes, addresses),
+    ...storageFindings(samples),
     ...metricLimits.flatMap((limit) =>
       exceeded(
         limit,

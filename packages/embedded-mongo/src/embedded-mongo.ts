@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { readDisk } from './disk-figures.ts';
 
 /** How the embedded MongoDB is started. */
 export interface EmbeddedMongoOptions {
@@ -9,18 +11,23 @@ export interface EmbeddedMongoOptions {
   readonly port?: number;
   /** The size to which WiredTiger's cache may grow. */
   readonly cacheSizeMb?: number;
+  /** How much of the disk is kept for the engine, so that it survives a full one; by default nothing. */
+  readonly reserveMb?: number;
   /** How long the start may take, including recovery after a crash. */
   readonly startTimeoutMs?: number;
   /** After this time `stop` kills the process. No write that was acknowledged with `journal: true` is lost. */
   readonly stopTimeoutMs?: number;
 }
 
+/** How a process has ended; null if it could not be started. */
+export type Exit = number | NodeJS.Signals | null;
+
 /** A running embedded MongoDB. */
 export interface EmbeddedMongo {
   readonly uri: string;
   readonly pid: number;
-  /** Resolves with the exit code of the process, or null if a signal ended it. Never rejects. */
-  readonly exited: Promise<number | null>;
+  /** Resolves with the exit code of the process, or the signal that ended it. Never rejects. */
+  readonly exited: Promise<Exit>;
   /** Finishes requests in flight, closes the directory, and resolves when the process has exited. */
   stop(): Promise<void>;
 }
@@ -42,12 +49,12 @@ const memorySavers = {
  * Starts MongoDB's engine on a directory, in a process of its own that exits when this process does.
  *
  * Errors: one sentence for the person who starts the system: directory in use, platform unsupported, package not
- * installed, port taken.
+ * installed, port taken, disk full, files damaged.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
   const host = spawnHost(options);
-  const exited = new Promise<number | null>((resolve) => {
-    host.once('exit', (code) => resolve(code));
+  const exited = new Promise<Exit>((resolve) => {
+    host.once('exit', (code, signal) => resolve(code ?? signal));
     host.once('error', () => resolve(null));
   });
   const stop = () => stopHost(host, exited, options.stopTimeoutMs ?? 10_000);
@@ -56,14 +63,36 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     return { uri, pid, exited, stop };
   } catch (error) {
     await stop();
-    throw error;
+    const isOfEngine = isAborted(await exited) || (error instanceof Error && error.message.includes('cannot open'));
+    if (!isOfEngine || !existsSync(options.dataDir)) throw error;
+    throw new Error(await describeAbort(options.dataDir, error), { cause: error });
   }
 }
 
-function spawnHost({ dataDir, port = 0, cacheSizeMb }: EmbeddedMongoOptions): ChildProcess {
+/** Whether the engine has ended itself, as it does when it cannot write or read a file. */
+export function isAborted(exit: Exit): boolean {
+  return exit === 'SIGABRT' || exit === 'SIGSEGV' || exit === 'SIGBUS';
+}
+
+const mib = 1024 * 1024;
+/** The engine needs less to recover and to start. */
+const neededBytes = 64 * mib;
+
+/** Says in one sentence why the engine has ended: its disk is full, or one of its files is damaged. */
+export async function describeAbort(dataDir: string, error?: unknown): Promise<string> {
+  const { free } = await readDisk(dataDir);
+  if (free < neededBytes) {
+    return `The disk of ${dataDir} is full (${Math.floor(free / mib)} MiB are free): free some space, or enlarge it, and start again.`;
+  }
+  if (error instanceof Error && error.message.includes('cannot open')) return error.message;
+  return `The embedded MongoDB on ${dataDir} has ended itself, as it does when one of its files is damaged: npm run doctor -- --validate names the file and what to do.`;
+}
+
+function spawnHost({ dataDir, port = 0, cacheSizeMb, reserveMb = 0 }: EmbeddedMongoOptions): ChildProcess {
   const entry = join(import.meta.dirname, 'host.ts');
   const cacheArguments = cacheSizeMb === undefined ? [] : ['--cache-mb', String(cacheSizeMb)];
-  return spawn(process.execPath, [entry, '--data', dataDir, '--port', String(port), ...cacheArguments], {
+  const folderArguments = ['--data', dataDir, '--reserve-mb', String(reserveMb)];
+  return spawn(process.execPath, [entry, ...folderArguments, '--port', String(port), ...cacheArguments], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // In a process group of its own, so that Ctrl-C in a terminal stops only the services, which write while they stop.
     detached: true,
@@ -100,7 +129,7 @@ function waitUntilReady(host: ChildProcess, timeoutMs: number): Promise<{ uri: s
   });
 }
 
-async function stopHost(host: ChildProcess, exited: Promise<number | null>, timeoutMs: number): Promise<void> {
+async function stopHost(host: ChildProcess, exited: Promise<Exit>, timeoutMs: number): Promise<void> {
   const killTimer = setTimeout(() => host.kill('SIGKILL'), timeoutMs);
   host.kill('SIGTERM');
   await exited;

@@ -14,6 +14,7 @@ import { decodeBase64, decodedSize, InvalidBase64Error } from './base64.ts';
 import { fetchFile, fetchMs } from './fetch-file.ts';
 import type { FileContext } from './file-context.ts';
 import { filesTooLarge, fileTooLarge, invalidAttachment, tooManyFiles } from './file-errors.ts';
+import { countFiles } from './file-quota.ts';
 import type { OwnerId } from './file-store.ts';
 import { sniffFile } from './sniff-file.ts';
 import { checkAfterMs, storeAll, storeContent } from './store-content.ts';
@@ -33,8 +34,8 @@ export interface FileBytes {
  * call `claimFiles` with their owner. Files that nothing lists are removed by the sweeper an hour later, or by `removeFiles`.
  *
  * Shape: the attachments in the order of the inputs. `places` are the indexes of the inputs in the list of the request.
- * Errors: invalid_attachment; attachment_too_large, attachments_too_large, too_many_attachments; too_much_at_once, if other
- * requests are fetching too many files. No file is left then.
+ * Errors: invalid_attachment; attachment_too_large, attachments_too_large, too_many_attachments; storage_quota;
+ * too_much_at_once, if other requests are fetching too many files. No file is left then.
  * Source: docs/reference/api.md, Attachments.
  */
 export async function attachFiles(
@@ -46,30 +47,44 @@ export async function attachFiles(
   requireValidInputs(inputs, places);
   const until = context.runtime.monotonicMs() + fetchMs;
   // What is fetched has the room that the others leave.
-  let left = maxMessageFileBytes - sumOf(sizesOf(inputs));
-  return storeAll(context, inputs, async (input, index) => {
-    const at = `${pointer}/${places[index]}`;
-    const { name = '', url } = input;
-    const file = { name, inline: false };
-    if (url === undefined) return storeBase64(context, file, input.base64 ?? '', at);
-    const request = { url, pointer: `${at}/url`, maxBytes: left, until, signal: call.signal };
-    return fetchFile(context, callerKey(call.caller), request, async (bytes) => {
-      left -= bytes.length;
-      return storeFile(context, file, { head: bytes, size: bytes.length, pieces: [bytes] });
+  const given = sumOf(sizesOf(inputs));
+  let left = maxMessageFileBytes - given;
+  return countFiles(context, call.caller, async (take) => {
+    await take(given);
+    return storeAll(context, inputs, async (input, index) => {
+      const at = `${pointer}/${places[index]}`;
+      const { name = '', url } = input;
+      const file = { name, inline: false };
+      if (url === undefined) return storeBase64(context, file, input.base64 ?? '', at);
+      const request = { url, pointer: `${at}/url`, maxBytes: left, until, signal: call.signal };
+      return fetchFile(context, callerKey(call.caller), request, async (bytes) => {
+        left -= bytes.length;
+        await take(bytes.length);
+        return storeFile(context, file, { head: bytes, size: bytes.length, pieces: [bytes] });
+      });
     });
   });
 }
 
 /**
- * Stores files whose bytes are in memory, for example those of a mail, like `attachFiles`. The caller counts the bytes.
+ * Stores files whose bytes are in memory, for example those of a mail, like `attachFiles`. What calls it counts their bytes
+ * in memory.
  *
- * Errors: attachment_too_large, attachments_too_large, too_many_attachments. No file is left then.
+ * Errors: attachment_too_large, attachments_too_large, too_many_attachments; storage_quota. No file is left then.
  */
-export async function attachBytes(context: FileContext, files: readonly FileBytes[]): Promise<AttachmentState[]> {
-  requireSizes(files.map(({ bytes }) => bytes.length));
-  return storeAll(context, files, ({ bytes, ...file }) =>
-    storeFile(context, file, { head: bytes, size: bytes.length, pieces: [bytes] }),
-  );
+export async function attachBytes(
+  context: FileContext,
+  { caller }: Pick<Call, 'caller'>,
+  files: readonly FileBytes[],
+): Promise<AttachmentState[]> {
+  const sizes = files.map(({ bytes }) => bytes.length);
+  requireSizes(sizes);
+  return countFiles(context, caller, async (take) => {
+    await take(sumOf(sizes));
+    return storeAll(context, files, ({ bytes, ...file }) =>
+      storeFile(context, file, { head: bytes, size: bytes.length, pieces: [bytes] }),
+    );
+  });
 }
 
 /**

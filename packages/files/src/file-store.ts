@@ -3,6 +3,7 @@ import type { Query } from '@ticketing/store/field-query.ts';
 import { removePresent } from '@ticketing/store/remove-present.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
+import { buildQuotaIndexes } from './file-quota.ts';
 
 /**
  * The contents of files, in GridFS, with a record for each, which is written first and removed last.
@@ -79,6 +80,7 @@ export async function buildFileIndexes(connection: Connection): Promise<void> {
   await records.createIndex({ checkAt: 1 }, { partialFilterExpression: { checkAt: { $exists: true } } });
   await records.createIndex({ ownerId: 1 });
   await chunksOf(connection).createIndex({ files_id: 1, n: 1 }, { unique: true });
+  await buildQuotaIndexes(connection);
 }
 
 /** Opens the files on a connection. */

@@ -9,9 +9,10 @@ const batchSize = 100;
  * none if there is no such owner.
  */
 export async function sweepFiles(
-  { files, runtime }: Pick<FileContext, 'files' | 'runtime'>,
+  { files, quota, runtime }: Pick<FileContext, 'files' | 'quota' | 'runtime'>,
   listedBy: (ownerId: OwnerId) => Promise<ReadonlySet<string>>,
 ): Promise<void> {
+  await quota.removeExpired();
   const check = async (now: Date, ownerId: OwnerId | null, ofOwner: readonly StoredFile[]) => {
     const listed = ownerId === null ? new Set<string>() : await listedBy(ownerId);
     const keys = ofOwner.map(({ key }) => key);

@@ -2,15 +2,19 @@ import { type Runtime, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, test } from 'vitest';
 import { claimFiles, releaseFiles } from '../src/attach-files.ts';
+import { openFileQuota } from '../src/file-quota.ts';
 import { fileStore } from '../src/file-store.ts';
 import { storeContent } from '../src/store-content.ts';
 import { sweepFiles } from '../src/sweep-files.ts';
 
 const hour = 60 * 60 * 1000;
-const files = fileStore(await testDatabase());
-const at = (now: number): { files: typeof files; runtime: Runtime } => ({
+const connection = await testDatabase();
+const files = fileStore(connection);
+const quota = openFileQuota(connection, async () => ({ fileMibPerDay: 1 }));
+const at = (now: number) => ({
   files,
-  runtime: { ...systemRuntime, now: () => now },
+  quota,
+  runtime: { ...systemRuntime, now: () => now } satisfies Runtime,
 });
 const file = {
   ...{ name: 'a', size: 1, contentType: 'text/plain', fileEnding: null },

@@ -38,7 +38,8 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   500: ['internal'],
   502: ['upstream_failed'],
   503: [
-    ...['store_unavailable', 'bus_unavailable', 'issuer_unavailable', 'dependency_unavailable', 'upstream_unavailable'],
+    ...['store_unavailable', 'storage_full', 'bus_unavailable', 'issuer_unavailable', 'dependency_unavailable'],
+    'upstream_unavailable',
     ...['too_much_at_once', 'bodies_in_flight', 'sandbox_busy', 'sandbox_crashed', 'sandbox_closed', 'not_ready'],
     'service_stopping',
     ...['json_crashed', 'json_closed'],

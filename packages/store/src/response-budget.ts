@@ -1,5 +1,5 @@
-import type { Connection, mongo } from 'mongoose';
-import { retryUpsert } from './store-error.ts';
+import type { Connection } from 'mongoose';
+import { buildHourIndexes, exceededForMs, type HourBytes, openHourlyBytes } from './hourly-bytes.ts';
 
 /** Whose responses are stored, and how many bytes of them are stored at most. */
 export interface ResponseOwner {
@@ -16,17 +16,9 @@ export interface ResponseBudget {
   removeExpired(): Promise<void>;
 }
 
-/** The bytes of responses that were stored for an owner within an hour. They count until the last of them expires. */
-interface HourDocument {
-  _id: string;
-  owner: string;
-  bytes: number;
-  expiresAt: Date;
-}
-
 /** What a process knows of an owner. */
 interface Account {
-  hours: Promise<readonly Pick<HourDocument, 'bytes' | 'expiresAt'>[]>;
+  hours: Promise<readonly HourBytes[]>;
   readAt: number;
   /** What this process has counted since `hours` was read. */
   added: number;
@@ -34,20 +26,16 @@ interface Account {
   unsaved: number;
 }
 
-const hourMs = 3_600_000;
+const collection = 'idempotencyBytes';
 /** Other processes store responses of the same owner. */
 const readEveryMs = 60_000;
 /** Small responses are counted together, so that few requests write their count. */
 const saveAtBytes = 1024 * 1024;
 const maxAccounts = 10_000;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('idempotencyBytes') as unknown as mongo.Collection<HourDocument>;
-
 /** Creates the indexes of the counts. */
 export async function buildBudgetIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ owner: 1, expiresAt: 1 });
-  await collectionOf(connection).createIndex({ expiresAt: 1 });
+  await buildHourIndexes(connection, collection);
 }
 
 /**
@@ -55,13 +43,13 @@ export async function buildBudgetIndexes(connection: Connection): Promise<void> 
  * minute. Units: `now` and `keptMs` in milliseconds.
  */
 export function openResponseBudget(connection: Connection, now: () => number, keptMs: number): ResponseBudget {
-  const collection = collectionOf(connection);
+  const stored = openHourlyBytes(connection, collection, { now, keptMs });
   const accounts = new Map<string, Account>();
 
   function accountOf(owner: string): Account {
     const known = accounts.get(owner);
     if (known && performance.now() - known.readAt < readEveryMs) return known;
-    const hours = collection.find({ owner, expiresAt: { $gt: new Date(now()) } }).toArray();
+    const hours = stored.hours(owner);
     const unsaved = known?.unsaved ?? 0;
     const account = { hours, readAt: performance.now(), added: unsaved, unsaved };
     // A failed read refuses nobody; the next request reads again.
@@ -76,24 +64,14 @@ export function openResponseBudget(connection: Connection, now: () => number, ke
   async function save(owner: string, account: Account): Promise<void> {
     const bytes = account.unsaved;
     account.unsaved = 0;
-    const hour = Math.floor(now() / hourMs);
-    const expiresAt = new Date((hour + 1) * hourMs + keptMs);
-    const change = { $inc: { bytes }, $set: { owner, expiresAt } };
-    await retryUpsert(() => collection.updateOne({ _id: `${owner}/${hour}` }, change, { upsert: true }));
+    await stored.add(owner, bytes);
   }
 
   return {
     async exceededForMs({ name, maxBytes }) {
       const account = accountOf(name);
       const hours = await account.hours.catch(() => []);
-      const ordered = [...hours].sort((left, right) => left.expiresAt.getTime() - right.expiresAt.getTime());
-      let used = ordered.reduce((sum, { bytes }) => sum + bytes, account.added);
-      if (used < maxBytes) return undefined;
-      for (const { bytes, expiresAt } of ordered) {
-        used -= bytes;
-        if (used < maxBytes) return Math.max(0, expiresAt.getTime() - now());
-      }
-      return keptMs;
+      return exceededForMs(hours, { added: account.added, maxBytes, now: now(), keptMs });
     },
     async add({ name }, bytes) {
       const account = accountOf(name);
@@ -101,8 +79,6 @@ export function openResponseBudget(connection: Connection, now: () => number, ke
       account.unsaved += bytes;
       if (account.unsaved >= saveAtBytes) await save(name, account);
     },
-    async removeExpired() {
-      await collection.deleteMany({ expiresAt: { $lte: new Date(now()) } });
-    },
+    removeExpired: stored.removeExpired,
   };
 }

@@ -31,6 +31,15 @@ describe('an unreachable database', () => {
     });
   });
 
+  test.each([
+    ['by its code', serverError(14_031)],
+    ['in the words of the system', new mongo.MongoServerError({ code: 8, message: '28: No space left on device' })],
+    ['in a bulk write', bulkError({ code: 14_031, message: 'disk full', writeErrors: [] })],
+  ])('without space on its disk, said %s, becomes the error storage_full', async (_, cause) => {
+    const error = { code: 'unavailable', reason: 'storage_full', retryAfterSeconds: 5, cause };
+    await expect(fails(cause)).rejects.toMatchObject(error);
+  });
+
   test('is not the cause of any other error', async () => {
     for (const error of [serverError(11_000), serverError(50), new TypeError('mine')]) {
       await expect(fails(error)).rejects.toBe(error);

@@ -3,11 +3,15 @@ import mongoose, { mongo } from 'mongoose';
 
 const maxTimeExpired = 50;
 
-/** Runs a store operation. An unreachable database becomes the error store_unavailable, whose cause is logged. */
+/**
+ * Runs a store operation. An unreachable database becomes the error store_unavailable, a database without space on its disk
+ * storage_full. Their causes are logged.
+ */
 export async function storeCall<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
   } catch (error) {
+    if (isOutOfSpace(error)) throw storageFull({ cause: error });
     if (isUnreachable(error)) {
       throw new DomainError('unavailable', 'store_unavailable', 'The database is unavailable.', {
         cause: error,
@@ -16,6 +20,22 @@ export async function storeCall<Result>(operation: () => Promise<Result>): Promi
     }
     throw error;
   }
+}
+
+/** The error for a write while the disk of the database is full, or nearly. */
+export function storageFull(options: { cause?: unknown; isBeforeChange?: boolean } = {}): DomainError {
+  const detail = 'The database has no space left. Reads and deletions go on.';
+  return new DomainError('unavailable', 'storage_full', detail, { ...options, retryAfterSeconds: 5 });
+}
+
+const outOfDiskSpace = 14_031;
+
+/** Whether a write failed because the disk of the database is full. Some engines report only the text of the system. */
+export function isOutOfSpace(error: unknown): boolean {
+  return (
+    error instanceof mongo.MongoServerError &&
+    (error.code === outOfDiskSpace || error.message.includes('No space left on device'))
+  );
 }
 
 /** Runs an upsert, and runs it again if it fails because another one has inserted the same key at the same moment. */

@@ -8,6 +8,7 @@ const refused = (code: Code) => new DomainError('internal', 'internal', 'x', { c
 
 test.each([
   ['an unreachable database', new mongo.MongoNetworkError('connect ECONNREFUSED')],
+  ['a database without space', new mongo.MongoServerError({ code: 14_031, message: 'disk full' })],
   ['an unavailable dependency', new DomainError('unavailable', 'dependency_unavailable', 'x')],
   ['a canceled call', new DomainError('canceled', 'canceled', 'x')],
   ['a service that does not accept the token of this one', refused(Code.Unauthenticated)],

@@ -1,13 +1,13 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { isUnreachable } from './store-error.ts';
+import { isOutOfSpace, isUnreachable } from './store-error.ts';
 
 /**
- * Whether work failed because the database, the bus or another service is unavailable for now, so that the same work
+ * Whether work failed because the database, the bus or another service is unavailable for now, or the database is full, so that the same work
  * can succeed later.
  */
 export function isTransient(error: unknown): boolean {
-  if (isUnreachable(error)) return true;
+  if (isUnreachable(error) || isOutOfSpace(error)) return true;
   if (!(error instanceof DomainError)) return false;
   return error.code === 'unavailable' || error.code === 'canceled' || isOwnTokenRefused(error.cause);
 }

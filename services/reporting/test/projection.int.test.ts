@@ -72,6 +72,7 @@ async function openProjection(delays: readonly number[] = [0]) {
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets,
     pages: openPageBudget(),
+    space: { disk: () => undefined, reserve: () => undefined, isFull: () => false, close: () => undefined },
     settings: async () => defaultSettings,
     log: createLogger('test', 'silent'),
     exportWorker: undefined,

@@ -52,12 +52,14 @@ const dropTemplate = async ({ templateId }: { templateId: number }) => {
   return {};
 };
 
+const settings = async () => ({ genericTemplateId: undefined, fileMibPerDay: 2048 });
+
 /** A context like that of another process, with a clock that is some hours ahead. It calls no other service. */
 function newProcess(hoursFromNow = 0): Context {
   const now = () => Date.now() + hoursFromNow * 3_600_000;
   const runtime = { ...systemRuntime, now };
   const context: Partial<Context> = {
-    ...fileContext(connection, { outbound, runtime }),
+    ...fileContext(connection, { outbound, runtime, settings }),
     templates: templateStore(connection),
     templateIds: idSequence(connection, 'template', now),
     emailTemplates: emailTemplateStore(connection, runtime),
@@ -65,7 +67,7 @@ function newProcess(hoursFromNow = 0): Context {
     deletedTags: erasedIds(connection, erasedCollections.tags, now),
     deletions: templateDeletionStore(connection, now),
     rendering: { violationsOf: async () => [] } as unknown as Context['rendering'],
-    settings: async () => ({ genericTemplateId: undefined }),
+    settings,
     clients: {
       snapshots: () => ({}),
       aiAgents: () => ({ dropTemplate }),

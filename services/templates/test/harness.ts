@@ -31,7 +31,7 @@ export const author = { permissions: ['manageTemplates'] };
 /** Starts a templates service for one test file. By default it has the role `api` only. */
 export async function startHarness(options: HarnessOptions<TemplateSettings> = {}): Promise<TemplatesHarness> {
   const model = emptyModel();
-  const settings: TemplateSettings = { genericTemplateId: undefined };
+  const settings: TemplateSettings = { genericTemplateId: undefined, fileMibPerDay: 2048 };
   const stub = await serveModel(model);
   const harness = await startServiceHarness(service, {
     settings: async () => settings,

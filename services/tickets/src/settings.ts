@@ -2,6 +2,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { type FileSettings, readFileSettings } from '@ticketing/files/file-quota.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import { type BusinessTime, businessTime } from './domain/business-time.ts';
 import { type HeaderRules, readHeaderRules } from './domain/programmatic.ts';
@@ -9,7 +10,7 @@ import type { RoutingOrder } from './domain/queue-order.ts';
 import type { Subchannels } from './domain/subchannels.ts';
 
 /** The settings that this service reads. */
-export interface TicketSettings {
+export interface TicketSettings extends FileSettings {
   /** Whether a ticket without an agent is assigned to the person who creates it. */
   lastAgentRouting: boolean;
   /** The tag that hides a ticket from the queue and from the skills scope, without a change of its `spamStatus`. */
@@ -63,6 +64,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     businessTime: businessTimeOf(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,
+    ...readFileSettings(configuration),
     version: configuration.version,
   };
 }

@@ -30,7 +30,7 @@ export interface paths {
          * Creates a ticket, or updates the one with the same `externalTicketId`
          * @description On an update, absent fields keep their values, the given tags replace the old ones, and attachments are added. Default values and automatic assignment apply to a creation only. With a template, its rendered text becomes the body, and its subject that of the ticket if the request has none. Its files are attached.
          *
-         *     Errors: `unknown_tag`, `unknown_subchannel`, `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`; `settings_unavailable` if the request names a subchannel before the settings were ever read; `conflicting_fields` for a body beside a template; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `ticket_not_found` for a repeated request whose ticket was deleted.
+         *     Errors: `unknown_tag`, `unknown_subchannel`, `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `settings_unavailable` if the request names a subchannel before the settings were ever read; `conflicting_fields` for a body beside a template; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `ticket_not_found` for a repeated request whose ticket was deleted.
          */
         post: operations["createTicket"];
         delete?: never;
@@ -206,7 +206,7 @@ export interface paths {
          * Changes a draft or a private note; a draft is published by `isDraft` false
          * @description A note is changed by its author, an admin, or a holder of the right `updateTechnicalTicketFields`.
          *
-         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `unknown_attachment`, `no_recipient`, `no_sender`, `draft_only` for fields that only a draft has.
+         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `unknown_attachment`, `no_recipient`, `no_sender`, `draft_only` for fields that only a draft has.
          */
         patch: operations["updateConversation"];
         trace?: never;
@@ -224,7 +224,7 @@ export interface paths {
          * Writes a message to the customer, a draft of one, or a private note
          * @description On channel email a message that is neither a draft nor private is sent as a mail. If none of `to`, `cc` and `bcc` is given, they are the `replyRecipients` of the ticket; if only `to` is missing, it is theirs.
          *
-         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `too_many_messages`, `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `no_recipient` for a mail without a recipient; `no_sender` if neither its mailbox has an address nor the setting `mailFrom` a value.
+         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `too_many_messages`, `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `no_recipient` for a mail without a recipient; `no_sender` if neither its mailbox has an address nor the setting `mailFrom` a value.
          */
         post: operations["replyToTicket"];
         delete?: never;
@@ -248,7 +248,7 @@ export interface paths {
          *
          *     With an `externalConversationId` that is known, nothing is recorded: the message that it named is returned, also if it belongs to another ticket.
          *
-         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `too_many_messages`; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered.
+         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `too_many_messages`; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered.
          */
         post: operations["storeConversation"];
         delete?: never;
@@ -520,7 +520,7 @@ export interface paths {
          * Creates a response template
          * @description When an example ticket is deleted, the stored response of an `Idempotency-Key` is erased.
          *
-         *     Errors: `unknown_tag`, `unknown_template` for the e-mail template, `unknown_ticket`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`; `ticket_not_found` for a response that was erased; what is wrong with the text: `template_syntax`, `syntax_not_allowed`, `unknown_helper`, `wrong_argument_count`, `wrong_argument`, `name_not_allowed`, `template_too_large`, `template_too_deep`, `template_too_slow`, `template_too_much_memory`.
+         *     Errors: `unknown_tag`, `unknown_template` for the e-mail template, `unknown_ticket`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `ticket_not_found` for a response that was erased; what is wrong with the text: `template_syntax`, `syntax_not_allowed`, `unknown_helper`, `wrong_argument_count`, `wrong_argument`, `name_not_allowed`, `template_too_large`, `template_too_deep`, `template_too_slow`, `template_too_much_memory`.
          *
          *     Needs the right `manageTemplates`.
          */
@@ -558,7 +558,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a response template
-         * @description Errors: `template_not_found`, `unknown_tag`, `unknown_template` for the e-mail template, `unknown_ticket`; `unknown_attachment`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`; `ticket_not_found` for a response that was erased, as for `CreateTemplate`; what is wrong with the text: `template_syntax`, `syntax_not_allowed`, `unknown_helper`, `wrong_argument_count`, `wrong_argument`, `name_not_allowed`, `template_too_large`, `template_too_deep`, `template_too_slow`, `template_too_much_memory`.
+         * @description Errors: `template_not_found`, `unknown_tag`, `unknown_template` for the e-mail template, `unknown_ticket`; `unknown_attachment`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `ticket_not_found` for a response that was erased, as for `CreateTemplate`; what is wrong with the text: `template_syntax`, `syntax_not_allowed`, `unknown_helper`, `wrong_argument_count`, `wrong_argument`, `name_not_allowed`, `template_too_large`, `template_too_deep`, `template_too_slow`, `template_too_much_memory`.
          *
          *     Needs the right `manageTemplates`.
          */

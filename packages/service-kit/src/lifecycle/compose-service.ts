@@ -90,6 +90,7 @@ export function composeService<Own = unknown, Settings = unknown>(
           runtime,
           limits,
           pageLimits: overrides.pageLimits,
+          readDisk: overrides.readDisk,
           readSettings,
           settings,
           wakeRelay,

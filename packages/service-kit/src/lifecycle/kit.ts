@@ -12,6 +12,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import { type AuditLog, openAuditLog } from '@ticketing/store/audit/audit-log.ts';
 import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { type FreeSpace, type ReadDisk, readDisk, watchFreeSpace } from '@ticketing/store/free-space.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
@@ -50,6 +51,8 @@ export interface Kit<Own, Settings> {
    * that they describe. Errors: as of `database`.
    */
   idempotency: IdempotencyStore;
+  /** How much space the disk of the database has. Errors: as of `database`. */
+  space: FreeSpace;
   /** The record of who changed and deleted what, for the methods whose contract says so. Errors: as of `database`. */
   audit: AuditLog;
   /**
@@ -106,6 +109,7 @@ export interface KitOverrides<Settings> {
   runtime?: Runtime;
   limits?: Partial<ServerLimits>;
   pageLimits?: Partial<PageLimits>;
+  readDisk?: ReadDisk;
   settings?: (age?: SettingsAge) => Promise<Settings>;
 }
 
@@ -117,6 +121,8 @@ export interface KitOptions<Own, Settings> {
   runtime: Runtime;
   limits: ServerLimits;
   pageLimits: Partial<PageLimits> | undefined;
+  /** Replaces the disk of the database in a test. */
+  readDisk: ReadDisk | undefined;
   /** Picks the settings of the service from the configuration of the installation. */
   readSettings(configuration: Configuration): Settings;
   /** Replaces the settings in a test. */
@@ -148,6 +154,8 @@ export async function openKit<Own, Settings>(
   if (outbound) opened.defer(() => outbound.close());
   const idempotency = database && openIdempotencyStore(database.connection);
   const audit = database && openAuditLog(database.connection, entry.name);
+  const space = database && watchFreeSpace(options.readDisk ?? (() => readDisk(database)), config.store?.reserveBytes);
+  if (space) opened.defer(() => space.close());
   const maxQueuedBytes = config.maxBodyBytesInFlight;
   const json = openLargeJson({ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes * callerShare });
   opened.defer(() => json.close());
@@ -160,7 +168,7 @@ export async function openKit<Own, Settings>(
   const metrics = createMetrics(entry.name);
   for (const [name, check] of Object.entries(checks)) metrics.measureDependency(name, check);
   measureCertificates(tls, config.bus, metrics.registry);
-  if (database) measureStore(database, metrics.registry, options.runtime);
+  if (database && space) measureStore(database, space, metrics.registry, options.runtime);
   const openClient: Kit<Own, Settings>['openClient'] = (service, contract, { timeoutMs, maxResponseBytes }) => {
     const target = config.targets.get(service);
     if (target === undefined) throw new Error(`The ${entry.name} service does not call ${service}.`);
@@ -179,7 +187,7 @@ export async function openKit<Own, Settings>(
     entry.keepsTicketData && entry.calls.includes('tickets')
       ? openClient('tickets', SnapshotService, { timeoutMs: 10_000 })
       : undefined;
-  const { readSettings, ...shared } = options;
+  const { readSettings, readDisk: _, ...shared } = options;
   const configuration =
     entry.readsSettings && database
       ? openConfigurationCopy(database.connection, openClient('settings', ConfigurationService, { timeoutMs: 5_000 }))
@@ -209,6 +217,10 @@ export async function openKit<Own, Settings>(
     get audit() {
       if (!audit) throw noDatabase(entry);
       return audit;
+    },
+    get space() {
+      if (!space) throw noDatabase(entry);
+      return space;
     },
     get outbound() {
       if (!outbound) throw new Error(`The ${entry.name} service makes no outbound requests.`);

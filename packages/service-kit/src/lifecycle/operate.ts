@@ -56,6 +56,7 @@ export async function operate<Own, Settings>(
         runtime: systemRuntime,
         limits: defaultServerLimits,
         pageLimits: undefined,
+        readDisk: undefined,
         readSettings,
         settings: undefined,
         wakeRelay,

@@ -105,7 +105,7 @@ function partsOf(message: unknown, field: string): unknown {
  * Reads the names of the fields that a request sets, of those that it has, each once: a mask may repeat one without end. The
  * field by whose value a request deletes is named with this value.
  */
-function fieldReader(message: DescMessage, deletesBy: string): (request: Message) => string[] {
+export function fieldReader(message: DescMessage, deletesBy: string): (request: Message) => string[] {
   const mask = message.fields.find((field) => field.message?.typeName === 'google.protobuf.FieldMask');
   const names = new Set(message.fields.map(({ name }) => name));
   if (!mask) return () => [];

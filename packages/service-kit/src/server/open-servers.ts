@@ -41,6 +41,7 @@ import { limitRpcBodies } from './limit-rpc-bodies.ts';
 import { limitRpcDeadlines } from './limit-rpc-deadlines.ts';
 import { onClosed } from './on-closed.ts';
 import { internalServer, registerProbes } from './probes.ts';
+import { refuseWhenFull } from './refuse-when-full.ts';
 import { reportServerError } from './report-server-error.ts';
 import { type RestCall, restCall, traceOf } from './rest-call.ts';
 import { guardRpcs } from './rpc-guard.ts';
@@ -86,7 +87,8 @@ export async function openServers(
   const idempotent = entry.hasStore
     ? honourIdempotencyKeys(auditChanges(implementations, kit.audit), kit.idempotency, kit.pages)
     : implementations;
-  const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(idempotent), limits) : [];
+  const refusing = entry.hasStore ? refuseWhenFull(idempotent, kit.space) : idempotent;
+  const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(refusing), limits) : [];
   const served = tracer ? traceHandlers(limited, tracer) : limited;
   requireAccessRules(entry);
   const authenticator = openAuthenticator(entry.name, {

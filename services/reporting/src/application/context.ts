@@ -3,6 +3,7 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type DailyJob, openDailyJob } from '@ticketing/store/daily-job.ts';
+import type { FreeSpace } from '@ticketing/store/free-space.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { ReportingSettings } from '../settings.ts';
 import { type ExportStore, exportStore } from '../store/export-store.ts';
@@ -15,6 +16,8 @@ import { openTicketsClient } from './tickets-client.ts';
 export interface Context extends ProjectionContext {
   exports: ExportStore;
   pages: PageBudget;
+  /** The disk of the database, which files of exports fill. */
+  space: FreeSpace;
   settings(): Promise<ReportingSettings>;
   log: Logger;
   /** The export worker of this process; undefined until it is started, and in processes without the scheduler role. */
@@ -35,6 +38,7 @@ export function openContext(kit: Kit<unknown, ReportingSettings>): Context {
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets: openTicketsClient(kit),
     pages: kit.pages,
+    space: kit.space,
     settings: kit.settings,
     log: kit.log,
     exportWorker: undefined,

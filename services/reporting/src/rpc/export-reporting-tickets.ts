@@ -11,6 +11,7 @@ import { messageEncoder } from '@ticketing/rest/encode.ts';
 import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
 import { prefers } from '@ticketing/rest/prefer.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { requireSpace } from '@ticketing/store/free-space.ts';
 import type { Context } from '../application/context.ts';
 import { exportFileName, exportMessage, exportPath } from '../application/export-message.ts';
 import { cellsOf, type ExportPlan, planExport } from '../application/export-plan.ts';
@@ -79,6 +80,7 @@ async function exportInBackground(
   request: ExportReportingTicketsRequest,
   plan: ExportPlan,
 ): Promise<HttpBody[]> {
+  requireSpace(context.space);
   const job = await context.exports.add(
     {
       requestedBy: requesterOf(call),

@@ -23,7 +23,7 @@ export async function addMailToTicket(
   // Whoever has got a copy of a mail knows its id, but only who has got it from us knows the token.
   const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
   const options = { isProgrammatic, onlyParticipants };
-  const attachments = await attachMailFiles(context, mail.files);
+  const attachments = await attachMailFiles(context, call, mail.files);
   try {
     return await writeWithFiles(
       context,

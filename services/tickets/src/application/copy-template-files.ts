@@ -10,12 +10,12 @@ import type { Context } from './context.ts';
  * Stores copies of the files of a response template, which are read from the templates service on behalf of the caller. They
  * are unseen like those of `attachFiles`. `beside` are the files that the message has already.
  *
- * Errors: attachments_too_large, too_many_attachments; concurrent_change, if the template or one of the files was deleted
- * since the template was rendered; templates_unavailable. No copy is left then.
+ * Errors: attachments_too_large, too_many_attachments; storage_quota; concurrent_change, if the template or one of the
+ * files was deleted since the template was rendered; templates_unavailable. No copy is left then.
  * Source: docs/reference/api.md, Attachments.
  */
 export async function copyTemplateFiles(
-  context: Pick<Context, 'files' | 'runtime' | 'templateFiles'>,
+  context: Pick<Context, 'files' | 'quota' | 'runtime' | 'templateFiles'>,
   call: Pick<Call, 'caller' | 'trace' | 'signal'>,
   templateId: number,
   attachments: readonly Attachment[],
@@ -35,7 +35,7 @@ export async function copyTemplateFiles(
       reading.abort();
     }
   };
-  return copyFiles(context, attachments, read, beside);
+  return copyFiles(context, call, attachments, read, beside);
 }
 
 const unavailableCodes = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];

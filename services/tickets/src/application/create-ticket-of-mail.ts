@@ -23,7 +23,7 @@ export async function createTicketOfMail(
   call: MailCall,
   incoming: IncomingMail,
 ): Promise<ReceivedMail> {
-  const attachments = await attachMailFiles(context, incoming.mail.files);
+  const attachments = await attachMailFiles(context, call, incoming.mail.files);
   const input = await inputOf(context, call, incoming, attachments);
   const write = () => insertOnce(context, call, incoming, input);
   const listed = ({ outcome }: ReceivedMail) => (outcome === ReceivedMailOutcome.TICKET_CREATED ? attachments : []);

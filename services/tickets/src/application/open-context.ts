@@ -66,7 +66,7 @@ export function openContext(parts: ContextParts): Context {
     analysisRequests: analysisRequestStore(connection),
     ...openCustomers(parts, stores.tickets),
     bulkStore: bulkStore(connection),
-    ...fileContext(connection, { outbound, runtime }),
+    ...fileContext(connection, { outbound, runtime, settings }),
     templateFiles: parts.openClient('templates', TemplateService, { timeoutMs: templateFilesTimeoutMs }),
     idempotency,
     pages,

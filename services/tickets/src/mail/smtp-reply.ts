@@ -2,6 +2,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 
 const replies: Readonly<Record<string, number>> = {
+  storage_full: 452,
   mail_too_large: 552,
   invalid_mail: 554,
   mail_loop: 554,

@@ -3,6 +3,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { requireSpace } from '@ticketing/store/free-space.ts';
 import type { Context } from '../application/context.ts';
 import { receiveMail } from '../application/receive-mail.ts';
 import { mailboxOf } from '../domain/mailbox.ts';
@@ -11,22 +12,24 @@ import { defaultSmtpLimits, type MailHandler, startSmtpReceiver } from './smtp-r
 
 /** Starts the role `mail-receiver`: mails that arrive by SMTP are taken in on behalf of this service. */
 export function startReceiver(
-  { config, log, tls }: Pick<Kit<unknown, unknown>, 'config' | 'log' | 'tls'>,
+  { config, log, space, tls }: Pick<Kit<unknown, unknown>, 'config' | 'log' | 'space' | 'tls'>,
   receiver: ReceiverConfig,
   context: Context,
 ): Promise<WakefulLoop> {
   const limits = { ...defaultSmtpLimits, bytesInFlight: config.maxBodyBytesInFlight };
-  return startSmtpReceiver({ config: receiver, limits, tls, log, handler: mailHandler(context, log) });
+  return startSmtpReceiver({ config: receiver, limits, tls, log, handler: mailHandler(context, { log, space }) });
 }
 
-function mailHandler(context: Context, log: Kit<unknown, unknown>['log']): MailHandler {
+function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown>, 'log' | 'space'>): MailHandler {
   return {
     async accepts(recipient) {
+      requireSpace(space);
       const { subchannels } = await context.settings();
       if (subchannels) return mailboxOf([recipient], subchannels) !== undefined;
       throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
     },
     async receive(mail, recipients, sender) {
+      requireSpace(space);
       const call = { caller: serviceCaller('tickets'), trace: continueTrace(undefined), log };
       const arrived = { raw: mail, recipients, keepDate: false, sender: `smtp ${sender}` };
       const { ticketId, conversationId, outcome } = await receiveMail(context, call, arrived);

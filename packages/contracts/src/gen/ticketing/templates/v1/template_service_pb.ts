@@ -545,7 +545,8 @@ export const TemplateService: GenService<{
    *
    * Errors: `unknown_tag`, `unknown_template` for the e-mail template,
    * `unknown_ticket`; `invalid_attachment`, `attachment_too_large`,
-   * `attachments_too_large`, `too_many_attachments`; `ticket_not_found` for a
+   * `attachments_too_large`, `too_many_attachments`, `storage_quota`;
+   * `ticket_not_found` for a
    * response that was erased; what is wrong with the text: `template_syntax`,
    * `syntax_not_allowed`, `unknown_helper`, `wrong_argument_count`,
    * `wrong_argument`, `name_not_allowed`, `template_too_large`,
@@ -575,7 +576,8 @@ export const TemplateService: GenService<{
    *
    * Errors: `template_not_found`, `unknown_tag`, `unknown_template` for the
    * e-mail template, `unknown_ticket`; `unknown_attachment`, `invalid_attachment`,
-   * `attachment_too_large`, `attachments_too_large`, `too_many_attachments`;
+   * `attachment_too_large`, `attachments_too_large`, `too_many_attachments`,
+   * `storage_quota`;
    * `ticket_not_found` for a response that was erased, as for `CreateTemplate`;
    * what is wrong with the text: `template_syntax`, `syntax_not_allowed`,
    * `unknown_helper`, `wrong_argument_count`, `wrong_argument`,

@@ -759,7 +759,8 @@ export const ConversationService: GenService<{
    * Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`,
    * `unknown_intent`,
    * `settings_unavailable`, `invalid_attachment`, `attachment_too_large`,
-   * `attachments_too_large`, `too_many_attachments`, `too_many_messages`,
+   * `attachments_too_large`, `too_many_attachments`, `storage_quota`,
+   * `too_many_messages`,
    * `unknown_template`, `template_too_slow`, `template_too_much_memory`,
    * `template_output_too_large`, `template_failed`, `templates_unavailable` if the
    * template cannot be rendered;
@@ -781,7 +782,8 @@ export const ConversationService: GenService<{
    * Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`,
    * `unknown_intent`,
    * `settings_unavailable`, `invalid_attachment`, `attachment_too_large`,
-   * `attachments_too_large`, `too_many_attachments`, `too_many_messages`;
+   * `attachments_too_large`, `too_many_attachments`, `storage_quota`,
+   * `too_many_messages`;
    * `unknown_template`, `template_too_slow`, `template_too_much_memory`,
    * `template_output_too_large`, `template_failed`, `templates_unavailable` if the
    * template cannot be rendered.
@@ -804,7 +806,8 @@ export const ConversationService: GenService<{
    * `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`,
    * `unknown_intent`,
    * `invalid_attachment`, `attachment_too_large`, `attachments_too_large`,
-   * `too_many_attachments`, `unknown_attachment`, `no_recipient`, `no_sender`,
+   * `too_many_attachments`, `storage_quota`, `unknown_attachment`, `no_recipient`,
+   * `no_sender`,
    * `draft_only` for fields that only a draft has.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.UpdateConversation

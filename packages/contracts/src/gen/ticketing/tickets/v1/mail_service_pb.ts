@@ -144,7 +144,8 @@ export const MailService: GenService<{
    * sender of a message or by its bytes, is not taken in again.
    *
    * Errors: `invalid_mail`, `mail_too_large`, `mail_loop`, `unknown_subchannel`,
-   * `subchannel_disabled`, `settings_unavailable`.
+   * `subchannel_disabled`, `settings_unavailable`; `storage_quota` if a person
+   * imports more files than the setting `fileMibPerDay` allows.
    *
    * @generated from rpc ticketing.tickets.v1.MailService.ReceiveMail
    */

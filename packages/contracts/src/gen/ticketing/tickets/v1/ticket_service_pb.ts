@@ -1323,7 +1323,8 @@ export const TicketService: GenService<{
    * the ticket if the request has none. Its files are attached.
    * Errors: `unknown_tag`, `unknown_subchannel`,
    * `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`,
-   * `attachments_too_large`, `too_many_attachments`; `settings_unavailable` if the request names a
+   * `attachments_too_large`, `too_many_attachments`, `storage_quota`;
+   * `settings_unavailable` if the request names a
    * subchannel before the settings were ever read;
    * `conflicting_fields` for a body beside a template; `unknown_template`,
    * `template_too_slow`, `template_too_much_memory`, `template_output_too_large`,

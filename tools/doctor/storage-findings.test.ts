@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { readRules } from '../observability/observability-files.ts';
+import { readExposition } from '../observability/prometheus-text.ts';
+import { diagnose } from './diagnose.ts';
+import { nearlyFull, storageFindings } from './storage-findings.ts';
+
+const mib = 1024 * 1024;
+
+/** The samples of services whose disks have this much free space and keep 100 MiB. */
+function samplesOf(freeMib: Record<string, number>, reserveMib = 100) {
+  const lines = Object.entries(freeMib).map(([service, free]) =>
+    [
+      `store_free_bytes{service="${service}"} ${free * mib}`,
+      `store_reserve_bytes{service="${service}"} ${reserveMib * mib}`,
+    ].join('\n'),
+  );
+  return readExposition(lines.join('\n')).samples;
+}
+
+const runbook = 'store-full';
+
+test('a full disk and a nearly full one are found once each, with all services on them', () => {
+  const samples = samplesOf({ tickets: 99, settings: 98, intents: 299, templates: 100, gateway: 300 });
+  expect(storageFindings(samples)).toEqual([
+    {
+      what: 'the disk of the database of settings, tickets is full: writes are refused below 100 MiB of free space, and 98 MiB are free',
+      runbook,
+    },
+    {
+      what: 'the disk of the database of intents, templates is nearly full: writes will be refused below 100 MiB of free space, and 100 MiB are free',
+      runbook,
+    },
+  ]);
+  const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples: samplesOf({ tickets: 1 }) };
+  expect(diagnose([process], []).map((finding) => finding.runbook)).toEqual([runbook]);
+});
+
+test('a roomy disk, one that is not known, and one without a reserve are no findings', () => {
+  expect(storageFindings(samplesOf({ tickets: 300 }))).toEqual([]);
+  expect(storageFindings(samplesOf({ tickets: Number.NaN }, Number.NaN))).toEqual([]);
+  expect(storageFindings(samplesOf({ tickets: 0 }, 0))).toEqual([]);
+  expect(storageFindings(readExposition('outbox_pending{service="tickets"} 1').samples)).toEqual([]);
+});
+
+test('the alerts have the same limits', () => {
+  const limits = readRules().alerts.flatMap(({ annotations, expr }) =>
+    annotations?.runbook_url === `docs/operations/runbooks/${runbook}.md` ? [expr] : [],
+  );
+  const ratio = 'min by (service) (store_free_bytes / store_reserve_bytes)';
+  expect(limits).toEqual([`${ratio} < 1`, `${ratio} < ${nearlyFull}`]);
+});

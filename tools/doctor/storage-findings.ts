@@ -1,0 +1,33 @@
+import type { Sample } from '../observability/prometheus-text.ts';
+import type { Finding } from './diagnose.ts';
+
+/** How many times the reserve is free when a disk is called nearly full, as in its alert. */
+export const nearlyFull = 3;
+
+const mib = 1024 * 1024;
+
+/** The databases whose disk is full or nearly, in one finding for each of the two. */
+export function storageFindings(samples: readonly Sample[]): Finding[] {
+  const valueOf = (name: string, service: string | undefined) =>
+    samples.find((sample) => sample.name === name && sample.labels.service === service)?.value ?? Number.NaN;
+  const disks = [...new Set(samples.map(({ labels }) => labels.service ?? ''))].map((service) => ({
+    service,
+    free: valueOf('store_free_bytes', service),
+    reserve: valueOf('store_reserve_bytes', service),
+  }));
+  const full = disks.filter(({ free, reserve }) => free < reserve);
+  const tight = disks.filter(({ free, reserve }) => free >= reserve && free < nearlyFull * reserve);
+  return [
+    ...describe(full, 'is full: writes are refused'),
+    ...describe(tight, 'is nearly full: writes will be refused'),
+  ];
+}
+
+function describe(disks: readonly { service: string; free: number; reserve: number }[], state: string): Finding[] {
+  const [first] = disks.toSorted((left, right) => left.free - right.free);
+  if (!first) return [];
+  const services = disks.map(({ service }) => service).sort();
+  const [free, reserve] = [first.free, first.reserve].map((bytes) => `${Math.floor(bytes / mib)} MiB`);
+  const what = `the disk of the database of ${services.join(', ')} ${state} below ${reserve} of free space, and ${free} are free`;
+  return [{ what, runbook: 'store-full' }];
+}
