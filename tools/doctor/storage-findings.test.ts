@@ -32,7 +32,7 @@ test('a full disk and a nearly full one are found once each, with all services o
     },
   ]);
   const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples: samplesOf({ tickets: 1 }) };
-  expect(diagnose([process], []).map((finding) => finding.runbook)).toEqual([runbook]);
+  expect(diagnose([process], { services: [] }).map((finding) => finding.runbook)).toEqual([runbook]);
 });
 
 test('a roomy disk, one that is not known, and one without a reserve are no findings', () => {
