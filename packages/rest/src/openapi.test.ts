@@ -159,7 +159,9 @@ describe('openApiDocument', () => {
       },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Ticket' } } },
     });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 431, 500, 502, 503, 504]);
+    expect(statusesOf(operation)).toEqual([
+      200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 431, 500, 502, 503, 504,
+    ]);
   });
 
   it('describes a body that is one field of the request', () => {

@@ -225,8 +225,7 @@ test.each(['__proto__[x]=1', '__proto__=1', 'constructor[prototype][x]=1', '=1',
 test('reads objects in a query from JSON, or from names in brackets', () => {
   const json = (value: unknown) => `filters=${encodeURIComponent(JSON.stringify(value))}`;
   const filter = { key: 'id', comparator: 'in', values: ['1', '2'] };
-  const brackets =
-    'filters[0][key]=id&filters[0][comparator]=in&filters[0][values][]=1&filters[0][values][]=2&limit=3';
+  const brackets = 'filters[0][key]=id&filters[0][comparator]=in&filters[0][values][]=1&filters[0][values][]=2&limit=3';
   const filters = [{ key: 'id', comparator: 'in' }];
   for (const query of [brackets, `${json([filter])}&limit=3`]) {
     const message = read(exportReportingTickets, { query });
@@ -246,7 +245,10 @@ test('reads objects in a query from JSON, or from names in brackets', () => {
     ],
     [`${json([filter])}&${json([filter])}`, ['wrong_type #/query/filters/0', 'wrong_type #/query/filters/1']],
     [`filters=${encodeURIComponent('['.repeat(80))}`, ['malformed_json #/query/filters']],
-    [`filters=${encodeURIComponent(`${'['.repeat(80)}${']'.repeat(80)}`)}`, [`too_deep #/query/filters${'/0'.repeat(64)}`]],
+    [
+      `filters=${encodeURIComponent(`${'['.repeat(80)}${']'.repeat(80)}`)}`,
+      [`too_deep #/query/filters${'/0'.repeat(64)}`],
+    ],
   ] as const) {
     expect([query, problems(exportReportingTickets, { query })]).toEqual([query, expected]);
   }

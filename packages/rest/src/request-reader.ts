@@ -1,10 +1,4 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  type Message,
-} from '@bufbuild/protobuf';
+import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf';
 import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
@@ -120,7 +114,11 @@ export function requestReader(
 }
 
 /** Takes the parameters from a query that are written as JSON, and parses them. */
-function takeJson(query: Record<string, unknown>, fields: readonly DescField[], problems: Problems): Record<string, unknown> {
+function takeJson(
+  query: Record<string, unknown>,
+  fields: readonly DescField[],
+  problems: Problems,
+): Record<string, unknown> {
   const parsed: Record<string, unknown> = {};
   for (const { jsonName } of fields) {
     const text = query[jsonName];

@@ -25,7 +25,11 @@ const reservationMs = 100;
  * last write, if that was at most 200 ms ago. Under low load nothing is reserved in advance, so that gaps are few and
  * the ids of all instances rise with time. `now` never goes back.
  */
-export function idSequence(connection: Connection, name: string, now: () => number = () => performance.now()): IdSequence {
+export function idSequence(
+  connection: Connection,
+  name: string,
+  now: () => number = () => performance.now(),
+): IdSequence {
   const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
   const reserved = reservedIds(now);
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];

@@ -20,7 +20,21 @@ export const service = composeService({
     const description = apiDescription({ ...config, own: sessionDocument(), agent, log, now: runtime.monotonicMs });
     void description.refresh();
     const { verify } = kit.issuer;
-    const parts = { config, log, metrics, tracer, health, tls, limits, agent, description, tokens, verify, runtime, closing };
+    const parts = {
+      config,
+      log,
+      metrics,
+      tracer,
+      health,
+      tls,
+      limits,
+      agent,
+      description,
+      tokens,
+      verify,
+      runtime,
+      closing,
+    };
     return { web: await openPublicServer(parts) };
   },
 });

@@ -27,7 +27,8 @@ export async function setUpTopics(
         await Promise.race([bus.setUp(topics), tooLate]);
         return;
       } catch (error) {
-        if (!(error instanceof DomainError) || error.code !== 'unavailable' || performance.now() > giveUpAt) throw error;
+        if (!(error instanceof DomainError) || error.code !== 'unavailable' || performance.now() > giveUpAt)
+          throw error;
         await setTimeout(retryMs);
       }
     }

@@ -20,10 +20,8 @@ async function start(respond: () => unknown): Promise<{ port: number; handled: (
 
 test('64 requests may be in flight on one connection, and each gets its response', async () => {
   const { port } = await start(() => 'here');
-  const socket = await sendPipelined({ port, path: '/', count: 64 });
-  const statuses = readStatuses(socket);
-  setTimeout(() => socket.end(), 100);
-  expect(await statuses).toEqual(Array(64).fill(200));
+  const socket = await sendPipelined({ port, path: '/', count: 64, isClosed: true });
+  expect(await readStatuses(socket)).toEqual(Array(64).fill(200));
 });
 
 test('one more closes the connection, and no handler runs for the others of its segment', async () => {

@@ -1,5 +1,5 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Health, watchHealth } from '../lifecycle/health.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
@@ -56,6 +56,15 @@ test('the internal server listens on an address of its own', async () => {
   expect(servers.http.server.address()).toMatchObject({ address: '0.0.0.0', port: listening.ports.http });
   expect(servers.internal.server.address()).toMatchObject({ address: '127.0.0.1', port: listening.ports.internal });
   await listening.close(0);
+});
+
+test('requests for /metrics that come together share one rendering', async () => {
+  const render = vi.spyOn(metrics.registry, 'metrics');
+  const responses = await Promise.all(Array.from({ length: 10 }, () => app.inject('/metrics')));
+  expect(render).toHaveBeenCalledTimes(1);
+  expect(new Set(responses.map(({ body }) => body)).size).toBe(1);
+  expect((await app.inject('/metrics')).statusCode).toBe(200);
+  expect(render).toHaveBeenCalledTimes(2);
 });
 
 test('/metrics has requests by route pattern and status, and the metrics of the process', async () => {
