@@ -129,7 +129,7 @@ test('the audit log has changes of notes, and not those that were refused', asyn
 test('a note of a process of the previous version belongs to the person who wrote it', async () => {
   const url = await note(author);
   const { id } = await read(url);
-  const fields = { authorKey: 1, isAutomatic: 1, publishedBy: 1, modifiedBy: 1 };
+  const fields = { authorKey: 1, isAutomatic: 1, publishedBy: 1, modifiedBy: 1 } as const;
   await tickets.database.collection<{ _id: number }>('conversations').updateOne({ _id: id }, { $unset: fields });
   expect((await send('PATCH', url, colleague, content('x'))).status).toBe(403);
   expect((await send('PATCH', url, author, content('Changed.'))).status).toBe(200);

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { DotUnescaper } from './dot-unescaper.ts';
 import { feedDataStream } from './feed-data-stream.ts';
 
-/** What a parser of smtp-server makes of chunks: the content of the mail, and the commands after it. */
+/** Parses chunks as smtp-server does, or with another method. Returns the content of the mail, and the commands after it. */
 async function parse(chunks: readonly string[], feed?: typeof feedDataStream) {
   const parser = new SMTPStream();
   if (feed) parser._feedDataStream = feed;

@@ -17,7 +17,7 @@ function counted() {
   return { held, body };
 }
 
-/** Writes one-byte pieces, each when the one before it has been read. */
+/** Writes pieces of a byte, with turns of the event loop between them. */
 async function writePieces(stream: PassThrough, count: number) {
   for (let piece = 0; piece < count; piece++) {
     stream.write('x');
