@@ -38,7 +38,8 @@ export async function startedSystem(
 ): Promise<StartedSystem> {
   const data = dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-docs-'));
   const { MONGODB_URI: _mongodb, KAFKA_BROKERS: _kafka, ...env } = process.env;
-  const child = spawn(process.execPath, ['scripts/start.ts', '--port', '0', '--data', data, ...options], {
+  const script = ['--import', './tools/dev/compile-cache.mjs', 'scripts/start.ts'];
+  const child = spawn(process.execPath, [...script, '--port', '0', '--data', data, ...options], {
     cwd: root,
     env: { ...env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
