@@ -9,6 +9,8 @@ import { storedTexts } from './stored-texts.ts';
 let system: System;
 let headers: Record<string, string>;
 const secret = 'Geheimnis4711';
+/** An id of another system, which identifies a person. */
+const person = 'Person-0815';
 const path = '/export/reporting_tickets';
 
 beforeAll(async () => {
@@ -37,6 +39,12 @@ const drain = async () => {
 };
 
 const everything = async () => [...(await storedTexts(system)).values()].join('\n');
+/** Everything but the messages of the bus, which nobody can change: they are removed after 7 days. */
+const everythingButTheBus = async () => {
+  const texts = await storedTexts(system);
+  texts.delete('logChunks');
+  return [...texts.values()].join('\n');
+};
 
 test('a change of a ticket or of its tag shows in the rows and in the export soon', async () => {
   const tag = await call('POST', '/tag', { name: '=HYPERLINK("http://x","y")' });
@@ -71,11 +79,11 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
       subject: secret,
       body: `<b>${secret}</b>`,
       rawData: { [secret]: secret },
-      externalTicketId: secret,
+      externalTicketId: person,
     },
     { 'idempotency-key': 'erasure' },
   );
-  expect((await call('PATCH', '/ticket', [{ id: json.id, customerId: secret }])).status).toBe(200);
+  expect((await call('PATCH', '/ticket', [{ id: json.id, customerId: person }])).status).toBe(200);
   await recordSession(json.id);
   const shown = async () => (await call('GET', `/ticket/${json.id}`)).json.sessions;
   await expect.poll(shown).toMatchObject([{ participants: [{ id: 7, name: secret }] }]);
@@ -84,20 +92,24 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
   const location = later.headers.get('location') ?? '';
   await expect.poll(async () => (await call('GET', location)).json.status).toBe('finished');
   expect(await everything()).toContain(secret);
+  expect((await storedTexts(system)).get('events')).toContain(person);
 
   expect((await call('DELETE', `/ticket/${json.id}`)).status).toBe(200);
   expect((await call('GET', `/ticket/${json.id}`)).status).toBe(404);
   await drain();
   expect(await everything()).not.toContain(secret);
+  expect(await everythingButTheBus()).not.toContain(person);
   expect((await call('GET', `${location}/file`)).json.code).toBe('export_withdrawn');
 
   await reporting.operate({ name: 'rebuild' }, silent, system.environment);
   expect(await everything()).not.toContain(secret);
+  expect(await everythingButTheBus()).not.toContain(person);
 
   // Without consumer offsets, every event is delivered again.
   if (inject('kafkaBrokers').length === 0) await removeConsumerOffsets();
   await drain();
   expect(await everything()).not.toContain(secret);
+  expect(await everythingButTheBus()).not.toContain(person);
   const ids = (await rows()).map(({ id }) => id);
   expect(ids).toContain(kept.json.id);
   expect(ids).not.toContain(json.id);

@@ -238,6 +238,38 @@ describe('when a ticket is deleted', () => {
     expect([repeated.status, repeated.json.code]).toEqual([404, 'ticket_not_found']);
   });
 
+  it('its events and deliveries keep no ids, those that come or are recovered later included, and are still made', async () => {
+    const newValue = { kind: { case: 'stringValue', value: 'K-4711' } } as const;
+    const changes = [{ field: 'customerId', newValue }, { field: 'status' }];
+    const stored = async () => {
+      const documents = ['events', 'webhookDeliveries'].map((name) =>
+        used.harness.database.collection(name).find({ ticketId: 74 }).toArray(),
+      );
+      const events = (await Promise.all(documents)).flat().flatMap(({ event }) => event?.toString('latin1') ?? []);
+      return [events.length, events.filter((text: string) => text.includes('K-4711')).length];
+    };
+    used.response = { status: 500 };
+    const { id } = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.publish({ ticketId: 74, changes });
+    await expect.poll(() => statuses(id)).toEqual(['retrying']);
+    expect(await stored()).toEqual([2, 2]);
+    await used.harness.publish({ ticketId: 74, version: 2, type: TicketChangeType.TICKET_DELETED });
+    await expect.poll(() => used.harness.confirmed).toContain(74);
+    expect(await stored()).toEqual([4, 0]);
+    await used.harness.publish({ ticketId: 74, changes });
+    await expect.poll(async () => (await stored())[0]).toBe(6);
+    expect(await stored()).toEqual([6, 0]);
+    const other = await used.harness.createWebhook({ url: used.receiver.url });
+    await used.harness.request('POST', `/webhook/${other.id}/recover`, { since: Math.floor(Date.now() / 1000) - 60 });
+    expect((await stored())[1]).toBe(0);
+    used.receiver.received.length = 0;
+    used.response = { status: 204 };
+    await used.harness.moveClock({ byMs: 6_000 });
+    await expect.poll(() => statuses(id)).toEqual(Array(3).fill('delivered'));
+    const bodies = used.receiver.received.map(({ body }) => body.toString()).join();
+    expect([bodies.includes('"field":"customerId"'), bodies.includes('K-4711')]).toEqual([true, false]);
+  });
+
   it('deliveries that are recovered later store nothing either', async () => {
     await used.harness.publish({ ticketId: 72 }, { ticketId: 72, version: 2, type: TicketChangeType.TICKET_DELETED });
     await expect.poll(() => used.harness.confirmed).toContain(72);

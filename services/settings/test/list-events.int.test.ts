@@ -62,7 +62,7 @@ test('an event has the form of the contract', async () => {
       ticketId: 1,
       version: 2,
       subchannelId: null,
-      occurredAt: '2026-01-31 09:10:00',
+      occurredAt: '2026-01-31T09:10:00Z',
       changes: [{ field: 'status', oldValue: 'open', newValue: 'closed' }],
       actor: { profileId: 7, kind: 'user' },
       cause: 'request',

@@ -216,7 +216,7 @@ test.each([
   expect([version, at]).toEqual([3, null]);
   expect(outbox.at(-1).changes).toContainEqual({
     field: 'autoExecuteAt',
-    oldValue: '2026-09-21 14:14:20',
+    oldValue: '2026-09-21T14:14:20Z',
     newValue: null,
   });
   expect(JSON.stringify(outbox)).not.toContain('interventionVersion');

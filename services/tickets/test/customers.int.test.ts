@@ -218,8 +218,8 @@ describe('a new ticket', () => {
     expect((await listed(ticket.id)).customer).toEqual({ tagIds: [vip], tags: [expect.objectContaining({ id: vip })] });
     const [event, ...others] = (await tickets.documentOf(ticket.id)).outbox;
     expect(others).toEqual([]);
-    expect(event.changes).toContainEqual({ field: 'customerId' });
-    expect(event.changes).toContainEqual({ field: 'contractId' });
+    expect(event.changes).toContainEqual({ field: 'customerId', oldValue: null, newValue: 'K-1001' });
+    expect(event.changes).toContainEqual({ field: 'contractId', oldValue: null, newValue: 'V-7002' });
     expect(event.changes).toContainEqual({ field: 'customerLegitimation', oldValue: 0, newValue: 15 });
   });
 

@@ -4153,7 +4153,7 @@ export interface components {
             /** @description Always true. */
             success: boolean;
         };
-        /** @description A field that changed. */
+        /** @description A field that changed. Times are spelt as RFC 3339 in UTC, with `Z`. When the ticket is deleted, the values of ids are erased from its events. */
         FieldChange: {
             /** @description The name of the field in JSON. */
             field: string;
@@ -4419,8 +4419,9 @@ export interface components {
              */
             subchannelId: number | null;
             /**
+             * Format: date-time
              * @description When it happened.
-             * @example 2026-01-31 09:10:00
+             * @example 2026-01-31T09:10:00Z
              */
             occurredAt: string | null;
             /** @description The fields that changed. */

@@ -13,14 +13,15 @@ import type { Context } from './context.ts';
 const spellings = spellingsOf(TicketChangeTypeSchema);
 
 /**
- * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing. `traces` has
- * the `traceparent` of events by their ids, if traces are recorded.
+ * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing. `erased` names
+ * the deleted tickets among theirs. `traces` has the `traceparent` of events by their ids, if traces are recorded.
  *
  * Source: docs/reference/api.md, Delivery.
  */
 export async function addDeliveries(
   context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
   events: readonly StoredEvent[],
+  erased?: ReadonlySet<number>,
   traces?: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
   const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
@@ -31,7 +32,7 @@ export async function addDeliveries(
       .map(({ id }) => withTrace(newDelivery(context, id, stored), traces)),
   );
   if (deliveries.length === 0) return;
-  await context.deliveries.add(deliveries);
+  await context.deliveries.add(deliveries, erased);
   context.dispatcher?.wake();
 }
 

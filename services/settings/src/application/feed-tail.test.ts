@@ -1,6 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { create } from '@bufbuild/protobuf';
-import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { create, fromJson } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import {
+  FieldChangeSchema,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventStore, StoredEvent } from '../store/event-store.ts';
 import { type FeedTail, feedTail } from './feed-tail.ts';
@@ -142,4 +147,24 @@ test('waiting ends with its signal', async () => {
   leaving.abort();
   await waiting;
   await tail.advanced(5, leaving.signal);
+});
+
+test('the events of a ticket that is deleted are shown without its ids, from memory too', async () => {
+  const leave = tail.follow();
+  append(1);
+  await looked(2);
+  const change = create(FieldChangeSchema, { field: 'customerId', newValue: fromJson(ValueSchema, 'K-1') });
+  const ofTicket = (eventId: string, type: TicketChangeType) =>
+    create(TicketChangedSchema, { eventId, ticketId: 2, type, changes: [change] });
+  const add = (event: StoredEvent['event']) =>
+    events.push({ position: events.length + 1, receivedAt: new Date(0), event });
+  add(ofTicket('evt_2', TicketChangeType.TICKET_UPDATED));
+  const values = async () =>
+    (await tail.read(1, all)).events.flatMap(({ event }) =>
+      event.changes.map(({ newValue }) => newValue !== undefined),
+    );
+  await expect.poll(values).toEqual([true]);
+  add(ofTicket('evt_3', TicketChangeType.TICKET_DELETED));
+  await expect.poll(values).toEqual([false, false]);
+  leave();
 });

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
+import { toErasedEvent } from '../domain/feed-event.ts';
 import type { EventFilter, EventStore, StoredEvent } from '../store/event-store.ts';
 import { type FeedPage, isWanted, readFeed } from './feed.ts';
 
@@ -41,7 +43,7 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
     const added =
       end === 0 ? [] : await store.between(Math.max(end, last - sharedEvents), last, { types: [] }, sharedEvents);
     const isNext = added[0]?.position === end + 1;
-    recent = [...(isNext ? recent : []), ...added].slice(-sharedEvents);
+    recent = eraseDeleted([...(isNext ? recent : []), ...added].slice(-sharedEvents));
     end = last;
     await resumeAll();
     return 'done';
@@ -111,4 +113,12 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
       await loop?.stop();
     },
   };
+}
+
+/** Erases the events of tickets that were deleted, as the store does, which is not read again for them. */
+function eraseDeleted(events: StoredEvent[]): StoredEvent[] {
+  const deletions = events.filter(({ event }) => event.type === TicketChangeType.TICKET_DELETED);
+  const deleted = new Set(deletions.map(({ event }) => event.ticketId));
+  if (deleted.size === 0) return events;
+  return events.map((one) => (deleted.has(one.event.ticketId) ? { ...one, event: toErasedEvent(one.event) } : one));
 }

@@ -1,5 +1,3 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { parseRetryAfter } from '@ticketing/outbound/retry-after.ts';
@@ -9,6 +7,7 @@ import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/tra
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Attempt, PendingDelivery } from '../domain/delivery.ts';
+import { parseEvent } from '../domain/feed-event.ts';
 import { liveSecrets, type WebhookState } from '../domain/webhook.ts';
 import { eventBody, testBody } from '../domain/webhook-body.ts';
 import { webhookBinding } from '../domain/webhook-secret.ts';
@@ -119,7 +118,7 @@ async function sendDelivery(
 
 function bodyOf({ event, webhookId, createdAt }: PendingDelivery): string {
   if (!event) return testBody(webhookId, Math.floor(createdAt / 1000));
-  return eventBody(fromBinary(TicketChangedSchema, event));
+  return eventBody(parseEvent(event));
 }
 
 /** The start of a response as text of at most 4 KiB. A character that the limit has cut in two is left out. */

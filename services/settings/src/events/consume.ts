@@ -1,14 +1,18 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { addDeliveries } from '../application/add-deliveries.ts';
 import type { Context } from '../application/context.ts';
+import { storeOfTickets } from '../application/store-of-tickets.ts';
+import { parseEvent, toErasedEvent } from '../domain/feed-event.ts';
 
 /** Makes the event handler of this service: it appends changes of tickets to the feed, and to webhooks. */
 export function eventHandler(context: Context): HandleEvents {
   return async (events) => {
-    const stored = await context.events.append(events.map(({ value }) => fromBinary(TicketChangedSchema, value)));
+    const changes = events.map(({ value }) => parseEvent(value));
+    const ticketIds = changes.map(({ ticketId }) => ticketId);
     const traces = context.tracer && new Map(events.map(({ id, traceparent }) => [id, traceparent]));
-    await addDeliveries(context, stored, traces);
+    await storeOfTickets(context, ticketIds, async (erased) => {
+      const kept = changes.map((change) => (erased.has(change.ticketId) ? toErasedEvent(change) : change));
+      await addDeliveries(context, await context.events.append(kept), erased, traces);
+    });
   };
 }

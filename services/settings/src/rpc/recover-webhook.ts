@@ -10,6 +10,7 @@ import { newDelivery } from '../application/add-deliveries.ts';
 import type { Context } from '../application/context.ts';
 import { readPart } from '../application/feed.ts';
 import { findEnabledWebhook } from '../application/find-webhook.ts';
+import { storeOfTickets } from '../application/store-of-tickets.ts';
 import { takesEvent, type WebhookState } from '../domain/webhook.ts';
 import type { EventStore, StoredEvent } from '../store/event-store.ts';
 
@@ -72,7 +73,7 @@ async function requireShortInterval(events: EventStore, from: number, first: num
 /** Returns how many of the events have not been delivered. */
 async function recoverBatch(context: Context, { id }: WebhookState, events: readonly StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
-  const { deliveries, erasedTickets } = context;
+  const { deliveries } = context;
   const known = await deliveries.known(
     id,
     events.map(({ event }) => event.eventId),
@@ -80,15 +81,9 @@ async function recoverBatch(context: Context, { id }: WebhookState, events: read
   const missing = events.filter(({ event }) => !known.has(event.eventId));
   const undelivered = [...known.values()].filter(({ isDelivered }) => !isDelivered);
   const exhausted = undelivered.filter(({ isPending }) => !isPending);
-  const tickets = [...new Set(missing.map(({ event }) => event.ticketId))];
-  const erasedBefore = await erasedTickets.among(tickets);
-  await deliveries.add(
-    missing.map((event) => newDelivery(context, id, event)),
-    erasedBefore,
-  );
-  // A ticket that was deleted between these steps: its erasure has not found the new deliveries.
-  const erasedSince = [...(await erasedTickets.among(tickets))].filter((ticket) => !erasedBefore.has(ticket));
-  if (erasedSince.length > 0) await deliveries.erase(erasedSince);
+  const tickets = missing.map(({ event }) => event.ticketId);
+  const added = missing.map((event) => newDelivery(context, id, event));
+  await storeOfTickets(context, tickets, (erased) => deliveries.add(added, erased));
   if (exhausted.length > 0)
     await deliveries.attemptAgain(
       id,

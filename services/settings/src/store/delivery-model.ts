@@ -1,6 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import type { Attempt, Delivery, LoggedDelivery, PendingDelivery } from '../domain/delivery.ts';
+import { toErasedBytes } from '../domain/feed-event.ts';
 
 const maxAttempts = 20;
 
@@ -12,7 +13,7 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
   isPending: boolean;
   /** When it was attempted no more; null while it is pending. */
   endedAt: number | null;
-  /** Set when the ticket was deleted: then nothing of a response is stored. */
+  /** Set when the ticket was deleted: then nothing of a response is stored, and an event without values that identify people. */
   isErased?: true;
 }
 
@@ -51,7 +52,7 @@ export function newDocument({ id, event, ...delivery }: Delivery, isErased: bool
   return {
     _id: id,
     ...delivery,
-    event: event && new mongoose.mongo.Binary(event),
+    event: event && new mongoose.mongo.Binary(isErased ? toErasedBytes(event) : event),
     isPending: true,
     endedAt: null,
     ...(isErased ? { isErased: true as const } : {}),

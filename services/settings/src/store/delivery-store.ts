@@ -13,6 +13,7 @@ import {
   loggedDelivery,
   newDocument,
 } from './delivery-model.ts';
+import { eraseEvents } from './erase-events.ts';
 
 /** Which deliveries of an endpoint are listed, the newest first. */
 export interface DeliveryPage {
@@ -59,7 +60,7 @@ export interface DeliveryStore {
   removeOf(webhookId: number): Promise<void>;
   /** The endpoints that have deliveries. */
   webhookIds(): Promise<number[]>;
-  /** Wipes what the deliveries of tickets contain of responses, and keeps later ones from being stored. */
+  /** Wipes what the deliveries of tickets contain of responses and of identifiers, and keeps later responses from being stored. */
   erase(ticketIds: readonly number[]): Promise<void>;
   /**
    * Ends the deliveries that were added before a time and are not attempted although they are due, for example because
@@ -160,6 +161,7 @@ export function deliveryStore(connection: Connection): DeliveryStore {
         const wiped = { responseStart: null, responseJsonBytes: 0, address: null };
         const ofAttempts = Object.entries(wiped).map(([name, value]) => [`attempts.$[].${name}`, value]);
         await deliveries.updateMany(filter, { $set: { isErased: true, ...Object.fromEntries(ofAttempts) } });
+        await eraseEvents(connection, deliveries.collectionName, ticketIds);
       }),
     expire: (addedBefore, now) =>
       storeCall(async () => {

@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { toBinary } from '@bufbuild/protobuf';
 import {
   type TicketChanged,
   TicketChangedSchema,
@@ -7,6 +7,8 @@ import {
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
+import { parseEvent } from '../domain/feed-event.ts';
+import { eraseEvents } from './erase-events.ts';
 
 /** An event in the feed of changes. */
 export interface StoredEvent {
@@ -47,6 +49,8 @@ export interface EventStore {
   has(position: number): Promise<boolean>;
   /** The first position of an event that was received at or after a time; undefined if there is none. */
   firstSince(time: Date): Promise<number | undefined>;
+  /** Wipes the old and new values in the events of tickets, but those of enums and times. */
+  erase(ticketIds: readonly number[]): Promise<void>;
   /** Removes events that were received before a time. The last event stays, because the next position follows from it. */
   removeOlderThan(time: Date): Promise<void>;
   /**
@@ -187,6 +191,7 @@ export function eventStore(
         const [first] = await events.find(query).sort({ receivedAt: 1, _id: 1 }).limit(1).toArray();
         return first?._id;
       }),
+    erase: (ticketIds) => storeCall(() => eraseEvents(connection, events.collectionName, ticketIds)),
     removeOlderThan: (time) => storeCall(() => removeOlderThan(time)),
   };
 }
@@ -225,5 +230,5 @@ function documentOf(_id: number, event: TicketChanged, receivedAt: Date): EventD
 }
 
 function storedEvent({ _id, receivedAt, event }: Pick<EventDocument, '_id' | 'receivedAt' | 'event'>): StoredEvent {
-  return { position: _id, receivedAt, event: fromBinary(TicketChangedSchema, event.value()) };
+  return { position: _id, receivedAt, event: parseEvent(event.value()) };
 }

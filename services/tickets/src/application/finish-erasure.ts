@@ -1,8 +1,12 @@
 import { eraseFiles } from '@ticketing/files/sweep-files.ts';
 import { type Context, ticketSubject } from './context.ts';
 
-/** Erases what this service stores of a deleted ticket outside of the ticket's document. It may run several times. */
+/**
+ * Erases what this service stores of a deleted ticket outside of the ticket's document, and in its unsent events. It may run
+ * several times.
+ */
 export async function finishErasure(context: Context, ticketId: number): Promise<void> {
+  await context.erasures.wipeUnsentValues(ticketId);
   await context.externalIds.free(ticketId);
   await context.externalMessageIds.free(ticketId);
   await context.conversations.removeOf(ticketId);

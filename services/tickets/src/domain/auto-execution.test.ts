@@ -28,7 +28,7 @@ function change(
 }
 
 const priority = Priority.HIGH;
-const ends = [{ field: 'autoExecuteAt', oldValue: '2027-01-15 08:00:00', newValue: null }];
+const ends = [{ field: 'autoExecuteAt', oldValue: '2027-01-15T08:00:00Z', newValue: null }];
 
 test('a change by a machine leaves the time, or sets another one', () => {
   expect(change({ priority }, {})).toEqual({ at, noted: 0, changed: ['priority'], listed: [] });

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { formatDateTime, timestampOf } from '@ticketing/rest/date-time.ts';
+import { formatRfc3339, timestampOf } from '@ticketing/rest/date-time.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
 
 /**
@@ -43,8 +43,8 @@ export const texts = () => plain<readonly string[]>([String], [], false);
 export const id = () => plain<number | null>(Number, null, true);
 /** A list of such ids. */
 export const ids = () => plain<readonly number[]>([Number], [], true);
-/** An id that another system has assigned. It may identify a person, and events outlive the ticket, so they omit it. */
-export const textId = () => plain<string | null>(String, null, false);
+/** An id that another system has assigned. It may identify a person, so it is erased from events with the ticket. */
+export const textId = () => plain<string | null>(String, null, true);
 /** A whole number. */
 export const integer = (initial: number) => plain<number>(Number, initial, true);
 
@@ -63,7 +63,7 @@ export function time(): Field<number | null> {
     load: (stored: Date | null | undefined) => (stored ? stored.getTime() / 1000 : null),
     toMessage: (value) => (value === null ? undefined : timestampOf(value)),
     fromMessage: (value: Timestamp) => Number(value.seconds),
-    toEvent: (value) => (value === null ? null : formatDateTime(value)),
+    toEvent: (value) => (value === null ? null : formatRfc3339(value)),
   };
 }
 

@@ -10,6 +10,8 @@ import { isDeleted, type TicketCollection } from './ticket-model.ts';
 export interface ErasureStore {
   /** The deleted tickets of which a service has not confirmed the erasure, in the order of their deletion. */
   pendingIds(service: string, limit: number): Promise<number[]>;
+  /** Wipes the old and new values from the events of a deleted ticket that the relay has not sent. */
+  wipeUnsentValues(ticketId: number): Promise<void>;
   /** Records that a service has erased its data of a deleted ticket. Returns false if the ticket is not deleted. */
   confirm(ticketId: number, service: string): Promise<boolean>;
   pendingByService(): Promise<PendingErasures[]>;
@@ -30,6 +32,11 @@ export function erasureStore(tickets: TicketCollection): ErasureStore {
       storeCall(async () => {
         const options = { projection: { _id: 1 }, sort: { deletedAt: 1 }, limit } as const;
         return (await tickets.find({ notErasedBy: service }, options).toArray()).map(({ _id }) => _id);
+      }),
+    wipeUnsentValues: (ticketId) =>
+      storeCall(async () => {
+        const values = { 'outbox.$[].changes.$[].oldValue': '', 'outbox.$[].changes.$[].newValue': '' } as const;
+        await tickets.updateOne({ _id: ticketId, ...isDeleted }, { $unset: values });
       }),
     confirm: (ticketId, service) =>
       storeCall(async () => {

@@ -1,0 +1,46 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { TimestampSchema, type Value } from '@bufbuild/protobuf/wkt';
+import { type TicketChanged, TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { formatRfc3339, parseDateTime } from '@ticketing/rest/date-time.ts';
+
+const jsonNames = (fields: typeof TicketSchema.fields) => fields.map(({ jsonName }) => jsonName);
+const timeFields = new Set(
+  jsonNames(TicketSchema.fields.filter(({ message }) => message?.typeName === TimestampSchema.typeName)),
+);
+const enumFields = new Set(jsonNames(TicketSchema.fields.filter((field) => field.enum !== undefined)));
+
+/** Reads an event. Times that an older version has spelt as `YYYY-MM-DD HH:MM:SS` become RFC 3339. */
+export function parseEvent(bytes: Uint8Array): TicketChanged {
+  const event = fromBinary(TicketChangedSchema, bytes);
+  for (const { field, oldValue, newValue } of event.changes) {
+    if (!timeFields.has(field)) continue;
+    spellTime(oldValue);
+    spellTime(newValue);
+  }
+  return event;
+}
+
+function spellTime(value: Value | undefined): void {
+  if (value?.kind.case !== 'stringValue' || value.kind.value.endsWith('Z')) return;
+  const time = parseDateTime(value.kind.value);
+  if (time) value.kind.value = formatRfc3339(time.seconds);
+}
+
+/**
+ * Makes the event that may outlive its ticket: of the old and new values only those of enums and times stay.
+ *
+ * Source: docs/reference/api.md, Deletion.
+ */
+export function toErasedEvent(event: TicketChanged): TicketChanged {
+  const changes = event.changes.map((change) => {
+    if (timeFields.has(change.field) || enumFields.has(change.field)) return change;
+    return { $typeName: change.$typeName, field: change.field };
+  });
+  return { ...event, changes };
+}
+
+/** Makes the bytes of such an event. */
+export function toErasedBytes(bytes: Uint8Array): Uint8Array {
+  return toBinary(TicketChangedSchema, toErasedEvent(fromBinary(TicketChangedSchema, bytes)));
+}
