@@ -37,7 +37,7 @@ export type StoredDocuments = ReadonlyMap<string, string>;
 const { EJSON } = mongoose.mongo.BSON;
 
 /** Where processes say every few seconds that they are alive; of the offsets of consumers this is their field `lease`. */
-const signsOfLife = /Leases$|Groups$/;
+const signsOfLife = /Leases$|Groups$|^lastSeen$/;
 
 /** Reads what a system has stored. */
 export async function storedDocuments(system: System): Promise<StoredDocuments> {

@@ -121,6 +121,16 @@ test('a role without a process is one finding, and the work that waits for it is
   expect(pagesOf(process('reporting', roles(20)))).toEqual(['consumer-behind']);
 });
 
+test('an issuer that a service does not reach is no reason why its work waits', () => {
+  const late = process('tickets', 'outbox_oldest_age_seconds{service="tickets",outbox="tags"} 500', {
+    down: ['issuer'],
+  });
+  expect(diagnose([late], { services: [] }).map(({ runbook }) => runbook)).toEqual([
+    'dependency-down',
+    'outbox-not-sent',
+  ]);
+});
+
 test('a system of which nothing responds is one finding', () => {
   const silent = (service: string): ObservedProcess => ({
     ...process(service),

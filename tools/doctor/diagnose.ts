@@ -16,7 +16,7 @@ export interface MetricLimit {
   metric: string;
   above: number;
   runbook: string;
-  /** The role that does this work: if it is missing, or a dependency is down, the work waits for that reason. */
+  /** The role that does this work: if it is missing, or the store or the bus is down, the work waits for that reason. */
   worker?: Role;
   what(value: number, labels: Readonly<Record<string, string>>): string;
 }
@@ -120,7 +120,7 @@ export function diagnose(processes: readonly ObservedProcess[], { services, addr
   const failures = listFailures(processes);
   const waitsForReason = ({ labels }: Sample, worker: Role | undefined) =>
     worker !== undefined &&
-    (failures.some(({ service }) => service === labels.service) ||
+    (failures.some(({ service, dependency }) => service === labels.service && dependency !== 'issuer') ||
       samples.some((one) => isMissing(one, labels.service, worker)));
   return [
     ...unreachable(processes, services),

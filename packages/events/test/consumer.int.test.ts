@@ -269,6 +269,24 @@ test('while something that a handler needs is unavailable, events are delivered 
   await expect.poll(() => consumer.state()).toMatchObject({ lagMessages: 0 });
 });
 
+test('an outage of the bus is logged once a minute for each reason, and not with each attempt', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const recording = createLogger('test', 'warn', { write: (line) => void lines.push(JSON.parse(line)) });
+  const reasons = ['connect ECONNREFUSED', 'connect ECONNREFUSED', 'No broker available', 'connect ECONNREFUSED'];
+  const broken: Bus = {
+    ...bus,
+    async subscribe({ onError }) {
+      for (const reason of reasons) onError(new Error(reason));
+      return { lag: async () => 0, stop: () => Promise.resolve() };
+    },
+  };
+  const handle = async () => undefined;
+  consumers.push(startConsumer({ bus: broken, deadLetters, group: 'broken', topics: ['t'], handle, log: recording }));
+  await expect
+    .poll(() => lines.map(({ err }) => (err as Error).message))
+    .toEqual(['connect ECONNREFUSED', 'No broker available']);
+});
+
 test('the lag of a group is measured while none of its consumers runs, and grows', async () => {
   const { start, publish, common, group } = await setUpConsumer(async () => undefined);
   const registry = new Registry();

@@ -10,8 +10,8 @@ function recorded() {
   const log = createLogger('test', 'debug', { write: (line) => void lines.push(JSON.parse(line)) });
   let now = 1_000;
   const write = kafkaLog(log, () => now)(logLevel.WARN);
-  const entry = (level: number, namespace: string, message: string) =>
-    write({ level, namespace, label: '', log: { timestamp: '', message, broker: 'b:9092' } });
+  const entry = (level: number, namespace: string, message: string, error?: string) =>
+    write({ level, namespace, label: '', log: { timestamp: '', message, broker: 'b:9092', error } });
   return { lines, entry, later: (ms: number) => (now += ms) };
 }
 
@@ -35,6 +35,8 @@ test('another kind is logged at once, and information never', () => {
   const { lines, entry } = recorded();
   entry(logLevel.ERROR, 'Connection', 'Connection error: refused');
   entry(logLevel.ERROR, 'Connection', 'SASL OAUTHBEARER authentication failed: expired');
+  entry(logLevel.ERROR, 'Connection', 'Response Fetch(key: 1, version: 11)', 'The broker is not available');
   entry(logLevel.INFO, 'Consumer', 'Starting');
-  expect(lines).toHaveLength(2);
+  expect(lines).toHaveLength(3);
+  expect(lines[2]).toMatchObject({ msg: 'Kafka: Response Fetch(key: 1, version: 11): The broker is not available' });
 });

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from '../bus/bus.ts';
+import { onceAMinute } from '../bus/once-a-minute.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { messageHandler } from './message-handler.ts';
 
@@ -45,6 +46,7 @@ const quietFailures = 5;
 export function startConsumer(options: ConsumerOptions): Consumer {
   const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000, stopTimeoutMs = 5_000 } = options;
   const stopping = new AbortController();
+  const pass = onceAMinute();
   let running: RunningSubscription | undefined;
   let lagMessages = 0;
   let restarts = 0;
@@ -86,7 +88,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   }
 
   function logRetry(error: unknown): void {
-    log.warn({ err: error, group }, 'events could not be handled and will be delivered again');
+    const repeated = pass(error instanceof Error ? `${error.name} ${error.message}` : String(error));
+    if (repeated === undefined) return;
+    log.warn({ err: error, group, repeated }, 'events could not be handled and will be delivered again');
   }
 
   async function restartWhenStuck(): Promise<void> {
