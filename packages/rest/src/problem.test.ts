@@ -126,3 +126,11 @@ test.each([
     ...headers,
   });
 });
+
+test('says in the title what was not found, and why only in the detail', () => {
+  const error = new DomainError('not_found', 'intent_not_found', 'Intent not found: it was deleted.');
+  expect(toProblem(error, at)).toMatchObject({
+    title: 'Intent not found',
+    detail: 'Intent not found: it was deleted.',
+  });
+});

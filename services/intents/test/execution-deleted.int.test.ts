@@ -48,9 +48,10 @@ test('of a ticket that is deleted during a backend call its caller gets the outc
   release();
   const { status, json } = await first;
   expect([status, json]).toMatchObject([200, { success: true, responseCode: 'ok', txId, sent: false }]);
-  const detail = `The intent was deleted during its execution ${txId}, which the log names.`;
+  const title = 'Intent not found';
+  const detail = `${title}: it was deleted during its execution ${txId}, which the log names.`;
   for (const refused of await Promise.all(waiting)) {
-    expect([refused.status, refused.json]).toMatchObject([404, { code: 'intent_not_found', detail }]);
+    expect([refused.status, refused.json]).toMatchObject([404, { code: 'intent_not_found', title, detail }]);
   }
   expect(used.backend.requests).toHaveLength(1);
   expect(lines().filter((fields) => 'intentId' in Object(fields))).toEqual([

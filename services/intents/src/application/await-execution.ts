@@ -34,7 +34,7 @@ export async function awaitExecution(
   for (let poll = 0; ; poll += 1) {
     const intent = await context.intents.find(id);
     if (!intent) {
-      const detail = `The intent was deleted during its execution ${txId}, which the log names.`;
+      const detail = `Intent not found: it was deleted during its execution ${txId}, which the log names.`;
       throw new DomainError('not_found', 'intent_not_found', detail);
     }
     const outcome = knownOutcome(intent);

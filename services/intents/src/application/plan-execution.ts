@@ -8,11 +8,12 @@ import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { AiAgentState } from '../domain/ai-agent.ts';
 import { defaultData } from '../domain/default-data.ts';
-import { allowsClosed, requireExecutable } from '../domain/executable-by.ts';
+import { allowsClosed } from '../domain/executable-by.ts';
 import { type ExecutionState, firstStep } from '../domain/execution.ts';
 import { executionInput } from '../domain/execution-input.ts';
 import { type IntentState, recipientText } from '../domain/intent.ts';
 import type { Context } from './context.ts';
+import { requireExecutable } from './require-executable.ts';
 import { readTicket, recipientsOf } from './ticket-calls.ts';
 
 /** What is to be executed. */

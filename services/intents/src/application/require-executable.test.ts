@@ -1,7 +1,8 @@
 import { type Caller, profileKinds, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { expect, test } from 'vitest';
-import { allowsClosed, executableByDefault, requireExecutable } from './executable-by.ts';
-import { type ExecutorState, executorTypes } from './executor.ts';
+import { allowsClosed, executableByDefault } from '../domain/executable-by.ts';
+import { type ExecutorState, executorTypes } from '../domain/executor.ts';
+import { requireExecutable } from './require-executable.ts';
 
 const types = Object.keys(executorTypes) as ExecutorState['type'][];
 const caller = (changes: Partial<Caller>): Caller => ({ ...serviceCaller('test'), ...changes });
