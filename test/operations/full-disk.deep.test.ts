@@ -54,12 +54,16 @@ function load({ url, token }: StartedSystem) {
     attachments: [{ name: 'a', base64: Buffer.alloc(150_000, 7).toString('base64') }],
   });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const createTicket = async () => {
+    const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
+    const { id, code } = (await response.json()) as { id?: number; code?: string };
+    return response.ok ? { id, outcome: 'ok' } : { id: undefined, outcome: `${response.status} ${code}` };
+  };
   const write = async () => {
     while (isRunning) {
-      const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
-      const { id, code } = (await response.json()) as { id?: number; code?: string };
-      outcomes.push({ at: performance.now(), outcome: response.ok ? 'ok' : `${response.status} ${code}` });
-      if (response.ok && id !== undefined) acknowledged.push(id);
+      const { id, outcome } = await createTicket().catch((error: Error) => ({ id: undefined, outcome: error.message }));
+      outcomes.push({ at: performance.now(), outcome });
+      if (id !== undefined) acknowledged.push(id);
       await setTimeout(500);
     }
   };
