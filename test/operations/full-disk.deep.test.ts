@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runDoctor } from '../../tools/doctor/run-doctor.ts';
 import { type StartedSystem, startedSystem } from '../../tools/dev/started-system.ts';
+import { runDoctor } from '../../tools/doctor/run-doctor.ts';
 
 const mib = 1024 * 1024;
 let disk: string;
@@ -103,9 +103,16 @@ test('a disk that is full for a minute under load: no 500, nothing acknowledged 
   await expect.poll(back, { timeout: 30_000 }).toBeDefined();
   await stop();
   const counts = Object.groupBy(outcomes, ({ outcome }) => outcome);
-  console.log(Object.entries(counts).map(([outcome, all]) => `${all?.length} × ${outcome}`), {
-    ...{ slowestMs: Math.round(Math.max(...outcomes.map(({ tookMs }) => tookMs))), backAfterMs: Math.round((back() ?? 0) - freedAt), acknowledged: acknowledged.length },
-  });
+  console.log(
+    Object.entries(counts).map(([outcome, all]) => `${all?.length} × ${outcome}`),
+    {
+      ...{
+        slowestMs: Math.round(Math.max(...outcomes.map(({ tookMs }) => tookMs))),
+        backAfterMs: Math.round((back() ?? 0) - freedAt),
+        acknowledged: acknowledged.length,
+      },
+    },
+  );
   expect(Object.keys(counts).sort()).toEqual(['503 storage_full', 'ok']);
   // On a busy machine a request takes that long with space too.
   const usualMs = Math.max(...outcomes.filter(({ at }) => at < fullFrom).map(({ tookMs }) => tookMs));

@@ -1,8 +1,8 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import { mongo } from 'mongoose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -37,7 +37,8 @@ async function damageLargest(): Promise<string> {
   const sizes = await Promise.all(names.map(async (name) => ({ name, size: (await stat(join(folder(), name))).size })));
   const [{ name, size } = { name: '', size: 0 }] = sizes.sort((left, right) => right.size - left.size);
   const file = await open(join(folder(), name), 'r+');
-  for (let at = 0.3; at < 0.7; at += 0.05) await file.write(randomBytes(4096), 0, 4096, Math.floor((size * at) / 4096) * 4096);
+  for (let at = 0.3; at < 0.7; at += 0.05)
+    await file.write(randomBytes(4096), 0, 4096, Math.floor((size * at) / 4096) * 4096);
   await file.close();
   return name;
 }

@@ -72,7 +72,9 @@ async function listCollections(client: mongo.MongoClient): Promise<StoredCollect
   const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
   const all = databases.map(async ({ name: database }) => {
     const found = await client.db(database).listCollections({ type: 'collection' }).toArray();
-    return Promise.all(found.map(async ({ name }) => ({ database, name, files: await filesOf(client, database, name) })));
+    return Promise.all(
+      found.map(async ({ name }) => ({ database, name, files: await filesOf(client, database, name) })),
+    );
   });
   return (await Promise.all(all)).flat();
 }
@@ -98,14 +100,20 @@ async function firstDamaged(
 }
 
 async function filesOf(client: mongo.MongoClient, database: string, name: string): Promise<string[]> {
-  const entries = client.db(database).collection(name).aggregate<CatalogEntry>([{ $listCatalog: {} }]);
+  const entries = client
+    .db(database)
+    .collection(name)
+    .aggregate<CatalogEntry>([{ $listCatalog: {} }]);
   const [entry] = await entries.toArray();
   return entry ? [entry.ident, ...Object.values(entry.idxIdent ?? {})].map((ident) => `${ident}.wt`) : [];
 }
 
 /** Whether the documents themselves cannot be read, without any index. */
 async function cannotRead(client: mongo.MongoClient, { database, name }: StoredCollection): Promise<boolean> {
-  const documents = client.db(database).collection(name).find({}, { raw: true, hint: { $natural: 1 } });
+  const documents = client
+    .db(database)
+    .collection(name)
+    .find({}, { raw: true, hint: { $natural: 1 } });
   try {
     while (await documents.next());
     return false;

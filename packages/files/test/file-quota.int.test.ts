@@ -1,8 +1,8 @@
-import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { create } from '@bufbuild/protobuf';
 import { AttachmentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { testDatabase } from '@ticketing/testkit/test-database.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
 import { copyFiles } from '../src/copy-files.ts';
 import { countFiles, openFileQuota } from '../src/file-quota.ts';
@@ -86,9 +86,10 @@ test('copies of the files of a template count for the caller, and are not stored
   const caller = person();
   const size = 600 * 1024;
   const original = create(AttachmentSchema, { id: 'a', name: 'a', size, contentType: 'text/plain' });
-  const copy = () => copyFiles(context, { caller }, [original], async function* read() {
-    yield Buffer.alloc(size);
-  });
+  const copy = () =>
+    copyFiles(context, { caller }, [original], async function* read() {
+      yield Buffer.alloc(size);
+    });
   expect(await copy()).toHaveLength(1);
   const stored = () => connection.collection('fileRecords').countDocuments();
   const before = await stored();
