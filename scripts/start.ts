@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { describeFullDisk, type Exit, isAborted } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { currentBuild } from '../tools/dev/build.ts';
@@ -11,6 +13,7 @@ import { startInOneProcess, startSplit } from '../tools/dev/services.ts';
 import { readStartOptions, type StartOptions } from '../tools/dev/start-options.ts';
 import { openStore } from '../tools/dev/store.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
+import { validateStore } from '../tools/doctor/validate-store.ts';
 
 await runDevelopmentScript(async () => {
   const options = readStartOptions(process.argv.slice(2));
@@ -46,8 +49,9 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
     isStopping = true;
     await store.stop();
   });
-  void store.exited.then(() => {
-    if (!isStopping) endWith('The store has ended unexpectedly; run npm start again.');
+  void store.exited.then(async (exit) => {
+    if (isStopping) return;
+    endWith(await describeEnd(exit, dataDir).catch(String));
   });
   const environment = systemEnvironment({ ports, keys, certificates, mongodbUri: store.uri, logLevel }, process.env);
   const services = await (options.isSplit ? startSplit(environment) : startInOneProcess(environment));
@@ -65,6 +69,18 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
 async function certificatesIn(dataDir: string): Promise<DevelopmentCertificates> {
   const { developmentCertificates } = await import('@ticketing/testkit/development-certificates.ts');
   return developmentCertificates(dataDir);
+}
+
+/** Says why the store has ended. If it has ended itself, its disk is full or a file is damaged, which is named. */
+async function describeEnd(exit: Exit, dataDir: string): Promise<string> {
+  const general = 'The store has ended unexpectedly; run npm start again.';
+  if (!isAborted(exit)) return general;
+  const full = await describeFullDisk(join(dataDir, 'mongodb'));
+  if (full !== undefined) return full;
+  const print = (line: string) => void process.stderr.write(`${line}\n`);
+  print('The store has ended itself. Its files are read now, to find one that is damaged.');
+  await validateStore(dataDir, undefined, print);
+  return general;
 }
 
 function endWith(sentence: string): never {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runDoctor } from '../../tools/doctor/run-doctor.ts';
 import { type StartedSystem, startedSystem } from '../../tools/dev/started-system.ts';
+import { runDoctor } from '../../tools/doctor/run-doctor.ts';
 
 const mib = 1024 * 1024;
 let disk: string;
@@ -47,19 +47,24 @@ function fillUp(): void {
 /** Creates tickets with files until it is stopped. */
 function load({ url, token }: StartedSystem) {
   const acknowledged: number[] = [];
-  const outcomes: { at: number; outcome: string }[] = [];
+  const outcomes: { at: number; tookMs: number; outcome: string }[] = [];
   let isRunning = true;
   const body = JSON.stringify({
     ...{ channel: 'chat', body: 'text', subject: 'a full disk' },
     attachments: [{ name: 'a', base64: Buffer.alloc(150_000, 7).toString('base64') }],
   });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const createTicket = async () => {
+    const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
+    const { id, code } = (await response.json()) as { id?: number; code?: string };
+    return response.ok ? { id, outcome: 'ok' } : { id: undefined, outcome: `${response.status} ${code}` };
+  };
   const write = async () => {
     while (isRunning) {
-      const response = await fetch(`${url}/ticket`, { method: 'POST', headers, body });
-      const { id, code } = (await response.json()) as { id?: number; code?: string };
-      outcomes.push({ at: performance.now(), outcome: response.ok ? 'ok' : `${response.status} ${code}` });
-      if (response.ok && id !== undefined) acknowledged.push(id);
+      const sentAt = performance.now();
+      const { id, outcome } = await createTicket().catch((error: Error) => ({ id: undefined, outcome: error.message }));
+      outcomes.push({ at: performance.now(), tookMs: performance.now() - sentAt, outcome });
+      if (id !== undefined) acknowledged.push(id);
       await setTimeout(500);
     }
   };
@@ -98,11 +103,20 @@ test('a disk that is full for a minute under load: no 500, nothing acknowledged 
   await expect.poll(back, { timeout: 30_000 }).toBeDefined();
   await stop();
   const counts = Object.groupBy(outcomes, ({ outcome }) => outcome);
-  console.log(Object.entries(counts).map(([outcome, all]) => `${all?.length} × ${outcome}`), {
-    ...{ backAfterMs: Math.round((back() ?? 0) - freedAt), acknowledged: acknowledged.length },
-  });
+  console.log(
+    Object.entries(counts).map(([outcome, all]) => `${all?.length} × ${outcome}`),
+    {
+      ...{
+        slowestMs: Math.round(Math.max(...outcomes.map(({ tookMs }) => tookMs))),
+        backAfterMs: Math.round((back() ?? 0) - freedAt),
+        acknowledged: acknowledged.length,
+      },
+    },
+  );
   expect(Object.keys(counts).sort()).toEqual(['503 storage_full', 'ok']);
-  expect((back() ?? Number.POSITIVE_INFINITY) - freedAt).toBeLessThan(5_000);
+  // On a busy machine a request takes that long with space too.
+  const usualMs = Math.max(...outcomes.filter(({ at }) => at < fullFrom).map(({ tookMs }) => tookMs));
+  expect((back() ?? Number.POSITIVE_INFINITY) - freedAt).toBeLessThan(5_000 + usualMs);
   for (const id of acknowledged) {
     const { status } = await get(system, `/ticket/${id}`);
     expect([id, status]).toEqual([id, id === deleted ? 404 : 200]);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+import { type Exit, startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 
 /** The store of a development system. */
 export interface Store {
@@ -7,7 +7,7 @@ export interface Store {
   /** The id of the process of the embedded store; undefined for a server that `MONGODB_URI` names. */
   pid?: number;
   /** Resolves when the embedded store has ended; never resolves for a server that `MONGODB_URI` names. */
-  exited: Promise<unknown>;
+  exited: Promise<Exit>;
   stop(): Promise<void>;
 }
 

@@ -7,12 +7,15 @@ import { services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import { diagnose, type Finding } from './diagnose.ts';
 import { type ObservedProcess, observeProcess } from './observe-process.ts';
+import { validateStore } from './validate-store.ts';
 
 const usage = `Says in plain words what is wrong with a running system, and where its repair is described:
 
   npm run doctor                     a system that npm start runs, by its data folder (--data DIR, ./data)
   npm run doctor -- URL URL …        any system, by the URLs of the internal ports of its processes,
                                      for example http://tickets:10081; with --all every service must be among them
+  npm run doctor -- --validate       the files of the store of a system that is stopped, by its data folder, or of the
+                                     server that MONGODB_URI names: it names those that are damaged
 
 It reads /readyz and /metrics, and changes nothing. The exit code is 1 if anything is wrong.
 `;
@@ -27,6 +30,7 @@ export async function runDoctor(args: string[], print: (line: string) => void): 
     options: {
       data: { type: 'string', default: './data' },
       all: { type: 'boolean', default: false },
+      validate: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -34,6 +38,7 @@ export async function runDoctor(args: string[], print: (line: string) => void): 
     print(usage);
     return 0;
   }
+  if (values.validate) return Math.min(1, await validateStore(resolve(values.data), process.env.MONGODB_URI, print));
   const isLocal = positionals.length === 0;
   const environment = isLocal ? readEnvironment(resolve(values.data)) : undefined;
   const observed = await (environment

@@ -8,12 +8,12 @@ const mib = 1024 * 1024;
 
 /** The databases whose disk is full or nearly, in one finding for each of the two. */
 export function storageFindings(samples: readonly Sample[]): Finding[] {
-  const valueOf = (name: string, service: string | undefined) =>
+  const measured = (name: string, service: string | undefined) =>
     samples.find((sample) => sample.name === name && sample.labels.service === service)?.value ?? Number.NaN;
   const disks = [...new Set(samples.map(({ labels }) => labels.service ?? ''))].map((service) => ({
     service,
-    free: valueOf('store_free_bytes', service),
-    reserve: valueOf('store_reserve_bytes', service),
+    free: measured('store_free_bytes', service),
+    reserve: measured('store_reserve_bytes', service),
   }));
   const full = disks.filter(({ free, reserve }) => free < reserve);
   const tight = disks.filter(({ free, reserve }) => free >= reserve && free < nearlyFull * reserve);

@@ -4,10 +4,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { diskReserve, reserveFile } from './disk-reserve.ts';
 
-const bytes = 1_500_000;
+const bytes = 1_600_000;
 let folder: string;
 let free = 0;
-const reserve = (size = bytes) => diskReserve(folder, size, async () => ({ total: 100 * bytes, free }));
+let now = 0;
+const open = (size = bytes) =>
+  diskReserve(
+    folder,
+    size,
+    async () => ({ total: 100 * bytes, free }),
+    () => now,
+  );
 const stored = () =>
   stat(join(folder, reserveFile)).then(
     ({ size, mode }) => ({ size, mode: mode & 0o777 }),
@@ -19,23 +26,44 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('takes space while there is plenty, keeps it, and gives it away when the disk is nearly full', async () => {
-  free = 4 * bytes + 1;
-  await reserve().check();
-  expect(await stored()).toEqual({ size: bytes, mode: 0o600 });
-  for (const [left, isKept] of [
-    [bytes, true],
-    [bytes / 2 - 1, false],
-    [4 * bytes, false],
-  ] as const) {
+it('takes space while there is plenty, and gives it away in parts when the disk is full, one a second', async () => {
+  const reserve = open();
+  const checked = async (left: number) => {
     free = left;
-    await reserve().check();
-    expect([left, (await stored()) !== undefined]).toEqual([left, isKept]);
+    await reserve.check();
+    return (await stored())?.size;
+  };
+  expect(await checked(4 * bytes)).toBeUndefined();
+  expect(await checked(4 * bytes + 1)).toBe(bytes);
+  expect((await stored())?.mode).toBe(0o600);
+  expect(await checked(bytes / 8)).toBe(bytes);
+  for (const [at, size] of [
+    [0, 1_200_000],
+    [999, 1_200_000],
+    [1_000, 800_000],
+    [2_000, 400_000],
+    [3_000, undefined],
+    [4_000, undefined],
+  ] as const) {
+    now = at;
+    expect([at, await checked(0)]).toEqual([at, size]);
   }
+  expect(await checked(4 * bytes)).toBeUndefined();
+  expect(await checked(4 * bytes + 1)).toBe(bytes);
+});
+
+it('gives everything to a start on a full disk', async () => {
+  free = 100 * bytes;
+  await open().check();
+  await open().prepare();
+  expect((await stored())?.size).toBe(bytes);
+  free = bytes / 2 - 1;
+  await open().prepare();
+  expect(await stored()).toBeUndefined();
 });
 
 it('takes nothing if it has no size', async () => {
   free = 100 * bytes;
-  await reserve(0).check();
+  await open(0).check();
   expect(await stored()).toBeUndefined();
 });

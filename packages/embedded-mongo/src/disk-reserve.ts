@@ -1,41 +1,53 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readDisk } from './disk-figures.ts';
 
 /** A file that keeps space of the disk for the engine. */
 export interface DiskReserve {
-  /** Gives the space to the engine if the disk is nearly full, and takes it back when there is plenty. */
+  /** Gives the engine as much space as it needs to recover and to start, as far as there is some. */
+  prepare(): Promise<void>;
+  /** Gives the engine a part of the space if the disk is full, and takes all of it back when there is plenty. */
   check(): Promise<void>;
 }
 
 /** The name of the file in the data folder. The engine ignores it. */
 export const reserveFile = 'reserve-for-a-full-disk';
 const pieceBytes = 1024 * 1024;
+const parts = 4;
+const pauseMs = 1_000;
 
 /**
  * Opens the reserve of a data folder. The engine ends itself when it cannot write its journal. If something else fills the
- * disk, it goes on, or starts, with this space, until the services refuse writes.
+ * disk, it goes on, or starts, with this space, until the services refuse writes. The space is given in parts, one a second:
+ * what fills a disk at once fails in between, and does not get all of them.
  *
- * Units: `bytes` is its size; 0 for none. Tests replace `read`.
+ * Units: `bytes` is its size; 0 for none. Tests replace `read` and `now`.
  */
-export function diskReserve(dataDir: string, bytes: number, read = readDisk): DiskReserve {
+export function diskReserve(
+  dataDir: string,
+  bytes: number,
+  read = readDisk,
+  now: () => number = () => performance.now(),
+): DiskReserve {
   const path = join(dataDir, reserveFile);
+  let givenAt = Number.NEGATIVE_INFINITY;
+  const give = async (size: number) => {
+    givenAt = now();
+    await (size > 0 ? truncate(path, size) : rm(path, { force: true }));
+  };
   return {
+    async prepare() {
+      if (bytes > 0 && (await read(dataDir)).free < bytes / 2) await give(0);
+    },
     async check() {
       if (bytes === 0) return;
       const { free } = await read(dataDir);
-      if (free < bytes / 2) await rm(path, { force: true });
-      else if (free > 4 * bytes && !(await isPresent(path))) await fill(path, bytes);
+      const kept = (await stat(path).catch(() => undefined))?.size ?? 0;
+      if (free < bytes / parts / 2 && kept > 0 && now() - givenAt >= pauseMs) await give(kept - bytes / parts);
+      else if (free > parts * bytes && kept < bytes) await fill(path, bytes);
     },
   };
-}
-
-async function isPresent(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Writes random bytes, because a file system may store zeros without taking space for them. */

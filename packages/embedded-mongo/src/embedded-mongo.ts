@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDisk } from './disk-figures.ts';
 
@@ -64,8 +63,10 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   } catch (error) {
     await stop();
     const isOfEngine = isAborted(await exited) || (error instanceof Error && error.message.includes('cannot open'));
-    if (!isOfEngine || !existsSync(options.dataDir)) throw error;
-    throw new Error(await describeAbort(options.dataDir, error), { cause: error });
+    const full = isOfEngine ? await describeFullDisk(options.dataDir).catch(() => undefined) : undefined;
+    if (full !== undefined) throw new Error(full, { cause: error });
+    if (isAborted(await exited)) throw new Error(describeDamage(options.dataDir), { cause: error });
+    throw error;
   }
 }
 
@@ -78,14 +79,15 @@ const mib = 1024 * 1024;
 /** The engine needs less to recover and to start. */
 const neededBytes = 64 * mib;
 
-/** Says in one sentence why the engine has ended: its disk is full, or one of its files is damaged. */
-export async function describeAbort(dataDir: string, error?: unknown): Promise<string> {
+/** Says in one sentence that the disk of a folder is full; undefined if it is not. */
+export async function describeFullDisk(dataDir: string): Promise<string | undefined> {
   const { free } = await readDisk(dataDir);
-  if (free < neededBytes) {
-    return `The disk of ${dataDir} is full (${Math.floor(free / mib)} MiB are free): free some space, or enlarge it, and start again.`;
-  }
-  if (error instanceof Error && error.message.includes('cannot open')) return error.message;
-  return `The embedded MongoDB on ${dataDir} has ended itself, as it does when one of its files is damaged: npm run doctor -- --validate names the file and what to do.`;
+  if (free >= neededBytes) return undefined;
+  return `The disk of ${dataDir} is full (${Math.floor(free / mib)} MiB are free): free some space, or enlarge it, and start again.`;
+}
+
+function describeDamage(dataDir: string): string {
+  return `The embedded MongoDB has ended itself, as it does when a file in ${dataDir} is damaged: npm run doctor -- --validate names the file and what to do.`;
 }
 
 function spawnHost({ dataDir, port = 0, cacheSizeMb, reserveMb = 0 }: EmbeddedMongoOptions): ChildProcess {

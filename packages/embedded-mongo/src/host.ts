@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const reserve = diskReserve(dataDir, reserveMb * 1024 * 1024);
   // Recovery needs space too. At the first start there is no folder yet.
-  await reserve.check().catch(() => undefined);
+  await reserve.prepare().catch(() => undefined);
   const engine = await openEngine({ dataDir, cacheSizeMb });
   try {
     const run = withDiskFigures((message) => engine.roundTrip(message), dataDir);

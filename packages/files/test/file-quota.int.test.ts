@@ -1,7 +1,12 @@
+import { create } from '@bufbuild/protobuf';
+import { AttachmentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
+import { copyFiles } from '../src/copy-files.ts';
 import { countFiles, openFileQuota } from '../src/file-quota.ts';
+import { fileStore } from '../src/file-store.ts';
 
 const mib = 1024 * 1024;
 const hour = 60 * 60 * 1000;
@@ -73,4 +78,21 @@ test('files of which one could not be stored do not count', async () => {
   });
   await expect(storing).rejects.toBe(failure);
   await quota.take(caller, 10 * mib);
+});
+
+test('copies of the files of a template count for the caller, and are not stored beyond the limit', async () => {
+  const files = fileStore(connection);
+  const context = { files, quota: open(1), runtime: systemRuntime };
+  const caller = person();
+  const size = 600 * 1024;
+  const original = create(AttachmentSchema, { id: 'a', name: 'a', size, contentType: 'text/plain' });
+  const copy = () =>
+    copyFiles(context, { caller }, [original], async function* read() {
+      yield Buffer.alloc(size);
+    });
+  expect(await copy()).toHaveLength(1);
+  const stored = () => connection.collection('fileRecords').countDocuments();
+  const before = await stored();
+  await expect(copy()).rejects.toMatchObject({ reason: 'storage_quota' });
+  expect(await stored()).toBe(before);
 });

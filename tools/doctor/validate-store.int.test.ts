@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+import { mongo } from 'mongoose';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runDoctor } from './run-doctor.ts';
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'ticketing-validate-'));
+});
+afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+const folder = () => join(data, 'mongodb');
+
+/** Stores documents in two collections, and stops the store. */
+async function fillStore(): Promise<void> {
+  const store = await startEmbeddedMongo({ dataDir: folder() });
+  const client = new mongo.MongoClient(store.uri);
+  for (const name of ['files.chunks', 'tickets']) {
+    const collection = client.db('ticketing_tickets').collection(name);
+    await collection.createIndex({ text: 1 });
+    for (let count = 0; count < 30; count++) {
+      await collection.insertOne({ text: randomBytes(200).toString('hex'), bytes: randomBytes(60_000 + count) });
+    }
+  }
+  await client.close();
+  await store.stop();
+}
+
+/** Overwrites blocks of the largest file. Returns its name. */
+async function damageLargest(): Promise<string> {
+  const names = (await readdir(folder())).filter((name) => name.startsWith('collection-'));
+  const sizes = await Promise.all(names.map(async (name) => ({ name, size: (await stat(join(folder(), name))).size })));
+  const [{ name, size } = { name: '', size: 0 }] = sizes.sort((left, right) => right.size - left.size);
+  const file = await open(join(folder(), name), 'r+');
+  for (let at = 0.3; at < 0.7; at += 0.05)
+    await file.write(randomBytes(4096), 0, 4096, Math.floor((size * at) / 4096) * 4096);
+  await file.close();
+  return name;
+}
+
+async function validate() {
+  const lines: string[] = [];
+  const code = await runDoctor(['--validate', '--data', data], (line) => lines.push(line));
+  return { code, text: lines.join('\n') };
+}
+
+test('names the file of a stopped store that is damaged and what to do, and finds nothing in one that is not', async () => {
+  await fillStore();
+  expect(await validate()).toEqual({ code: 0, text: 'no file of the store is damaged' });
+  const name = await damageLargest();
+  const { code, text } = await validate();
+  expect(code).toBe(1);
+  expect(text).toMatch(/A file of the collection (files\.chunks|tickets) of ticketing_tickets is damaged: /);
+  expect(text).toContain(`is damaged: ${name} in ${folder()}`);
+  expect(text).toContain('restore a backup (docs/operations/backup.md)');
+  expect(text).toContain('1 collections have damaged files');
+}, 120_000);
+
+test('refuses a store that is in use', async () => {
+  const store = await startEmbeddedMongo({ dataDir: folder() });
+  await expect(validate()).rejects.toThrow('is in use by another process');
+  await store.stop();
+});

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+import { isUnreachable } from '@ticketing/store/store-error.ts';
+import { mongo } from 'mongoose';
+
+type Print = (line: string) => void;
+
+/** A store whose collections are validated. */
+interface ValidatedStore {
+  uri: string;
+  stop(): Promise<void>;
+}
+
+/** A collection of a store. */
+interface StoredCollection {
+  database: string;
+  name: string;
+  /** Its files, that of its documents first. */
+  files: string[];
+}
+
+/** What the engine says about the files of a collection. */
+interface CatalogEntry {
+  ident: string;
+  idxIdent?: Record<string, string>;
+}
+
+const remedy =
+  'What to do: restore a backup (docs/operations/backup.md). Keep the folder: whatever is read before the damage is intact.';
+
+/**
+ * Reads every file of a stopped store, and names those that are damaged with what to do. The engine ends itself when it
+ * reads a damaged block, so that the embedded store is started once more for each damaged collection.
+ *
+ * Returns how many collections are damaged. Errors: the store is in use, or cannot be opened.
+ */
+export async function validateStore(dataDir: string, givenUri: string | undefined, print: Print): Promise<number> {
+  const folder = join(dataDir, 'mongodb');
+  const open = async (): Promise<ValidatedStore> =>
+    givenUri ? { uri: givenUri, stop: async () => undefined } : startEmbeddedMongo({ dataDir: folder });
+  const collections = await withStore(open, listCollections);
+  let damaged = 0;
+  while (collections.length > 0) {
+    const found = await withStore(open, (client) => firstDamaged(client, collections));
+    if (!found) continue;
+    damaged += 1;
+    const isOfData = await withStore(open, (client) => cannotRead(client, found));
+    const { database, name } = found;
+    const files = isOfData ? found.files.slice(0, 1) : found.files.slice(1);
+    print(`\nA file of the collection ${name} of ${database} is damaged: ${files.join(' or ')} in ${folder}`);
+    print(remedy);
+  }
+  print(damaged === 0 ? 'no file of the store is damaged' : `\n${damaged} collections have damaged files`);
+  return damaged;
+}
+
+async function withStore<Result>(
+  open: () => Promise<ValidatedStore>,
+  work: (client: mongo.MongoClient) => Promise<Result>,
+): Promise<Result> {
+  const store = await open();
+  const client = new mongo.MongoClient(store.uri, { serverSelectionTimeoutMS: 2_000 });
+  try {
+    return await work(client);
+  } finally {
+    await client.close().catch(() => undefined);
+    await store.stop();
+  }
+}
+
+async function listCollections(client: mongo.MongoClient): Promise<StoredCollection[]> {
+  const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
+  const all = databases.map(async ({ name: database }) => {
+    const found = await client.db(database).listCollections({ type: 'collection' }).toArray();
+    return Promise.all(
+      found.map(async ({ name }) => ({ database, name, files: await filesOf(client, database, name) })),
+    );
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** Validates collections, and removes them from the list, until one of them is damaged. */
+async function firstDamaged(
+  client: mongo.MongoClient,
+  collections: StoredCollection[],
+): Promise<StoredCollection | undefined> {
+  for (let collection = collections.shift(); collection; collection = collections.shift()) {
+    const { database, name } = collection;
+    try {
+      const { valid } = await client.db(database).command({ validate: name, full: true });
+      // The engine may end a moment after its response.
+      await client.db(database).command({ ping: 1 });
+      if (valid !== true) return collection;
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      return collection;
+    }
+  }
+  return undefined;
+}
+
+async function filesOf(client: mongo.MongoClient, database: string, name: string): Promise<string[]> {
+  const entries = client
+    .db(database)
+    .collection(name)
+    .aggregate<CatalogEntry>([{ $listCatalog: {} }]);
+  const [entry] = await entries.toArray();
+  return entry ? [entry.ident, ...Object.values(entry.idxIdent ?? {})].map((ident) => `${ident}.wt`) : [];
+}
+
+/** Whether the documents themselves cannot be read, without any index. */
+async function cannotRead(client: mongo.MongoClient, { database, name }: StoredCollection): Promise<boolean> {
+  const documents = client
+    .db(database)
+    .collection(name)
+    .find({}, { raw: true, hint: { $natural: 1 } });
+  try {
+    while (await documents.next());
+    return false;
+  } catch {
+    return true;
+  }
+}
