@@ -96,6 +96,13 @@ describe('the reference page', () => {
     expect((await get('/openapi.json')).json.info.title).toBe('Ticketing API');
   });
 
+  it('begins with an introduction, which names tokens, rates, errors, repetition and versions', async () => {
+    const { description } = (await get('/openapi.json')).json.info;
+    for (const topic of ['A token', 'Rates', 'Errors', 'Repeated requests', 'Versions', 'Changes']) {
+      expect(description).toContain(`**${topic}.**`);
+    }
+  });
+
   it('is public; other paths with the same prefix are not', async () => {
     expect((await get('/docsx')).status).toBe(401);
     expect((await get('/docs/../ticket/1')).status).toBe(404);
