@@ -29,6 +29,5 @@ await runScript({ usage, options, takesCommand: true }, async ({ data, ...texts 
     throw new UsageError(`There is no command "${[first, service, ...rest].join(' ').trim()}" (--help lists them).`);
   }
   const left = await operateAll(toRequest(name, texts), print, readEnvironment(resolve(data)), service);
-  if (name === 'dead-letters' && left === 0) print('there are no dead letters');
   process.exitCode = left > 0 ? 1 : 0;
 });

@@ -1,13 +1,15 @@
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';
-import { buildImages, findEngine, imageServices } from '../tools/images/build-images.ts';
+import { buildImages, findEngine, imageServices, pushImages } from '../tools/images/build-images.ts';
 
 const usage = `Builds the images of the services with podman or docker, and prints their names:
 
   npm run images
+  npm run images -- --prefix registry.example/ticketing/ --tag 0.1.0 --push
 
   --service NAME   only this one; may be repeated
   --prefix PREFIX  what stands before the name of the service (localhost/ticketing/)
   --tag TAG        the tag (dev)
+  --push           pushes them afterwards to the registry that the prefix names; log on to it before (podman login)
   --engine PROGRAM podman or docker (whichever runs here)
 `;
 
@@ -15,6 +17,7 @@ const options = {
   service: { type: 'string', multiple: true },
   prefix: { type: 'string', default: 'localhost/ticketing/' },
   tag: { type: 'string', default: 'dev' },
+  push: { type: 'boolean', default: false },
   engine: { type: 'string' },
 } as const;
 
@@ -25,5 +28,8 @@ await runScript({ usage, options }, (values) => {
   const engine = values.engine ?? findEngine();
   if (engine === undefined) throw new UsageError('Neither podman nor docker runs here.');
   const { prefix, tag } = values;
-  for (const image of buildImages({ engine, prefix, tag, names })) print(image);
+  if (values.push && prefix.startsWith('localhost/')) throw new UsageError('--push needs the --prefix of a registry.');
+  const images = buildImages({ engine, prefix, tag, names });
+  if (values.push) pushImages(engine, images);
+  for (const image of images) print(image);
 });

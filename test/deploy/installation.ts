@@ -16,10 +16,13 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
+/** Where the overlays have their images. */
+const registries = { prod: 'registry.example', dev: 'localhost' } as const;
+
 const deployFolder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s');
 
 /** Makes an installation of an overlay with further components; `apply` creates it. */
-export function installationOf(overlay: string, components: readonly string[]): Installation {
+export function installationOf(overlay: keyof typeof registries, components: readonly string[]): Installation {
   const namespace = `ticketing-test-${overlay}-${randomBytes(3).toString('hex')}`;
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'kustomization-'));
   const from = (part: string) => relative(folder, join(deployFolder, part));
@@ -30,7 +33,7 @@ export function installationOf(overlay: string, components: readonly string[]): 
         namespace,
         resources: [from(`overlays/${overlay}`)],
         components: components.map((name) => from(`components/${name}`)),
-        images: services.map(({ name }) => ({ name: `ticketing/${name}`, newTag: version })),
+        images: services.map(({ name }) => ({ name: `${registries[overlay]}/ticketing/${name}`, newTag: version })),
       };
       writeFileSync(join(folder, 'kustomization.yaml'), stringify(kustomization));
       await kubectl(

@@ -11,14 +11,14 @@ import { installationOf } from './installation.ts';
 import { kubectl, type LiveObject, objectsOf, watch } from './kubectl.ts';
 import { resourceDefinitionFiles } from './resource-definitions.ts';
 
-const overlays = [
+const overlays: { overlay: 'dev' | 'prod'; components: string[]; replicasOfApi: number; isProduction: boolean }[] = [
   {
     overlay: 'dev',
     components: ['gateway-api', 'keda', 'keda-tls', 'ledger', 'monitoring', 'tls'],
     replicasOfApi: 1,
     isProduction: false,
   },
-  { overlay: 'prod', components: [], replicasOfApi: 3, isProduction: true },
+  { overlay: 'prod', components: ['pull-secret'], replicasOfApi: 3, isProduction: true },
 ];
 const hasControlPlane = Boolean(process.env.KUBECONFIG);
 const title = hasControlPlane

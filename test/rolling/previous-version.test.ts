@@ -7,7 +7,9 @@ import { findPreviousVersion } from './previous-version.ts';
 
 test('a shallow clone does not have the previous version; in CI it is fetched', () => {
   const { clone, previous } = shallowClone();
-  expect(findPreviousVersion(false, clone)).toMatchObject({ missing: expect.stringContaining('is not in this clone; git fetch --unshallow gets it') });
+  expect(findPreviousVersion(false, clone)).toMatchObject({
+    missing: expect.stringContaining('is not in this clone; git fetch --unshallow gets it'),
+  });
   expect(findPreviousVersion(true, clone)).toEqual({ revision: previous });
   expect(findPreviousVersion(false, clone)).toEqual({ revision: previous });
 });

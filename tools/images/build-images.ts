@@ -46,5 +46,13 @@ export function buildImages(options: ImageOptions): string[] {
   });
 }
 
+/** Pushes images to the registry that their names say. Errors: an engine that cannot push one of them. */
+export function pushImages(engine: string, images: readonly string[]): void {
+  for (const image of images) {
+    const { status } = spawnSync(engine, ['push', image], { stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) throw new Error(`${engine} could not push ${image}.`);
+  }
+}
+
 /** The names of all services. */
 export const imageServices: readonly string[] = services.map(({ name }) => name);

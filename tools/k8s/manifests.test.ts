@@ -35,13 +35,31 @@ it('every file of the base is part of it', () => {
   expect(used.toSorted()).toEqual(files.toSorted());
 });
 
-it('the overlay prod sets the version of every image', () => {
-  const [prod] = readManifests('deploy/k8s/overlays/prod/kustomization.yaml') as unknown as {
-    images: { name: string }[];
+it.each([
+  ['prod', 'registry.example/ticketing/', '0.1.0'],
+  // As npm run images names them by default.
+  ['dev', 'localhost/ticketing/', 'dev'],
+])('the overlay %s names the registry and the version of every image', (overlay, prefix, newTag) => {
+  const [read] = readManifests(`deploy/k8s/overlays/${overlay}/kustomization.yaml`) as unknown as {
+    images: object[];
   }[];
-  expect(prod?.images.map(({ name }) => name).toSorted()).toEqual(
-    services.map(({ name }) => `ticketing/${name}`).toSorted(),
+  const names = services.map(({ name }) => name);
+  expect(read?.images).toHaveLength(names.length);
+  expect(read?.images).toEqual(
+    expect.arrayContaining(names.map((name) => ({ name: `ticketing/${name}`, newName: `${prefix}${name}`, newTag }))),
   );
+});
+
+it('every pod has a ServiceAccount, so that the component pull-secret reaches its image', () => {
+  const accounts = namesOf(objects, 'ServiceAccount');
+  const ledgers = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(({ kind, spec }) =>
+    kind === 'CronJob' ? [spec.jobTemplate.spec] : [],
+  );
+  const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ spec }) => spec);
+  expect(pods.length).toBeGreaterThan(30);
+  for (const { template } of [...pods, ...ledgers]) expect(accounts).toContain(template.spec.serviceAccountName);
+  const component = readManifests('deploy/k8s/components/pull-secret/kustomization.yaml');
+  expect(component).toMatchObject([{ kind: 'Component', patches: [{ target: { kind: 'ServiceAccount' } }] }]);
 });
 
 it.each(roles)('$name starts with a complete configuration, for its role and on the ports of its pod', (one) => {

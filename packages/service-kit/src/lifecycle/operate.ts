@@ -108,10 +108,16 @@ async function ownOperation({ entry, composition }: Operated, request: Operation
   return operation(print, request);
 }
 
-async function listDeadLetters({ kit, composition }: Operated, _: OperationRequest, print: Print): Promise<number> {
+async function listDeadLetters(
+  { entry, kit, composition }: Operated,
+  _: OperationRequest,
+  print: Print,
+): Promise<number> {
   const unsent = await printUndeliverable(composition.outboxes ?? [], print);
   const hasHandler = eventHandlerOf(kit, composition) !== undefined;
-  return unsent + (hasHandler ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0);
+  const unhandled = hasHandler ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0;
+  print(`${entry.name}: ${unsent + unhandled} dead letters`);
+  return unsent + unhandled;
 }
 
 async function replay({ entry, kit, composition }: Operated, { key }: OperationRequest, print: Print): Promise<number> {
@@ -119,7 +125,9 @@ async function replay({ entry, kit, composition }: Operated, { key }: OperationR
   const handle = eventHandlerOf(kit, composition);
   if (!handle) return 0;
   const deadLetters = openDeadLetters(kit.database.connection);
-  return replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);
+  const left = await replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);
+  print(`${entry.name}: ${left} keys could not be handled`);
+  return left;
 }
 
 function requireFile({ name, file }: OperationRequest): string {
