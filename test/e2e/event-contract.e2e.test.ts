@@ -35,7 +35,11 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
 async function call(method: string, path: string, body?: object): Promise<any> {
   const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
-  const response = await system.fetch(system.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const response = await system.fetch(system.url + path, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const json = await response.json();
   expect(response.ok, JSON.stringify(json)).toBe(true);
   return json;
@@ -78,7 +82,8 @@ test('deliveries and the feed are as their documents say, with times in RFC 3339
   await expect.poll(receivedTypes, { timeout: 20_000 }).toEqual(beforeDeletion.sort());
   const ids = { externalTicketId: 'E-1', contractId: 'V-1', customerId: 'K-1', agentId: 7, partnerId: 8 };
   const changes = messages().flatMap(({ data }) => data.changes ?? []);
-  for (const [field, newValue] of Object.entries(ids)) expect(changes).toContainEqual({ field, oldValue: null, newValue });
+  for (const [field, newValue] of Object.entries(ids))
+    expect(changes).toContainEqual({ field, oldValue: null, newValue });
   expect(changes).toContainEqual({ field: 'dueBy', oldValue: null, newValue: '2030-01-31T09:10:00Z' });
 
   await call('DELETE', `/ticket/${ticketId}`);
