@@ -152,9 +152,11 @@ function addWebhooks(document: AsyncApiDocument, notifications: DescribedNotific
       allOf: [data, { type: 'object', properties: { type: { const: type } } }],
     }),
   );
-  const test = webhookMessage(testType, 'A message that a person has requested to test the endpoint.', {
-    type: 'object',
-  });
+  const test = webhookMessage(
+    testType,
+    'A message that a person has requested to test the endpoint.',
+    objectOf({ webhookId: { type: 'integer', description: 'The endpoint.' } }),
+  );
   addChannel(document, {
     name: 'webhook',
     channel: {

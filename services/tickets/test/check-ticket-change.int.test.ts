@@ -12,7 +12,11 @@ afterAll(() => tickets.stop());
 async function check(fields: object, paths: string): Promise<{ checked: string[]; bulk: string[] }> {
   const { id } = (await tickets.request('POST', '/ticket', { body: { channel: 'email' } })).json;
   const change = { ...fields, id, updateMask: paths };
-  const [status, response] = await tickets.rpc('TicketService/CheckTicketChange', { change }, { kind: 'service' });
+  const [status, response] = await tickets.rpc(
+    'TicketService/CheckTicketChange',
+    { change },
+    { kind: 'service', service: 'intents' },
+  );
   expect(status, JSON.stringify(response)).toBe(200);
   const textOf = ({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`;
   const refused = await tickets.rpc('TicketService/UpdateTickets', { tickets: [change] });

@@ -33,7 +33,7 @@ export async function startHarness({
     ...harness,
     documentOf,
     async rpc(method, request, caller = {}) {
-      const token = await harness.identity.internalToken('tickets', testCaller(caller));
+      const token = await harness.identity.internalToken('tickets', testCaller(caller), caller.service ?? undefined);
       const response = await fetch(`${harness.url}/ticketing.tickets.v1.${method}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -32,7 +32,7 @@ const eventsOf = async (id: number): Promise<StoredEvent[]> => (await tickets.do
 /** The fields whose values an event may contain: enums, ids and times. */
 const fieldsWithValues = new Set([
   ...['direction', 'priority', 'channel', 'status', 'aiSupportLevel', 'spamStatus'],
-  ...['subchannelId', 'partnerId', 'agentId', 'tagIds', 'createdBy'],
+  ...['subchannelId', 'partnerId', 'agentId', 'tagIds', 'createdBy', 'externalTicketId'],
   ...['createdAt', 'firstResponseDueBy', 'dueBy', 'lastMessageAt', 'lastCustomerMessageAt', 'closedAt'],
 ]);
 
@@ -78,7 +78,7 @@ test('the event of a creation lists the differences from a ticket without any va
     createdAt: { oldValue: null, newValue: '2026-02-01T08:00:00Z' },
     lastMessageAt: { oldValue: null, newValue: '2026-02-01T08:00:00Z' },
     lastCustomerMessageAt: { oldValue: null, newValue: '2026-02-01T08:00:00Z' },
-    closedAt: { oldValue: null, newValue: json.modifiedAt },
+    closedAt: { oldValue: null, newValue: `${json.modifiedAt.replace(' ', 'T')}Z` },
     createdBy: { oldValue: null, newValue: 7 },
   });
 });
