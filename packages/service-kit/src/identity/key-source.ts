@@ -38,7 +38,7 @@ const fetchTimeoutMs = 5_000;
  *
  * Errors: issuer_unavailable while no keys have ever been fetched.
  */
-export function urlKeySource(url: string, logger: Logger, now: () => number = Date.now): KeySource {
+export function urlKeySource(url: string, logger: Logger, now: () => number = () => performance.now()): KeySource {
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
   let lastTryAt = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | undefined;

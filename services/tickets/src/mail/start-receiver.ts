@@ -7,6 +7,7 @@ import { requireSpace } from '@ticketing/store/free-space.ts';
 import type { Context } from '../application/context.ts';
 import { receiveMail } from '../application/receive-mail.ts';
 import { mailboxOf } from '../domain/mailbox.ts';
+import type { TicketSettings } from '../settings.ts';
 import type { ReceiverConfig } from './receiver-config.ts';
 import { defaultSmtpLimits, type MailHandler, startSmtpReceiver } from './smtp-receiver.ts';
 
@@ -24,9 +25,7 @@ function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown
   return {
     async accepts(recipient) {
       requireSpace(space);
-      const { subchannels } = await context.settings();
-      if (subchannels) return mailboxOf([recipient], subchannels) !== undefined;
-      throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
+      return isMailbox(recipient, await context.settings()) || isMailbox(recipient, await context.settings('owner'));
     },
     async receive(mail, recipients, sender) {
       requireSpace(space);
@@ -36,4 +35,9 @@ function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown
       log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
     },
   };
+}
+
+function isMailbox(recipient: string, { subchannels }: TicketSettings): boolean {
+  if (subchannels) return mailboxOf([recipient], subchannels) !== undefined;
+  throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
 }
