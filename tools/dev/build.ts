@@ -19,6 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 const recentBuilds = join(root, 'node_modules', '.cache', 'services');
 /** How long a build is kept after it was last used: a system may run that long, and restarts its processes from it. */
 const buildKeptMs = 30 * 24 * 3_600_000;
+
 /**
  * Bundles the program of each service with all its imports into `folder`/SERVICE/main.mjs (docs/decisions/0017). Beside it
  * are the programs of its workers, `health.mjs`, the files that it reads, and which packages are in it: the folder is all
@@ -74,11 +75,9 @@ function hashOfSources(): string {
   const files = globSync(
     [
       '{services,packages}/*/{package.json,src/**/*.ts}',
-      ...[
-        'package-lock.json',
-        'tsconfig*.json',
-        'tools/dev/{build,bundle-services,bundled-files,bill-of-materials}.ts',
-      ],
+      'package-lock.json',
+      'tsconfig*.json',
+      'tools/dev/{build,bundle-services,bundled-files,bill-of-materials}.ts',
     ],
     { cwd: root },
   );

@@ -5,6 +5,7 @@ import { billOfMaterials } from './bill-of-materials.ts';
 import { bundledFiles } from './bundled-files.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+
 /**
  * Escapes all characters beyond ASCII in bundles, because a single one makes Node keep the whole file in memory with
  * two bytes per character.
@@ -22,7 +23,7 @@ const asciiOnly: Plugin = {
 };
 
 /**
- * Makes a program of its own of each module that is named as `new URL('./x.worker.ts', import.meta.url)`, because a worker
+ * Makes a separate program of each module that is named as `new URL('./x.worker.ts', import.meta.url)`, because a worker
  * of a sandbox is a process (docs/decisions/0023), and a thread starts with a file too.
  */
 const workerPrograms: Plugin = {

@@ -26,11 +26,15 @@ const startMs = 150_000;
 export async function startedSystem(dataDir?: string): Promise<StartedSystem> {
   const data = dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-docs-'));
   const { MONGODB_URI: _mongodb, KAFKA_BROKERS: _kafka, ...env } = process.env;
-  const child = spawn(process.execPath, ['scripts/start.ts', '--port', '0', '--data', data], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', './tools/dev/compile-cache.mjs', 'scripts/start.ts', '--port', '0', '--data', data],
+    {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');

@@ -31,7 +31,7 @@ export function serveFunctions(functions: SandboxFunctions): void {
     send(await withinTime(message.endAfterMs, () => outcomeOf(functions, message)));
     clearTimeout(overdue);
   });
-  // A worker ends by a signal, at which Node does not write its cache. Now it takes no time of a run.
+  // Node does not write its compile cache when a signal ends it. Written here, it takes no time of a run.
   flushCompileCache();
   send('ready');
 }
