@@ -1,5 +1,10 @@
 import type { Sample } from '../observability/prometheus-text.ts';
-import type { Finding } from './diagnose.ts';
+
+/** A finding of the doctor about a disk. */
+interface DiskFinding {
+  what: string;
+  runbook: 'store-full';
+}
 
 /** How many times the reserve is free when a disk is called nearly full, as in its alert. */
 export const nearlyFull = 3;
@@ -7,7 +12,7 @@ export const nearlyFull = 3;
 const mib = 1024 * 1024;
 
 /** The databases whose disk is full or nearly, in one finding for each of the two. */
-export function storageFindings(samples: readonly Sample[]): Finding[] {
+export function storageFindings(samples: readonly Sample[]): DiskFinding[] {
   const measured = (name: string, service: string | undefined) =>
     samples.find((sample) => sample.name === name && sample.labels.service === service)?.value ?? Number.NaN;
   const disks = [...new Set(samples.map(({ labels }) => labels.service ?? ''))].map((service) => ({
@@ -23,7 +28,7 @@ export function storageFindings(samples: readonly Sample[]): Finding[] {
   ];
 }
 
-function describe(disks: readonly { service: string; free: number; reserve: number }[], state: string): Finding[] {
+function describe(disks: readonly { service: string; free: number; reserve: number }[], state: string): DiskFinding[] {
   const [first] = disks.toSorted((left, right) => left.free - right.free);
   if (!first) return [];
   const services = disks.map(({ service }) => service).sort();
