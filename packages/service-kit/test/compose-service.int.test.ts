@@ -49,6 +49,7 @@ function recordingService(fails = false) {
       return {
         implementations: [implement(ExportService, {}, { getReportingExport: () => endless(started) })],
         eraseTicket: async () => undefined,
+        operations: { rebuild: async () => 0, reconcile: async () => 0 },
         tasks: [
           {
             name: 'endless',
