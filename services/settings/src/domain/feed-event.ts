@@ -1,14 +1,8 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { TimestampSchema, type Value } from '@bufbuild/protobuf/wkt';
+import type { Value } from '@bufbuild/protobuf/wkt';
+import { lastingFields, timeFields } from '@ticketing/contracts/lasting-fields.ts';
 import { type TicketChanged, TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { formatRfc3339, parseDateTime } from '@ticketing/rest/date-time.ts';
-
-const jsonNames = (fields: typeof TicketSchema.fields) => fields.map(({ jsonName }) => jsonName);
-const timeFields = new Set(
-  jsonNames(TicketSchema.fields.filter(({ message }) => message?.typeName === TimestampSchema.typeName)),
-);
-const enumFields = new Set(jsonNames(TicketSchema.fields.filter((field) => field.enum !== undefined)));
 
 /** Reads an event. Times that an older version has spelt as `YYYY-MM-DD HH:MM:SS` become RFC 3339. */
 export function parseEvent(bytes: Uint8Array): TicketChanged {
@@ -34,7 +28,7 @@ function spellTime(value: Value | undefined): void {
  */
 export function toErasedEvent(event: TicketChanged): TicketChanged {
   const changes = event.changes.map((change) => {
-    if (timeFields.has(change.field) || enumFields.has(change.field)) return change;
+    if (lastingFields.has(change.field)) return change;
     return { $typeName: change.$typeName, field: change.field };
   });
   return { ...event, changes };

@@ -1,3 +1,4 @@
+import { lastingFields } from '@ticketing/contracts/lasting-fields.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall } from '@ticketing/store/store-error.ts';
 import { isDeleted, type TicketCollection } from './ticket-model.ts';
@@ -35,8 +36,9 @@ export function erasureStore(tickets: TicketCollection): ErasureStore {
       }),
     wipeUnsentValues: (ticketId) =>
       storeCall(async () => {
-        const values = { 'outbox.$[].changes.$[].oldValue': '', 'outbox.$[].changes.$[].newValue': '' } as const;
-        await tickets.updateOne({ _id: ticketId, ...isDeleted }, { $unset: values });
+        const values = { 'outbox.$[].changes.$[one].oldValue': '', 'outbox.$[].changes.$[one].newValue': '' } as const;
+        const arrayFilters = [{ 'one.field': { $nin: [...lastingFields] } }];
+        await tickets.updateOne({ _id: ticketId, ...isDeleted }, { $unset: values }, { arrayFilters });
       }),
     confirm: (ticketId, service) =>
       storeCall(async () => {
