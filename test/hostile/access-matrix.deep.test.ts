@@ -58,7 +58,12 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
       const doesForward = forwardsCallersTo.includes(name);
       return [
         [from, self, calls.includes(name) && mayCall, refusalUnless(calls.includes(name))],
-        [`${from} for a person`, forwarded, doesForward && access !== 'service', refusalUnless(doesForward)],
+        [
+          `${from} for a person`,
+          forwarded,
+          doesForward ? access !== 'service' : calls.includes(name) && mayCall,
+          refusalUnless(calls.includes(name)),
+        ],
       ];
     });
     return (await Promise.all(rows)).flat();
@@ -122,7 +127,12 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
         ['a token for another service', own, bearer(await internalToken(other, admin)), 401],
         ['a person without rights, at the service', own, bearer(await internalToken(name, testCaller())), lesser],
         ['an expired person, at the service', own, bearer(await internalToken(name, expired)), 401],
-        ['an administrator, by a service that forwards none', own, bearer(await internalToken(name, admin, name)), 401],
+        [
+          'an administrator, by a service that does not call this one',
+          own,
+          bearer(await internalToken(name, admin, name)),
+          401,
+        ],
         ['no token', system.url, {}, 401],
         ['an internal token', system.url, bearer(await internalToken(name, admin)), 401],
         ['a person without rights', system.url, bearer(await issuerToken({})), lesser],

@@ -68,8 +68,8 @@ export async function internalTokens(service: string, keyFile: string): Promise<
 /**
  * Verifies the internal tokens that other services minted for this one. A token is accepted only if it is signed with
  * the key of the service that it names as its issuer, and was issued at most 60 seconds ago, whatever its expiry. The
- * clocks of two hosts may differ by 10 s. The description of the system says whose tokens these may be, and who of them
- * may name a caller.
+ * clocks of two hosts may differ by 10 s. The description of the system says whose tokens these may be, and whose callers
+ * count.
  *
  * Errors: invalid_token.
  * Source: docs/reference/api.md, Service-to-service calls.
@@ -93,8 +93,10 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
       throw invalidToken('has another issuer');
     if (!doesCall(payload.iss, audience)) throw invalidToken('is from a service that does not call this one');
     const expiresAt = Math.min(exp, iat + lifetimeSeconds);
-    if (payload.caller === undefined) return { caller: serviceCaller(payload.iss), expiresAt };
-    if (!doesForwardCallers(payload.iss, audience)) throw invalidToken('names a caller, which its issuer may not');
+    // The previous version names a caller to every service. Where its issuer forwards none, the service itself calls.
+    if (payload.caller === undefined || !doesForwardCallers(payload.iss, audience)) {
+      return { caller: serviceCaller(payload.iss), expiresAt };
+    }
     const { caller, until } = forwardedCaller(payload.caller, expiresAt);
     return { caller, expiresAt: Math.min(expiresAt, until) };
   }, maxTokenBytes);

@@ -25,7 +25,12 @@ function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown
   return {
     async accepts(recipient) {
       requireSpace(space);
-      return isMailbox(recipient, await context.settings()) || isMailbox(recipient, await context.settings('owner'));
+      const isKnown = ({ subchannels }: TicketSettings) =>
+        subchannels && mailboxOf([recipient], subchannels) !== undefined;
+      if (isKnown(await context.settings())) return true;
+      const isAccepted = isKnown(await context.settings('owner'));
+      if (isAccepted !== undefined) return isAccepted;
+      throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
     },
     async receive(mail, recipients, sender) {
       requireSpace(space);
@@ -35,9 +40,4 @@ function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown
       log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
     },
   };
-}
-
-function isMailbox(recipient: string, { subchannels }: TicketSettings): boolean {
-  if (subchannels) return mailboxOf([recipient], subchannels) !== undefined;
-  throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
 }
