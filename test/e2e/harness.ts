@@ -9,6 +9,7 @@ import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
 import { type ServicePorts, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
+import mongoose from 'mongoose';
 import { inject, vi } from 'vitest';
 import { loadServices } from '../../tools/dev/load-services.ts';
 import { choosePorts, portsOf } from '../../tools/dev/ports.ts';
@@ -107,9 +108,19 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     async stop() {
       for (const service of [...running.values(), ...replicas].reverse()) await service.stop();
+      await dropDatabases(mongodbUri, name);
       identity.remove();
     },
   };
+}
+
+/** Drops the databases of a system: the server that all tests share keeps a file open for each collection and index. */
+async function dropDatabases(uri: string, name: string): Promise<void> {
+  const connection = await mongoose.createConnection(uri).asPromise();
+  const { databases } = await connection.listDatabases();
+  const own = databases.filter((database) => database.name.startsWith(`${name}_`));
+  for (const database of own) await connection.useDb(database.name).dropDatabase();
+  await connection.close();
 }
 
 /** Waits until the document of the gateway describes the routes of all services, which it fetches from them. */

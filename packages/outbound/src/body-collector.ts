@@ -75,7 +75,7 @@ export function collectBody(encoding: string, maxBytes: number, onDrain: () => v
     write(part) {
       sent += part.length;
       try {
-        count(part.length);
+        count(part);
       } catch {
         refuse();
         decoder.destroy();

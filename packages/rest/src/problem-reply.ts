@@ -72,7 +72,7 @@ const reasonOfFastify: Record<string, [reason: string, detail: string]> = {
 function fromFastify(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
-  if (code === 'ERR_STREAM_PREMATURE_CLOSE') {
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET') {
     return new DomainError('canceled', 'canceled', 'The client has closed the connection.', { cause: error });
   }
   const known = code === undefined ? undefined : reasonOfFastify[code];

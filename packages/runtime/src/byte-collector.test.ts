@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteCollector, CollectorLimitError, collectStream, pieceCounter } from './byte-collector.ts';
+import { ByteCollector, CollectorLimitError, collectStream, noteJoined, pieceCounter } from './byte-collector.ts';
 
 const MiB = 1024 * 1024;
 const tooManyBytes = expect.objectContaining({ name: 'CollectorLimitError', limit: 'bytes' });
@@ -65,8 +65,15 @@ test('a body may have 10,000 pieces, and one more for each 64 bytes', () => {
 
 test('empty pieces count, and so do pieces that nobody collects', () => {
   const count = pieceCounter();
-  for (let piece = 0; piece < 10_000; piece++) count(0);
-  expect(() => count(0)).toThrowError(CollectorLimitError);
+  const empty = Buffer.alloc(0);
+  for (let piece = 0; piece < 10_000; piece++) count(empty);
+  expect(() => count(empty)).toThrowError(CollectorLimitError);
+});
+
+test('a joined piece counts as the pieces that it is made of', () => {
+  const count = pieceCounter();
+  count(noteJoined(Buffer.alloc(0), 10_000));
+  expect(() => count(noteJoined(Buffer.alloc(64), 2))).toThrowError(CollectorLimitError);
 });
 
 test('a stream that is refused is read to its end', async () => {

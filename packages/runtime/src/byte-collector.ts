@@ -13,17 +13,25 @@ export class CollectorLimitError extends Error {
 const freePieces = 10_000;
 const bytesOfPiece = 64;
 
+const joined = new WeakMap<Uint8Array, number>();
+
+/** Notes that a piece was joined from several, as which it counts. Returns the piece. */
+export function noteJoined(piece: Buffer, pieces: number): Buffer {
+  joined.set(piece, pieces);
+  return piece;
+}
+
 /**
- * Makes a count of the pieces in which a body arrives. Every piece costs time and memory of its own, however small it is.
+ * Makes a count of the pieces in which a body arrives. Every piece costs time and memory, however small it is.
  *
- * Shape: called with the length of each piece. Errors: CollectorLimitError for pieces.
+ * Errors: CollectorLimitError for pieces.
  */
-export function pieceCounter(): (bytes: number) => void {
+export function pieceCounter(): (piece: Uint8Array) => void {
   let pieces = 0;
   let size = 0;
-  return (bytes) => {
-    pieces += 1;
-    size += bytes;
+  return (piece) => {
+    pieces += joined.get(piece) ?? 1;
+    size += piece.length;
     if (pieces > freePieces + size / bytesOfPiece) throw new CollectorLimitError('pieces');
   };
 }
@@ -60,7 +68,7 @@ export class ByteCollector {
   add(piece: Uint8Array): void {
     try {
       if (this.#size + piece.length > this.#maxBytes) throw new CollectorLimitError('bytes');
-      this.#count(piece.length);
+      this.#count(piece);
     } catch (error) {
       this.clear();
       throw error;

@@ -56,15 +56,15 @@ function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Tran
   const take = requestContextOf(request).takeBodyBytes;
   const count = pieceCounter();
   let seen = 0;
-  return byteCounter(body, (bytes) => {
-    seen += bytes;
+  return byteCounter(body, (piece) => {
+    seen += piece.length;
     if (seen > limit) throw bodyTooLarge(limit);
     try {
-      count(bytes);
+      count(piece);
     } catch (error) {
       throw toBodyError(error, limit);
     }
-    take?.(bytes);
+    take?.(piece.length);
   });
 }
 

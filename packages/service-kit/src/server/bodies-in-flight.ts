@@ -77,7 +77,7 @@ export function countedBody(
   { add }: HeldBody,
   { raw }: Pick<FastifyReply, 'raw'>,
 ): NodeJS.ReadableStream {
-  const counter = byteCounter(body, add);
+  const counter = byteCounter(body, (piece) => add(piece.length));
   // The rest of a refused body is read and discarded: a client that is still writing would not see the response otherwise.
   const discardRest = () => body.unpipe(counter).resume();
   counter.once('error', discardRest);
@@ -85,12 +85,12 @@ export function countedBody(
   return body.pipe(counter);
 }
 
-/** A stream through which a body is piped. `add` gets the bytes of each piece; the stream fails with what it throws. */
-export function byteCounter(body: NodeJS.ReadableStream, add: (bytes: number) => void): Transform {
+/** A stream through which a body is piped. `add` gets each piece; the stream fails with what it throws. */
+export function byteCounter(body: NodeJS.ReadableStream, add: (piece: Buffer) => void): Transform {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
-        add(chunk.length);
+        add(chunk);
         done(null, chunk);
       } catch (error) {
         done(error as Error);

@@ -4,6 +4,7 @@ import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
+import { joinSmallChunks } from './join-small-chunks.ts';
 import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
 import { limitPipelining } from './limit-pipelining.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
@@ -80,6 +81,7 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
   if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
   continueWhenRead(app.server);
+  if (!http2) joinSmallChunks(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
     done();

@@ -3,7 +3,7 @@ import { type Caller, hasRight } from '@ticketing/service-kit/identity/caller.ts
 import type { Executable } from '../domain/executable-by.ts';
 
 /** By default they do not call a backend system. */
-const outsiders: readonly string[] = ['vendor', 'vendorPartner'] satisfies Caller['kind'][];
+const outsiders: readonly string[] = ['vendor', 'vendorPartner', 'service'] satisfies Caller['kind'][];
 
 /**
  * Refuses a caller who may not execute an AI agent, and one that is disabled. `caller` is null for the system.
