@@ -89,6 +89,22 @@ describe.skipIf(!program)('an Alertmanager with the configuration of the reposit
     ).toEqual(['TicketingConsumerBehind settings', 'TicketingOutboxNotSent tickets', 'TicketingRoleMissing reporting']);
   });
 
+  test('sends a full disk, and a stopped process, instead of what follows from them', async () => {
+    const missing = (service: string) => named('TicketingRoleMissing', { service, role: 'consumer' });
+    const full = [
+      named('TicketingStoreFull', { service: 'tickets' }),
+      named('TicketingStoreNearlyFull', { service: 'tickets' }),
+      named('TicketingOutboxNotSent', { service: 'tickets', outbox: 'tags' }),
+      named('TicketingServerErrors'),
+    ];
+    expect(await sent([...full, missing('tickets'), missing('settings')])).toEqual([
+      'TicketingRoleMissing settings',
+      'TicketingStoreFull tickets',
+    ]);
+    const down = named('TicketingServiceDown', { service: 'tickets' });
+    expect(await sent([down, missing('tickets')])).toEqual(['TicketingServiceDown tickets']);
+  });
+
   test('an issuer that one service does not reach hides no work that waits', async () => {
     expect(
       await sent([

@@ -39,6 +39,7 @@ export async function validateStore(dataDir: string, givenUri: string | undefine
   const open = async (): Promise<ValidatedStore> =>
     givenUri ? { uri: givenUri, stop: async () => undefined } : startEmbeddedMongo({ dataDir: folder });
   const collections = await withStore(open, listCollections);
+  const place = givenUri ? '' : ` in ${folder}`;
   let damaged = 0;
   while (collections.length > 0) {
     const found = await withStore(open, (client) => firstDamaged(client, collections));
@@ -47,7 +48,7 @@ export async function validateStore(dataDir: string, givenUri: string | undefine
     const isOfData = await withStore(open, (client) => cannotRead(client, found));
     const { database, name } = found;
     const files = isOfData ? found.files.slice(0, 1) : found.files.slice(1);
-    print(`\nA file of the collection ${name} of ${database} is damaged: ${files.join(' or ')} in ${folder}`);
+    print(`\nA file of the collection ${name} of ${database} is damaged: ${files.join(' or ')}${place}`);
     print(remedy);
   }
   print(damaged === 0 ? 'no file of the store is damaged' : `\n${damaged} collections have damaged files`);

@@ -110,7 +110,7 @@ test('shows the brokers its certificate, and a renewed one from the next connect
   expect(names.at(-1)).toBe('DNS:client-2');
   writeFileSync(keyFile, authority.issue(['other']).key);
   expect(() => kafkaBus({ brokers, clientId: 'test', tls: true, certFile, keyFile, log })).toThrow(
-    'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE are not a certificate and its key in PEM format.',
+    'KAFKA_TLS_CERT_FILE, KAFKA_TLS_KEY_FILE: not PEM files, or a certificate and a key that do not match.',
   );
 });
 

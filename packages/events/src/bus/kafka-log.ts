@@ -1,13 +1,13 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { onceAMinute } from '@ticketing/runtime/once-a-minute.ts';
 import kafkajs, { type logCreator } from 'kafkajs';
-import { onceAMinute } from './once-a-minute.ts';
 
 // A CommonJS module; Node does not find this name in it as a named export.
 const { logLevel } = kafkajs;
 
 /**
  * Passes errors and warnings of the Kafka client to the log of the service as warnings, each kind once a minute: while no
- * broker responds, the client writes dozens of lines a second. Whoever needs the bus logs what that means.
+ * broker responds, the client writes dozens of lines a second. The users of the bus log what that means.
  */
 export function kafkaLog(log: Pick<Logger, 'warn'>, now?: () => number): logCreator {
   const pass = onceAMinute(now);
@@ -21,7 +21,7 @@ export function kafkaLog(log: Pick<Logger, 'warn'>, now?: () => number): logCrea
   };
 }
 
-/** What stands before the reason and the numbers of a message is the same for all of its kind. */
+/** Messages of a kind have the same text before the reason, but for their numbers. */
 function describeKind(namespace: string, message: string): string {
   return `${namespace} ${message.split(':', 1)[0]?.replace(/\d+/g, '#')}`;
 }

@@ -24,9 +24,9 @@ export function kafkaTls({ caFile, certFile, keyFile }: KafkaTlsFiles): Connecti
   try {
     createSecureContext({ ca: ca?.(), cert: cert?.(), key: key?.() });
   } catch {
-    throw new ConfigError([
-      'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE are not a certificate and its key in PEM format.',
-    ]);
+    const files = Object.entries({ KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key });
+    const given = files.filter(([, file]) => file).map(([variable]) => variable);
+    throw new ConfigError([`${given.join(', ')}: not PEM files, or a certificate and a key that do not match.`]);
   }
   return {
     get ca() {

@@ -1,6 +1,6 @@
+import { inTime } from '@ticketing/runtime/in-time.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { Bus } from '../bus/bus.ts';
-import { inTime } from '../bus/in-time.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 
 /** A consumer group, and where its events are. */

@@ -1,8 +1,11 @@
+import { inTime } from '@ticketing/runtime/in-time.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Context } from '../application/context.ts';
 
 /** A receiver that is restarted, and one lost attempt, are nothing to report. */
 const failingMs = 5 * 60_000;
+/** A store that does not respond must not delay the other metrics. */
+const timeoutMs = 3_000;
 
 /**
  * Registers the metrics of webhooks. Those of the store are measured whenever the metrics are read, in every process of the
@@ -28,15 +31,16 @@ export function measureWebhooks(
       help,
       registers: [registry],
       async collect() {
-        // If the store is unavailable, the last value stays.
-        const value = await read().catch(() => undefined);
-        if (value !== undefined) this.set(value);
+        // If the store is unavailable, nothing is reported; another metric reports that.
+        const value = await inTime(read(), timeoutMs).catch(() => 'late' as const);
+        this.remove();
+        if (value !== 'late') this.set(value);
       },
     });
   gauge('webhook_endpoints_disabled', 'Webhook endpoints that are disabled.', () => webhooks.countDisabled());
   gauge(
     'webhook_endpoints_failing',
-    'Webhook endpoints, not disabled, whose attempts have only failed for five minutes or longer.',
+    'Active webhook endpoints whose attempts have only failed for five minutes or longer.',
     () => webhooks.countFailingSince(runtime.now() - failingMs),
   );
   gauge('webhook_oldest_pending_seconds', 'Age of the oldest delivery that is still attempted, or waits.', async () => {

@@ -1,5 +1,6 @@
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { inTime } from '@ticketing/runtime/in-time.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import type { Leased } from '@ticketing/store/lease.ts';
@@ -7,7 +8,6 @@ import { joinLeaseGroup, type LeaseGroupMember, type LeaseGroupTimes } from '@ti
 import { isUnreachable } from '@ticketing/store/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
-import { inTime } from '../in-time.ts';
 import { partitionName, partitionOf } from '../partition.ts';
 import { appendNotices } from './append-notices.ts';
 import { parsePartitionName } from './chunk-id.ts';
