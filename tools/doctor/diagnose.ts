@@ -1,7 +1,7 @@
 import type { Role } from '@ticketing/system/services.ts';
 import type { Sample } from '../observability/prometheus-text.ts';
 import type { ObservedProcess } from './observe-process.ts';
-import { storageFindings } from './storage-findings.ts';
+import { isFull, storageFindings } from './storage-findings.ts';
 
 /** Something that is wrong with a system. */
 export interface Finding {
@@ -114,13 +114,14 @@ export interface Expectation {
   addresses?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** What is wrong with a system, by what its processes say. What follows from another finding is left out. */
+/** What is wrong with a system, by what its processes say. A finding that follows from another one is left out. */
 export function diagnose(processes: readonly ObservedProcess[], { services, addresses = {} }: Expectation): Finding[] {
   const samples = processes.flatMap((process) => process.samples);
   const failures = listFailures(processes);
   const waitsForReason = ({ labels }: Sample, worker: Role | undefined) =>
     worker !== undefined &&
     (failures.some(({ service, dependency }) => service === labels.service && dependency !== 'issuer') ||
+      isFull(samples, labels.service) ||
       samples.some((one) => isMissing(one, labels.service, worker)));
   return [
     ...unreachable(processes, services),

@@ -13,12 +13,10 @@ const mib = 1024 * 1024;
 
 /** The databases whose disk is full or nearly, in one finding for each of the two. */
 export function storageFindings(samples: readonly Sample[]): DiskFinding[] {
-  const measured = (name: string, service: string | undefined) =>
-    samples.find((sample) => sample.name === name && sample.labels.service === service)?.value ?? Number.NaN;
   const disks = [...new Set(samples.map(({ labels }) => labels.service ?? ''))].map((service) => ({
     service,
-    free: measured('store_free_bytes', service),
-    reserve: measured('store_reserve_bytes', service),
+    free: measured(samples, 'store_free_bytes', service),
+    reserve: measured(samples, 'store_reserve_bytes', service),
   }));
   const full = disks.filter(({ free, reserve }) => free < reserve);
   const tight = disks.filter(({ free, reserve }) => free >= reserve && free < nearlyFull * reserve);
@@ -26,6 +24,15 @@ export function storageFindings(samples: readonly Sample[]): DiskFinding[] {
     ...describe(full, 'is full: writes are refused'),
     ...describe(tight, 'is nearly full: writes will be refused'),
   ];
+}
+
+/** Whether the disk of the database of a service is full, so that its writes are refused. */
+export function isFull(samples: readonly Sample[], service: string | undefined): boolean {
+  return measured(samples, 'store_free_bytes', service) < measured(samples, 'store_reserve_bytes', service);
+}
+
+function measured(samples: readonly Sample[], name: string, service: string | undefined): number {
+  return samples.find((sample) => sample.name === name && sample.labels.service === service)?.value ?? Number.NaN;
 }
 
 function describe(disks: readonly { service: string; free: number; reserve: number }[], state: string): DiskFinding[] {

@@ -34,7 +34,7 @@ export interface WebhookStore {
   /** Returns whether the endpoint existed. */
   remove(id: number): Promise<boolean>;
   countDisabled(): Promise<number>;
-  /** Counts the enabled endpoints whose attempts have only failed since a time, or for longer. Units: Unix ms. */
+  /** Counts the active endpoints whose attempts have only failed since a time, or for longer. Units: Unix ms. */
   countFailingSince(time: number): Promise<number>;
 }
 
@@ -116,7 +116,7 @@ export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'ran
     countFailingSince: (time) =>
       storeCall(() => {
         const filter = {
-          status: { $ne: WebhookStatus.DISABLED },
+          status: WebhookStatus.ACTIVE,
           'health.firstFailureAt': { $ne: null, $lte: time },
         } as mongo.Filter<WebhookDocument>;
         return webhooks.countDocuments(filter);
