@@ -38,6 +38,7 @@ export function diskReserve(
   };
   return {
     async prepare() {
+      await rm(`${path}.unfinished`, { force: true });
       if (bytes > 0 && (await read(dataDir)).free < bytes / 2) await give(0);
     },
     async check() {

@@ -2,7 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { mongo } from 'mongoose';
 import { expect, test } from 'vitest';
-import { isTransient } from './transient-error.ts';
+import { isStoreOutage, isTransient } from './transient-error.ts';
 
 const refused = (code: Code) => new DomainError('internal', 'internal', 'x', { cause: new ConnectError('x', code) });
 
@@ -26,4 +26,9 @@ test.each([
   ['a thrown text', 'unavailable'],
 ])('%s is not transient', (_, error) => {
   expect(isTransient(error)).toBe(false);
+});
+
+test('a database that is unavailable or full is an outage of the store, and nothing else is', () => {
+  const isOutage = (reason: string) => isStoreOutage(new DomainError('unavailable', reason, 'x'));
+  expect(['store_unavailable', 'storage_full', 'bus_unavailable'].map(isOutage)).toEqual([true, true, false]);
 });

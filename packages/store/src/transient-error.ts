@@ -3,13 +3,18 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { isOutOfSpace, isUnreachable } from './store-error.ts';
 
 /**
- * Whether work failed because the database, the bus or another service is unavailable for now, or the database is full, so that the same work
- * can succeed later.
+ * Whether work failed because the database, the bus or another service is unavailable for now, or the database is full, so
+ * that the same work can succeed later.
  */
 export function isTransient(error: unknown): boolean {
   if (isUnreachable(error) || isOutOfSpace(error)) return true;
   if (!(error instanceof DomainError)) return false;
   return error.code === 'unavailable' || error.code === 'canceled' || isOwnTokenRefused(error.cause);
+}
+
+/** Whether a write failed because the database is unavailable or full. */
+export function isStoreOutage(error: unknown): boolean {
+  return error instanceof DomainError && ['store_unavailable', 'storage_full'].includes(error.reason);
 }
 
 /**

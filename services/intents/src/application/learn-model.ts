@@ -1,6 +1,6 @@
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
 import { trainModel } from '../detection/train-model.ts';
 import { isTrainingDue, maxAgeMs, minChanges, minExamples } from '../domain/training-due.ts';
 import type { ClaimedTraining } from '../store/model-store.ts';
@@ -38,7 +38,7 @@ export async function learnModel(context: Pick<Context, 'learning' | 'log'>, sig
     return true;
   } catch (error) {
     if (signal.aborted) await models.release(training);
-    if (signal.aborted || isUnavailable(error)) throw error;
+    if (signal.aborted || isStoreOutage(error)) throw error;
     const delayMs = Math.min(maxAgeMs, firstDelayMs * 2 ** training.failures);
     const reason = error instanceof SandboxError ? error.reason : 'failed';
     log.error({ err: error, reason, delayMs }, 'no model could be learned; the last one stays in use');
@@ -77,8 +77,4 @@ async function learnClaimed(
   log.info({ version, durationMs, labels, examples: model.examples, bytes: model.bytes.length }, 'a model was learned');
   if (model.examples === maxExamples) log.info({ maxExamples }, 'only the latest examples were learned');
   if (tagsLeftOut > 0) log.warn({ tagsLeftOut }, 'only the most frequent tags were learned');
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof DomainError && error.reason === 'store_unavailable';
 }

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
 import type { ClaimedAnalysis } from '../store/analysis-store.ts';
 import { analyseTicket } from './analyse-ticket.ts';
 import type { AttemptOutcome } from './analysis-metrics.ts';
@@ -34,7 +34,7 @@ export async function runAnalysis(
       () => attempt(context, claimed, stopping),
     );
   } catch (error) {
-    if (error instanceof DomainError && error.reason === 'store_unavailable') throw error;
+    if (isStoreOutage(error)) throw error;
     const reason = reasonOf(error);
     if (stopping.aborted || isTransient(error)) {
       const delayMs = stopping.aborted ? 0 : unavailableDelayMs;

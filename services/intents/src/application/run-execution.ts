@@ -5,6 +5,7 @@ import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
 import { type ActionResult, failedRequest } from '../domain/backend-response.ts';
 import { type ExecutionCaller, type ExecutionState, stepAfter } from '../domain/execution.ts';
 import { informText } from '../domain/inform-text.ts';
@@ -112,8 +113,7 @@ async function whenAvailable({ runtime }: Pick<Context, 'runtime'>, store: () =>
     try {
       return await store();
     } catch (error) {
-      const isOutage = error instanceof DomainError && error.reason === 'store_unavailable';
-      if (!isOutage || runtime.monotonicMs() > until) throw error;
+      if (!isStoreOutage(error) || runtime.monotonicMs() > until) throw error;
     }
   }
 }

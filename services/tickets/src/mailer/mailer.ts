@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
 import { type OutgoingMail, recipientsLeft } from '../domain/outgoing-mail.ts';
 import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt-mail.ts';
 import type { ClaimedMail, MailQueue, MailState } from './mail-queue.ts';
@@ -181,13 +181,13 @@ function logError(
   else log.info(about, 'a mail is sent again later');
 }
 
-/** Repeats a write while the store is unavailable: without it the mail would be sent again. */
+/** Repeats a write while the store is unavailable or full: without it the mail would be sent again. */
 async function untilStored(write: () => Promise<void>, stopping: AbortSignal): Promise<void> {
   for (let pauseMs = 100; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     try {
       return await write();
     } catch (error) {
-      if (stopping.aborted || !(error instanceof DomainError) || error.reason !== 'store_unavailable') throw error;
+      if (stopping.aborted || !isStoreOutage(error)) throw error;
     }
     await wait(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
   }
