@@ -15,6 +15,12 @@ import { setParameterMessage, succeeded } from './set-parameter.ts';
 const cacheForLargeWrites =
   'eviction_dirty_target=40,eviction_dirty_trigger=75,eviction_updates_target=40,eviction_updates_trigger=75';
 
+/**
+ * Closes files that were not used for a minute. The engine has a file for each collection and each index; by default it keeps
+ * all of them open for ten minutes, and ends itself when it cannot open one more.
+ */
+const closeUnusedFiles = 'file_manager=(close_idle_time=60,close_scan_interval=10,close_handle_minimum=500)';
+
 interface EngineOptions {
   readonly dataDir: string;
   readonly cacheSizeMb: number;
@@ -34,7 +40,7 @@ export async function openEngine({ dataDir, cacheSizeMb }: EngineOptions): Promi
     throw new Error(openFailure(dataDir, cause), { cause });
   });
   const parameters = {
-    wiredTigerEngineRuntimeConfig: `cache_size=${cacheSizeMb}M,${cacheForLargeWrites}`,
+    wiredTigerEngineRuntimeConfig: `cache_size=${cacheSizeMb}M,${cacheForLargeWrites},${closeUnusedFiles}`,
     // The other ranker needs an execution engine that this build lacks: queries with few matches would fail.
     internalQueryPlanRanker: 'multiPlanning',
   };
