@@ -36,10 +36,10 @@ export async function restoreBackup(
   print: Print,
 ): Promise<number> {
   // Read first: nothing is restored without it.
-  const ledgerOf = ledger === undefined ? undefined : readLedger(ledger);
+  const readServiceLedger = ledger === undefined ? undefined : readLedger(ledger);
   if (folder !== undefined) {
     const manifest = readManifest(folder);
-    if (ledgerOf) await requireSameStores(folder, manifest, ledgerOf);
+    if (readServiceLedger) await requireSameStores(folder, manifest, readServiceLedger);
     await restoreDatabases(environment, folder, manifest);
     print(`${documentsIn(manifest)} documents of ${manifest.takenAt} are restored`);
   }
@@ -70,10 +70,10 @@ export async function restoreBy(
 async function requireSameStores(
   folder: string,
   { databases }: Manifest,
-  ledgerOf: ReturnType<typeof readLedger>,
+  readServiceLedger: ReturnType<typeof readLedger>,
 ): Promise<void> {
   for (const { name } of services.filter((one) => one.hasStore && databases[one.name])) {
-    const { store } = ledgerOf(name);
+    const { store } = readServiceLedger(name);
     if (store !== undefined && store !== (await copiedStoreId(join(folder, name))))
       throw new UsageError(foreignLedger(name));
   }

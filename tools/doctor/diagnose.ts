@@ -106,7 +106,7 @@ export const metricLimits: readonly MetricLimit[] = [
 /** The clocks of two processes may differ by this much; they are read in whole seconds. Units: seconds. */
 const maxClockDifference = 5;
 
-/** What a diagnosis knows besides what the processes say. */
+/** The knowledge of a diagnosis besides what the processes say. */
 export interface Expectation {
   /** The services of which at least one process must be among them. */
   services: readonly string[];
@@ -114,7 +114,7 @@ export interface Expectation {
   addresses?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** What is wrong with a system, by what its processes say. A finding that follows from another one is left out. */
+/** Lists what is wrong with a system, by what its processes say. A finding that follows from another one is left out. */
 export function diagnose(processes: readonly ObservedProcess[], { services, addresses = {} }: Expectation): Finding[] {
   const samples = processes.flatMap((process) => process.samples);
   const failures = listFailures(processes);

@@ -19,7 +19,7 @@ interface StoredCollection {
   files: string[];
 }
 
-/** What the engine says about the files of a collection. */
+/** The engine's report about the files of a collection. */
 interface CatalogEntry {
   ident: string;
   idxIdent?: Record<string, string>;
@@ -74,7 +74,7 @@ async function listCollections(client: mongo.MongoClient): Promise<StoredCollect
   const all = databases.map(async ({ name: database }) => {
     const found = await client.db(database).listCollections({ type: 'collection' }).toArray();
     return Promise.all(
-      found.map(async ({ name }) => ({ database, name, files: await filesOf(client, database, name) })),
+      found.map(async ({ name }) => ({ database, name, files: await readFileNames(client, database, name) })),
     );
   });
   return (await Promise.all(all)).flat();
@@ -100,7 +100,7 @@ async function firstDamaged(
   return undefined;
 }
 
-async function filesOf(client: mongo.MongoClient, database: string, name: string): Promise<string[]> {
+async function readFileNames(client: mongo.MongoClient, database: string, name: string): Promise<string[]> {
   const entries = client
     .db(database)
     .collection(name)

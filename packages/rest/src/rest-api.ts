@@ -195,10 +195,10 @@ function inappropriateParameters<Call>(
   { method, rule }: Route<Call>,
   alternatives: readonly Route<Call>[],
 ): InappropriateParameters {
-  const namesOf = (route: Pick<Route<Call>, 'method' | 'rule'>) =>
+  const readNames = (route: Pick<Route<Call>, 'method' | 'rule'>) =>
     bindingOf(route.method, route.rule).query.map(({ jsonName }) => jsonName);
-  const own = namesOf({ method, rule });
-  const names = new Set(alternatives.flatMap(namesOf).filter((name) => !own.includes(name)));
+  const own = readNames({ method, rule });
+  const names = new Set(alternatives.flatMap(readNames).filter((name) => !own.includes(name)));
   return { names, detail: `is not a field of this request with the media type ${mediaTypesOf(rule).join(' or ')}` };
 }
 

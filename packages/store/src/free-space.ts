@@ -22,7 +22,7 @@ export interface FreeSpace {
 export type ReadDisk = () => Promise<Disk | undefined>;
 
 const gib = 1024 ** 3;
-/** What all services together may write in a second, so that a disk is read again before it can be full. */
+/** The bytes that all services together may write in a second, so that a disk is read again before it can be full. */
 const bytesPerMs = (64 * 1024 ** 2) / 1000;
 const waitMs = { min: 500, max: 15_000 };
 

@@ -23,13 +23,13 @@ interface HourDocument extends HourBytes {
 
 const hourMs = 3_600_000;
 
-const collectionOf = (connection: Connection, name: string) =>
+const openCollection = (connection: Connection, name: string) =>
   connection.collection(name) as unknown as mongo.Collection<HourDocument>;
 
 /** Creates the indexes of the counts in a collection. */
 export async function buildHourIndexes(connection: Connection, name: string): Promise<void> {
-  await collectionOf(connection, name).createIndex({ owner: 1, expiresAt: 1 });
-  await collectionOf(connection, name).createIndex({ expiresAt: 1 });
+  await openCollection(connection, name).createIndex({ owner: 1, expiresAt: 1 });
+  await openCollection(connection, name).createIndex({ expiresAt: 1 });
 }
 
 /**
@@ -40,7 +40,7 @@ export function openHourlyBytes(
   name: string,
   { now, keptMs }: { now(): number; keptMs: number },
 ): HourlyBytes {
-  const collection = collectionOf(connection, name);
+  const collection = openCollection(connection, name);
   return {
     async add(owner, bytes) {
       const hour = Math.floor(now() / hourMs);

@@ -14,7 +14,7 @@ export interface Repetition {
   implementations: readonly ServiceImplementation<Call>[];
   /** On whose behalf: the service itself. */
   call: Call;
-  /** What the restored backup knows as deleted: the ids of each deletion, joined by spaces, by method. */
+  /** The deletions that the restored backup knows: the ids of each deletion, joined by spaces, by method. */
   deleted: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -26,7 +26,7 @@ export function registerProbes(app: FastifyInstance, health: Health): void {
   for (const path of ['/healthz', '/readyz']) rejectOtherMethods(app, path, ['GET']);
 }
 
-/** What the server of the internal port is made from. */
+/** The inputs of the server of the internal port. */
 export interface InternalServerParts {
   health: Health;
   metrics: Metrics;

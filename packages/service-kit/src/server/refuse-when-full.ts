@@ -51,6 +51,6 @@ export function isWriting(method: DescMethod): boolean {
 function deletionReader(method: DescMethod): (request: Message) => boolean {
   const text = auditRuleOf(method)?.deletesBy ?? '';
   if (text === '') return () => false;
-  const fieldsOf = fieldReader(method.input, text);
-  return (request) => fieldsOf(request).includes(text);
+  const readFields = fieldReader(method.input, text);
+  return (request) => readFields(request).includes(text);
 }

@@ -1,6 +1,6 @@
 import type { ExecutorState } from './executor.ts';
 
-/** Who may execute the intents of an AI agent. */
+/** The callers that may execute the intents of an AI agent. */
 export interface ExecutableByState {
   /** Kinds of profiles; empty for those that the type of the executor allows. */
   kinds: readonly string[];
@@ -11,7 +11,7 @@ export interface ExecutableByState {
 /** An AI agent that anybody may execute, as far as its executor allows. */
 export const executableByDefault: ExecutableByState = { kinds: [], permission: null };
 
-/** What of an AI agent decides about an execution. */
+/** The part of an AI agent that decides about an execution. */
 export interface Executable {
   enabled: boolean;
   executor: Pick<ExecutorState, 'type'>;

@@ -27,7 +27,7 @@ export const conversationFields = {
   bodyRules: integer(0),
   /** The person who wrote it. */
   agentId: id(),
-  /** Who wrote it, also a program, as `callerKey` names it; null for a message of the customer. */
+  /** The author, a person or a program, as `callerKey` names it; null for a message of the customer. */
   authorKey: textId(),
   /** Whether only programs had a part in it, so that its mail says so. */
   isAutomatic: flag(),
