@@ -13,13 +13,13 @@ export function withDiskFigures(run: RunMessage, dataDir: string): RunMessage {
   return async (message) => {
     const trip = await run(message);
     const isDbStats = message.subarray(commandAt, commandAt + dbStats.length).equals(dbStats);
-    if (isDbStats) writeFigures(trip.response, await readDisk(dataDir));
+    if (isDbStats) writeFigures(trip.response, await readFolderSpace(dataDir));
     return trip;
   };
 }
 
 /** The size of the disk of a folder, and how much of it its user can still write. Units: bytes. */
-export async function readDisk(folder: string): Promise<{ total: number; free: number }> {
+export async function readFolderSpace(folder: string): Promise<{ total: number; free: number }> {
   const { bsize, blocks, bavail } = await statfs(folder);
   return { total: blocks * bsize, free: bavail * bsize };
 }

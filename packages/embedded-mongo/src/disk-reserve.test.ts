@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -60,6 +60,17 @@ it('gives everything to a start on a full disk', async () => {
   free = bytes / 2 - 1;
   await open().prepare();
   expect(await stored()).toBeUndefined();
+});
+
+it('leaves no half of a file: not of a process that has died, and not when it cannot be completed', async () => {
+  free = 100 * bytes;
+  await writeFile(join(folder, `${reserveFile}.unfinished`), 'half');
+  await open().prepare();
+  expect(await readdir(folder)).toEqual([]);
+  // Nothing can be renamed to the name of a folder.
+  await mkdir(join(folder, reserveFile));
+  await expect(open().check()).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST|ENOTDIR/);
+  expect(await readdir(folder)).toEqual([reserveFile]);
 });
 
 it('takes nothing if it has no size', async () => {

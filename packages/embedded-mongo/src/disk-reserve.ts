@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readDisk } from './disk-figures.ts';
+import { readFolderSpace } from './disk-figures.ts';
 
 /** A file that keeps space of the disk for the engine. */
 export interface DiskReserve {
@@ -27,7 +27,7 @@ const pauseMs = 1_000;
 export function diskReserve(
   dataDir: string,
   bytes: number,
-  read = readDisk,
+  read = readFolderSpace,
   now: () => number = () => performance.now(),
 ): DiskReserve {
   const path = join(dataDir, reserveFile);
@@ -51,17 +51,22 @@ export function diskReserve(
   };
 }
 
-/** Writes random bytes, because a file system may store zeros without taking space for them. */
+/** Writes random bytes, because a file system may store zeros without taking space for them. A failure leaves no file. */
 async function fill(path: string, bytes: number): Promise<void> {
   const unfinished = `${path}.unfinished`;
   const piece = randomBytes(pieceBytes);
-  const file = await open(unfinished, 'w', 0o600);
   try {
-    for (let written = 0; written < bytes; written += pieceBytes) {
-      await file.write(piece, 0, Math.min(pieceBytes, bytes - written));
+    const file = await open(unfinished, 'w', 0o600);
+    try {
+      for (let written = 0; written < bytes; written += pieceBytes) {
+        await file.write(piece, 0, Math.min(pieceBytes, bytes - written));
+      }
+    } finally {
+      await file.close();
     }
-  } finally {
-    await file.close();
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
   }
-  await rename(unfinished, path);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readDisk } from './disk-figures.ts';
+import { readFolderSpace } from './disk-figures.ts';
 
 /** How the embedded MongoDB is started. */
 export interface EmbeddedMongoOptions {
@@ -81,7 +81,7 @@ const neededBytes = 64 * mib;
 
 /** Says in one sentence that the disk of a folder is full; undefined if it is not. */
 export async function describeFullDisk(dataDir: string): Promise<string | undefined> {
-  const { free } = await readDisk(dataDir);
+  const { free } = await readFolderSpace(dataDir);
   if (free >= neededBytes) return undefined;
   return `The disk of ${dataDir} is full (${Math.floor(free / mib)} MiB are free): free some space, or enlarge it, and start again.`;
 }

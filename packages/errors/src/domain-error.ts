@@ -28,13 +28,14 @@ export interface Violation {
  * An error that callers of the REST and RPC APIs may see. Any other error becomes an internal error for them.
  *
  * Shape: `code` determines the status; `reason` is stable and becomes the `code` of the problem document; the message
- * is public; `cause` is only logged.
+ * is public; `title` is that of the problem document, if it is not the usual one; `cause` is only logged.
  * Source: docs/reference/api.md, Errors.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
   readonly reason: string;
+  readonly title: string | undefined;
   readonly violations: readonly Violation[];
   readonly retryAfterSeconds: number | undefined;
   /** Whether it certainly comes before any change, whatever its code. */
@@ -45,8 +46,9 @@ export class DomainError extends Error {
     reason: string,
     detail: string,
     options: {
+      title?: string | undefined;
       violations?: readonly Violation[];
-      retryAfterSeconds?: number;
+      retryAfterSeconds?: number | undefined;
       cause?: unknown;
       isBeforeChange?: boolean;
     } = {},
@@ -54,6 +56,7 @@ export class DomainError extends Error {
     super(detail, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.reason = reason;
+    this.title = options.title;
     this.violations = options.violations ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isBeforeChange = options.isBeforeChange ?? false;
@@ -82,10 +85,12 @@ const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'c
 /** The same error as one that comes before any change, for example of a read that a handler begins with. */
 export function beforeChange(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error;
-  const { code, reason, message, violations, retryAfterSeconds } = error;
-  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  const { code, reason, message, title, violations, retryAfterSeconds } = error;
   // Another request may have got the same error, after a change.
-  return new DomainError(code, reason, message, { violations, ...wait, cause: error, isBeforeChange: true });
+  return new DomainError(code, reason, message, {
+    ...{ title, violations, retryAfterSeconds },
+    ...{ cause: error, isBeforeChange: true },
+  });
 }
 
 /** Whether an error can come after something was changed. Any other one means that nothing was. */

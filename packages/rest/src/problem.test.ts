@@ -128,9 +128,8 @@ test.each([
 });
 
 test('says in the title what was not found, and why only in the detail', () => {
-  const error = new DomainError('not_found', 'intent_not_found', 'Intent not found: it was deleted.');
-  expect(toProblem(error, at)).toMatchObject({
-    title: 'Intent not found',
-    detail: 'Intent not found: it was deleted.',
-  });
+  const found = (detail: string, options = {}) => toProblem(new DomainError('not_found', 'x', detail, options), at);
+  const title = 'Intent not found';
+  expect(found('It was deleted: tx_1.', { title })).toMatchObject({ title, detail: 'It was deleted: tx_1.' });
+  expect(found('Intent not found: 1')).toMatchObject({ title: 'Intent not found: 1' });
 });

@@ -22,8 +22,7 @@ export function toProblem(error: DomainError, at: { instance: string; traceId: s
   const { status, title, isInternal } = httpStatusOf(error);
   return {
     type: `urn:ticketing:problem:${error.reason}`,
-    // Without what follows a colon, because a title is always the same.
-    title: error.code === 'not_found' ? (error.message.split(':', 1)[0] ?? title) : title,
+    title: error.title ?? (error.code === 'not_found' ? error.message : title),
     status,
     ...(isInternal ? {} : { detail: error.message }),
     instance: at.instance,

@@ -1,12 +1,12 @@
-import { type DescField, type DescMessage, type DescMethod, isMessage, type Message } from '@bufbuild/protobuf';
-import { FieldMaskSchema } from '@bufbuild/protobuf/wkt';
+import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf';
 import type { AuditRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { beforeChange, mayFollowChange } from '@ticketing/errors/domain-error.ts';
-import { auditRuleOf, fieldNamed, spellingsOf } from '@ticketing/rest/options.ts';
+import { auditRuleOf, fieldNamed } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { Call } from './call.ts';
+import { fieldReader, readParts } from './request-fields.ts';
 
 /** Whether a service has an audit log: it has a method whose contract says that its changes are recorded. */
 export function isAudited({ contracts }: Pick<ServiceEntry, 'contracts'>): boolean {
@@ -88,41 +88,9 @@ function idReader(message: DescMessage, path: string): (from: Message) => string
   }
   return (from) => {
     const values = fields.reduce<unknown[]>(
-      (all, { localName }) => all.flatMap((value) => partsOf(value, localName)),
+      (all, { localName }) => all.flatMap((value) => readParts(value, localName)),
       [from],
     );
     return values.map(String).filter((id) => idPattern.test(id));
   };
-}
-
-/** The value of a field of a message, the items of a list, or nothing. */
-function partsOf(message: unknown, field: string): unknown {
-  const value: unknown = typeof message === 'object' && message !== null ? Reflect.get(message, field) : undefined;
-  return value ?? [];
-}
-
-/**
- * Reads the names of the fields that a request sets, of those that it has, each once: a mask may repeat one without end. The
- * field by whose value a request deletes is named with this value.
- */
-export function fieldReader(message: DescMessage, deletesBy: string): (request: Message) => string[] {
-  const mask = message.fields.find((field) => field.message?.typeName === 'google.protobuf.FieldMask');
-  const names = new Set(message.fields.map(({ name }) => name));
-  if (!mask) return () => [];
-  const deleting = deletesBy === '' ? undefined : valueIn(message, deletesBy);
-  return (request) => {
-    const value = partsOf(request, mask.localName);
-    const paths = isMessage(value, FieldMaskSchema) ? [...new Set(value.paths)].filter((path) => names.has(path)) : [];
-    const deletes = deleting !== undefined && partsOf(request, deleting.field.localName) === deleting.value;
-    return paths.map((path) => (deletes && path === deleting.field.name ? deletesBy : path));
-  };
-}
-
-/** The field and the number of the value in a text such as "status=deleted". Errors: there is no such field or value. */
-export function valueIn(message: DescMessage, text: string): { field: DescField; value: number } {
-  const [name = '', spelling] = text.split('=');
-  const field = fieldNamed(message, name);
-  const [value] = [...(field.enum ? spellingsOf(field.enum) : [])].find(([, known]) => known === spelling) ?? [];
-  if (value === undefined) throw new Error(`${message.typeName} has no ${text}`);
-  return { field, value };
 }

@@ -3,8 +3,8 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import { type FreeSpace, requireSpace } from '@ticketing/store/free-space.ts';
-import { fieldReader } from './audit-changes.ts';
 import type { Call } from './call.ts';
+import { fieldReader } from './request-fields.ts';
 
 /**
  * Refuses the methods that write while the disk of the database is nearly full, for REST and RPC, before anything is

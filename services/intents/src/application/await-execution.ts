@@ -34,8 +34,9 @@ export async function awaitExecution(
   for (let poll = 0; ; poll += 1) {
     const intent = await context.intents.find(id);
     if (!intent) {
-      const detail = `Intent not found: it was deleted during its execution ${txId}, which the log names.`;
-      throw new DomainError('not_found', 'intent_not_found', detail);
+      const title = 'Intent not found';
+      const detail = `${title}: it was deleted during its execution ${txId}, which the log names.`;
+      throw new DomainError('not_found', 'intent_not_found', detail, { title });
     }
     const outcome = knownOutcome(intent);
     if (outcome) return outcome;

@@ -21,19 +21,18 @@ const intent: IntentState = {
 const done: ActionResult = {
   ...{ kind: 'success', responseCode: 'ok', messageLocalized: null, message: null, internalData: {} },
 };
-const unavailable = () => new DomainError('unavailable', 'store_unavailable', 'The store is unavailable.');
 
 /** How long an attempt to reach a database takes that is unavailable. */
 const attemptMs = 2_000;
 
-/** Executes while the database is unavailable for a time after the call. Returns how often the backend system was called too. */
-async function execute(unavailableMs: number, log = createLogger('test', 'silent')) {
+/** Executes while the database fails for a time after the call. Returns how often the backend system was called too. */
+async function execute(failsMs: number, log = createLogger('test', 'silent'), reason = 'store_unavailable') {
   let now = 0;
   const callBackend = vi.fn(async () => done);
   const store = async () => {
-    if (now >= unavailableMs) return true;
+    if (now >= failsMs) return true;
     now += attemptMs;
-    throw unavailable();
+    throw new DomainError('unavailable', reason, 'The store fails.');
   };
   const context = {
     executions: { advance: store, release: store, renew: store },
@@ -54,6 +53,14 @@ async function execute(unavailableMs: number, log = createLogger('test', 'silent
 
 test('a result that only this process knows is stored when the database is back in time', async () => {
   expect(await execute(14_000)).toEqual(['ok', 1]);
+});
+
+test('a result that only this process knows is stored when the database has space in time', async () => {
+  expect(await execute(14_000, undefined, 'storage_full')).toEqual(['ok', 1]);
+});
+
+test('a result that the database refuses for another reason is not tried again', async () => {
+  expect(await execute(14_000, undefined, 'bus_unavailable')).toEqual(['bus_unavailable', 1]);
 });
 
 test('a database that stays unavailable is not waited for longer', async () => {

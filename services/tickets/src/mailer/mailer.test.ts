@@ -152,12 +152,13 @@ test('an error of the program counts as an attempt, so that no mail is tried for
     ]);
 });
 
-test('the result is stored as soon as the store is available again', async () => {
-  let failures = 2;
+test('the result is stored as soon as the store is available again, and has space', async () => {
+  const failures = ['store_unavailable', 'storage_full'];
   const { queue, settled } = memoryQueue([mail]);
   const { settle } = queue;
   queue.settle = async (claimed, state) => {
-    if (failures-- > 0) throw new DomainError('unavailable', 'store_unavailable', 'The database is unavailable.');
+    const reason = failures.shift();
+    if (reason !== undefined) throw new DomainError('unavailable', reason, 'The database fails.');
     return settle(claimed, state);
   };
   let sends = 0;
