@@ -41,7 +41,7 @@ test('requests at the same time never store more than the limit together', async
   const takes = Array.from({ length: 30 }, () => open().take(caller, mib));
   const taken = (await Promise.allSettled(takes)).filter(({ status }) => status === 'fulfilled').length;
   expect(taken).toBeLessThanOrEqual(10);
-  // Those that were refused do not count.
+  // Refused files do not count.
   for (let left = 10 - taken; left > 0; left--) await open().take(caller, mib);
   await expect(open().take(caller, 1)).rejects.toMatchObject({ reason: 'storage_quota' });
 });

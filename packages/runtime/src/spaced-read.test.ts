@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { spacedRead } from './spaced-read.ts';
 
-/** What the reads see. */
+/** The value that the reads see. */
 let value = 0;
 let count = 0;
 

@@ -32,9 +32,14 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
     const share = budget.open(callerKey(admissionOf(request).caller));
-    onClosed(reply, share.release);
+    let isOver = false;
+    onClosed(reply, () => {
+      isOver = true;
+      share.release();
+    });
     const take = (bytes: number) => {
-      if (share.tryGrow(bytes)) return;
+      // The rest of a body may still arrive after the response; nothing would give its bytes back.
+      if (isOver || share.tryGrow(bytes)) return;
       throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
     };
     if (length === undefined) requestContextOf(request).takeBodyBytes = take;

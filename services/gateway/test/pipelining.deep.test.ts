@@ -54,7 +54,7 @@ afterAll(async () => {
   identity.remove();
 });
 
-/** What the gateway has used. */
+/** The resources that the gateway has used. */
 async function usage(): Promise<{ cpuMs: number; miB: number }> {
   const text = (await send(ports.internal, 'GET', '/metrics')).body.toString();
   const metricNamed = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1]);
