@@ -97,6 +97,25 @@ test('after a process has died during the call nobody repeats it: the outcome is
   expect((await used.execute(id)).json).toEqual(json);
 }, 30_000);
 
+test('a request that created its intent gets the outcome also if its repetition would be refused now', async () => {
+  const executor = { type: 'http', url: used.backend.url };
+  const agentId = await used.agent({ name: 'Once', slug: 'once', executor });
+  const body = { code: 'once', ticketId: used.ticket().id };
+  const send = () => used.request('POST', '/intent/0/execute', { body, headers: { 'idempotency-key': 'once' } });
+  used.model.before = (operation) => {
+    if (operation === 'record') throw new ConnectError('unavailable', Code.Unavailable);
+  };
+  expect((await send()).status).toBe(503);
+  used.model.before = () => undefined;
+  await used.manage('PATCH', `/aiAgent/${agentId}`, { enabled: false });
+  const running = { state: 'running' as never };
+  await used.database.collection('idempotencyKeys').updateOne(running, { $set: { 'lease.expiresAt': new Date(0) } });
+  const { status, json } = await send();
+  expect([status, json]).toMatchObject([200, { success: true, txId: expect.stringMatching(/^tx_/) }]);
+  expect((await send()).json).toEqual(json);
+  expect(used.backend.requests).toHaveLength(1);
+});
+
 test('the scheduler finishes what a process that died has begun', async () => {
   const id = await used.intent({ executor: { type: 'closeTicket' } });
   const hasBegun = async () => (await used.intents.find(id))?.execution !== null;

@@ -124,7 +124,12 @@ test('a deletion whose process dies between any two writes has happened or not, 
 
 test('a creation and a deletion that are sent again after their process died are made once', async () => {
   const reserved = await newProcess(database).sourceIds.next();
-  const idempotency = { id: 'request-1', reserve: async () => reserved, addSubject: () => undefined };
+  const idempotency = {
+    id: 'request-1',
+    reserve: async () => reserved,
+    reserved: () => undefined,
+    addSubject: () => undefined,
+  };
   const again = { ...call, idempotency } as typeof call;
   const request = newSource({ title: 'einmal' });
   for (let attempt = 0; attempt < 3; attempt++) {

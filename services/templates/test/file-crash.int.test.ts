@@ -79,7 +79,12 @@ function newProcess(hoursFromNow = 0): Context {
 /** A call, with an `Idempotency-Key` if there is an id that the first request has reserved. */
 function callOf(reservedId?: number): Call {
   if (reservedId === undefined) return testCall();
-  const idempotency = { id: 'first', reserve: async () => reservedId, addSubject: () => undefined };
+  const idempotency = {
+    id: 'first',
+    reserve: async () => reservedId,
+    reserved: () => undefined,
+    addSubject: () => undefined,
+  };
   return testCall({}, { idempotency });
 }
 

@@ -231,6 +231,7 @@ test('a reply that is repeated after its process died between any two writes has
         reserved ??= await choose();
         return reserved;
       },
+      reserved: () => reserved,
       addSubject: () => undefined,
     };
     const send = () => replyToTicket(newProcess(tickets, database), { ...call, idempotency }, request);

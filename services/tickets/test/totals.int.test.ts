@@ -196,7 +196,10 @@ async function createRepeatedly({ subject, reserved }: Repeated): Promise<void> 
     reserved.set(name, id);
     return id;
   };
-  const call = testCall({}, { idempotency: { id: subject, reserve, addSubject: () => undefined } });
+  const call = testCall(
+    {},
+    { idempotency: { id: subject, reserve, reserved: (name) => reserved.get(name), addSubject: () => undefined } },
+  );
   const request = create(CreateTicketRequestSchema, { channel: Channel.EMAIL, subject });
   await createTicket(newProcess(tickets, database), call, request);
 }

@@ -102,6 +102,7 @@ async function handleClaimed(
   const idempotency: IdempotentRequest = {
     id: claim.requestId,
     reserve: async (name, choose) => claim.reserved[name] ?? (await store.reserve(claim, name, await choose())),
+    reserved: (name) => claim.reserved[name],
     addSubject: (subject) => subjects.push(subject),
   };
   let response: Message;

@@ -9,6 +9,8 @@ export interface IdempotentRequest {
    * request that is taken over from a crashed process continues with the number that was chosen first.
    */
   reserve(name: string, choose: () => Promise<number>): Promise<number>;
+  /** Returns the number that an earlier attempt of this request has reserved under `name`. */
+  reserved(name: string): number | undefined;
   /** Names something that the response describes: when it is erased, the stored response is erased too. */
   addSubject(subject: ResponseSubject): void;
 }

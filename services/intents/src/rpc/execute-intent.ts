@@ -38,7 +38,7 @@ interface TicketOutcome {
 }
 
 async function outcomeFor(context: Context, call: Call, request: ExecuteIntentRequest): Promise<TicketOutcome> {
-  let known = await findIntent(context, request);
+  let known = (await findIntent(context, request)) ?? (await reservedIntent(context, call));
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const done = known && knownOutcome(known);
     if (known && done) return { ticketId: known.ticketId, outcome: done };
@@ -63,6 +63,15 @@ async function outcomeFor(context: Context, call: Call, request: ExecuteIntentRe
     if (!known) throw notFound('Intent');
   }
   throw running();
+}
+
+/**
+ * Finds the intent that an earlier attempt of this request has created. It is looked for before anything is checked, because
+ * its execution may have called a backend: a refusal would forget the key, and the next attempt would call it again.
+ */
+async function reservedIntent({ intents }: Context, { idempotency }: Call): Promise<IntentState | undefined> {
+  const id = idempotency?.reserved('intent');
+  return id === undefined ? undefined : await intents.find(id);
 }
 
 /** Creates the intent of a plan, once for an idempotency key. Errors: ticket_not_found. */
