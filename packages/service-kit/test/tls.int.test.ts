@@ -49,7 +49,11 @@ const service = composeService<object, unknown>({
   name: 'reporting',
   compose(opened) {
     kit = opened;
-    return { implementations: [implement(ExportService, {}, {})], eraseTicket: async () => undefined };
+    return {
+      implementations: [implement(ExportService, {}, {})],
+      eraseTicket: async () => undefined,
+      operations: { rebuild: async () => 0, reconcile: async () => 0 },
+    };
   },
 });
 
