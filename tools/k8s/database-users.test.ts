@@ -46,7 +46,7 @@ describe('each service', () => {
 
 it('docs/operations/kubernetes.md sets the variables of all services that have a database', () => {
   const document = readFileSync('docs/operations/kubernetes.md', 'utf8');
-  const [, named = ''] = /for service in ([\w ]+); do/.exec(document) ?? [];
+  const [, named = ''] = /for service in ([\w ]+); do\s+variable=/.exec(document) ?? [];
   expect(named.split(' ')).toEqual(withStore);
 });
 
