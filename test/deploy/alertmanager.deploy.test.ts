@@ -101,8 +101,48 @@ describe.skipIf(!program)('an Alertmanager with the configuration of the reposit
       'TicketingRoleMissing settings',
       'TicketingStoreFull tickets',
     ]);
-    const down = named('TicketingServiceDown', { service: 'tickets' });
-    expect(await sent([down, missing('tickets')])).toEqual(['TicketingServiceDown tickets']);
+  });
+
+  test('sends a stopped process instead of its missing role, and no other role is hidden', async () => {
+    const down = (labels: Labels) => named('TicketingServiceDown', { service: 'reporting', ...labels });
+    const missing = (role: string, service = 'reporting') => named('TicketingRoleMissing', { service, role });
+    const crashed = [down({ role: 'consumer', instance: 'a' }), down({ role: 'consumer', instance: 'b' })];
+    expect(await sent([...crashed, missing('consumer')])).toEqual([
+      'TicketingServiceDown reporting',
+      'TicketingServiceDown reporting',
+    ]);
+    expect(await sent([down({ role: 'api' }), missing('consumer'), missing('consumer', 'intents')])).toEqual([
+      'TicketingRoleMissing intents',
+      'TicketingRoleMissing reporting',
+      'TicketingServiceDown reporting',
+    ]);
+    expect(
+      await sent([down({ process: 'background' }), missing('consumer'), missing('scheduler'), missing('api')]),
+    ).toEqual(['TicketingRoleMissing reporting', 'TicketingServiceDown reporting']);
+    expect(await sent([down({}), missing('consumer')])).toHaveLength(2);
+  });
+
+  test('sends a service without a process instead of what waits for it', async () => {
+    const absent = (service: string) => named('TicketingServiceAbsent', { service });
+    const waiting = [
+      named('TicketingServerErrors'),
+      named('TicketingRequestsSlow'),
+      named('TicketingConsumerBehind', { service: 'reporting', group: 'reporting' }),
+      named('TicketingReportingStale', { service: 'reporting' }),
+      named('TicketingAnalysesLate', { service: 'intents' }),
+    ];
+    expect(await sent([absent('tickets'), ...waiting])).toEqual(['TicketingServiceAbsent tickets']);
+    expect(await sent([absent('knowledge'), ...waiting])).toEqual([
+      'TicketingAnalysesLate intents',
+      'TicketingConsumerBehind reporting',
+      'TicketingServiceAbsent knowledge',
+    ]);
+  });
+
+  test('sends one alert when most deliveries of webhooks fail', async () => {
+    const failing = named('TicketingWebhookEndpointFailing', { service: 'settings' });
+    expect(await sent([named('TicketingWebhooksFail'), failing])).toEqual(['TicketingWebhooksFail']);
+    expect(await sent([failing])).toEqual(['TicketingWebhookEndpointFailing settings']);
   });
 
   test('an issuer that one service does not reach hides no work that waits', async () => {

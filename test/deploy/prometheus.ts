@@ -73,9 +73,10 @@ function configurationOf({ portsOf }: Pick<System, 'portsOf'>): string {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     scrape_configs: configs.map(({ static_configs: targets, ...config }) => ({
       ...config,
-      static_configs: targets.map(({ labels }) => ({
-        targets: [`127.0.0.1:${portsOf(labels.service).internal}`],
-        labels,
+      // The system of the tests has one process of each service, with all roles.
+      static_configs: [...new Set(targets.map(({ labels }) => labels.service))].map((service) => ({
+        targets: [`127.0.0.1:${portsOf(service).internal}`],
+        labels: { service },
       })),
     })),
   });

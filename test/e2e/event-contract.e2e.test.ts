@@ -51,8 +51,8 @@ const describedAt = async (path: string): Promise<any> => (await fetch(system.ur
 /** Makes an event of each type, about one ticket, with values of each kind. Returns the id of the ticket. */
 async function liveATicket(): Promise<number> {
   const { slug: code } = await call('POST', '/aiAgent', { name: 'Close', executor: { type: 'closeTicket' } });
-  const person = { externalTicketId: 'E-1', contractId: 'V-1' };
-  const { id } = await call('POST', '/ticket', { channel: 'portal', from: 'kim@example.org', ...person });
+  const person = { externalTicketId: 'E-1', contractId: 'V-1', channelId: 'C-1' };
+  const { id } = await call('POST', '/ticket', { channel: 'chat', from: 'kim@example.org', ...person });
   await call('PATCH', '/ticket', [{ id, customerId: 'K-1', agentId: 7, partnerId: 8 }]);
   await call('PATCH', `/ticket/${id}`, { status: 'pending', dueBy: '2030-01-31 09:10:00' });
   const content = { type: 'text', message: 'Hello' };
@@ -80,7 +80,14 @@ test('deliveries and the feed are as their documents say, with times in RFC 3339
   const receivedTypes = () => [...new Set(messages().map(({ type }) => type))].sort();
   const beforeDeletion = [...eventTypes.filter((type) => type !== 'ticket.deleted'), 'webhook.test'];
   await expect.poll(receivedTypes, { timeout: 20_000 }).toEqual(beforeDeletion.sort());
-  const ids = { externalTicketId: 'E-1', contractId: 'V-1', customerId: 'K-1', agentId: 7, partnerId: 8 };
+  const ids = {
+    externalTicketId: 'E-1',
+    contractId: 'V-1',
+    channelId: 'C-1',
+    customerId: 'K-1',
+    agentId: 7,
+    partnerId: 8,
+  };
   const changes = messages().flatMap(({ data }) => data.changes ?? []);
   for (const [field, newValue] of Object.entries(ids))
     expect(changes).toContainEqual({ field, oldValue: null, newValue });
@@ -104,7 +111,7 @@ async function expectFeedAsDescribed(asyncApi: any): Promise<void> {
   const openApi = await describedAt('/openapi.json');
   const [checkEvent, checkPage] = [schemaChecker(asyncApi), schemaChecker(openApi)];
   const texts = async () => JSON.stringify(await call('GET', '/event?limit=500'));
-  for (const id of ['"E-1"', '"V-1"', '"K-1"']) await expect.poll(texts).not.toContain(id);
+  for (const id of ['"E-1"', '"V-1"', '"C-1"', '"K-1"']) await expect.poll(texts).not.toContain(id);
   const { events, next } = await call('GET', '/event?limit=500');
   const { schema } = openApi.paths['/event'].get.responses['200'].content['application/json'];
   expect(checkPage(schema, { events, next })).toEqual([]);

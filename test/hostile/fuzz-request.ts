@@ -65,8 +65,7 @@ const hostileValue = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ 
 interface Parameter {
   name: string;
   in: string;
-  schema?: Schema;
-  content?: Record<string, { schema: Schema }>;
+  schema: Schema;
 }
 
 /** Requests for an operation: most nearly valid, some broken in one place, a few without any sense. */
@@ -78,7 +77,8 @@ export function requestsFor(
   const values = valuesOf(document);
   const parameters = ((operation.parameters ?? []) as unknown as Parameter[]).map((one) => ({
     ...one,
-    schema: one.schema ?? one.content?.['application/json']?.schema ?? {},
+    // A parameter that is JSON has the schema of its value.
+    schema: (one.schema.contentSchema ?? one.schema) as Schema,
   }));
   const texts = (place: string) =>
     Object.fromEntries(

@@ -24,11 +24,11 @@ export async function clientFiles(): Promise<Record<string, string>> {
 
 /** Types a parameter that is JSON by its value: the client writes objects with names in brackets. */
 function toValues(_key: string, value: unknown): unknown {
-  const { in: location, content, ...parameter } = (value ?? {}) as { in?: string; content?: Contents };
-  return location === 'query' && content ? { ...parameter, in: location, ...content['application/json'] } : value;
+  const { in: location, schema, ...parameter } = (value ?? {}) as { in?: string; schema?: { contentSchema?: unknown } };
+  return location === 'query' && schema?.contentSchema
+    ? { ...parameter, in: location, schema: schema.contentSchema }
+    : value;
 }
-
-type Contents = Record<string, { schema: unknown }>;
 
 /** The OpenAPI document that the gateway of a system with all services serves. */
 export function apiDocument(): OpenApiDocument {

@@ -118,11 +118,15 @@ export interface Expectation {
 export function diagnose(processes: readonly ObservedProcess[], { services, addresses = {} }: Expectation): Finding[] {
   const samples = processes.flatMap((process) => process.samples);
   const failures = listFailures(processes);
-  const waitsForReason = ({ labels }: Sample, worker: Role | undefined) =>
+  const isFullFor = ({ labels }: Sample) => isFull(samples, labels.service);
+  const waitsForReason = (sample: Sample, worker: Role | undefined) =>
     worker !== undefined &&
-    (failures.some(({ service, dependency }) => service === labels.service && dependency !== 'issuer') ||
-      isFull(samples, labels.service) ||
-      samples.some((one) => isMissing(one, labels.service, worker)));
+    (failures.some(({ service, dependency }) => service === sample.labels.service && dependency !== 'issuer') ||
+      isFullFor(sample) ||
+      samples.some((one) => isMissing(one, sample.labels.service, worker)));
+  // On a full disk no process can note its roles.
+  const follows = (sample: Sample, { metric, worker }: MetricLimit) =>
+    metric === roleLimit.metric ? isFullFor(sample) : waitsForReason(sample, worker);
   return [
     ...unreachable(processes, services),
     ...dependencies(failures, processes, addresses),
@@ -130,7 +134,7 @@ export function diagnose(processes: readonly ObservedProcess[], { services, addr
     ...metricLimits.flatMap((limit) =>
       exceeded(
         limit,
-        samples.filter((sample) => !waitsForReason(sample, limit.worker)),
+        samples.filter((sample) => !follows(sample, limit)),
       ),
     ),
     ...clocks(processes),

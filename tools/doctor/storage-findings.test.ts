@@ -35,6 +35,22 @@ test('a full disk and a nearly full one are found once each, with all services o
   expect(diagnose([process], { services: [] }).map((finding) => finding.runbook)).toEqual([runbook]);
 });
 
+test('on a full disk no role is noted, so that a missing role of that service is no finding', () => {
+  const roles = ['tickets', 'settings'].flatMap((service) =>
+    ['consumer', 'relay'].map((role) => `ticketing_role_last_seen_seconds{service="${service}",role="${role}"} 600`),
+  );
+  const samples = [
+    ...samplesOf({ tickets: 1, settings: 500 }),
+    ...readExposition(`${roles.join('\n')}\nconsumer_lag_seconds{service="tickets",group="tickets"} 600`).samples,
+  ];
+  const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples };
+  expect(diagnose([process], { services: [] }).map(({ what }) => what.split(':')[0])).toEqual([
+    'the disk of the database of tickets is full',
+    'settings has no consumer',
+    'settings has no relay',
+  ]);
+});
+
 test('a roomy disk, one that is not known, and one without a reserve are no findings', () => {
   expect(storageFindings(samplesOf({ tickets: 300 }))).toEqual([]);
   expect(storageFindings(samplesOf({ tickets: Number.NaN }, Number.NaN))).toEqual([]);

@@ -6,18 +6,18 @@ const inhibitRules = readInhibitRules();
 
 /** The names of alerts that a matcher selects, and the labels that it reads besides. */
 function readMatchers(matchers: readonly string[]): { names: string[]; labels: string[] } {
-  const parsed = matchers.map((matcher) => /^(\w+)=~?"([^"]+)"$/.exec(matcher));
+  const parsed = matchers.map((matcher) => /^(\w+)(?:=~?|!=)"([^"]+)"$/.exec(matcher));
   const names = parsed.flatMap((match) => (match?.[1] === 'alertname' ? (match[2] ?? '').split('|') : []));
   return { names, labels: parsed.flatMap((match) => (match && match[1] !== 'alertname' ? [match[1] ?? ''] : [])) };
 }
 
-/** The labels of an alert: those by which its query groups, those of `absent`, and those of the rule. */
+/** The labels of an alert: those by which its query groups, those of `absent`, of the targets, and of the rule. */
 function listLabels(name: string): string[] {
   const alert = alerts.find((one) => one.alert === name);
   const grouped = [...(alert?.expr.matchAll(/\bby \(([^)]+)\)/g) ?? [])].map(([, list = '']) => list.split(', '));
   const common = grouped.length === 0 ? [] : grouped.reduce((left, right) => left.filter((one) => right.includes(one)));
   const fixed = [...(alert?.expr.matchAll(/(?:absent\([\w]+|up)\{(\w+)=/g) ?? [])].map(([, label = '']) => label);
-  const ofTarget = alert?.expr.startsWith('up{') ? ['service'] : [];
+  const ofTarget = alert?.expr.startsWith('up{') ? ['service', 'role', 'process'] : [];
   return [...common, ...fixed, ...ofTarget, ...Object.keys(alert?.labels ?? {})];
 }
 

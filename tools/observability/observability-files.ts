@@ -42,7 +42,9 @@ export function readRules(): { alerts: AlertRule[]; records: RecordingRule[] } {
 /** Whom Prometheus collects metrics from. */
 export interface PrometheusConfig {
   rule_files: string[];
-  scrape_configs: { static_configs: { targets: string[]; labels: { service: string } }[] }[];
+  scrape_configs: {
+    static_configs: { targets: string[]; labels: { service: string; role?: string; process?: string } }[];
+  }[];
 }
 
 /** The configuration of Prometheus. */

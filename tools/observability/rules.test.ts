@@ -49,21 +49,26 @@ test('each runbook belongs to an alert, and no two alerts have the same name', (
 
 test('Prometheus collects the metrics of every process of the compose file, from their internal ports', () => {
   const targets = readPrometheusConfig().scrape_configs.flatMap((config) => config.static_configs);
-  const expected = services.map(({ name, roles, ports }) => ({
-    targets: [name, ...(roles.length > 1 ? [`${name}-background`] : [])].map((host) => `${host}:${ports.http + 2000}`),
-    labels: { service: name },
-  }));
+  const expected = services.flatMap(({ name, roles, ports }) => [
+    { targets: [`${name}:${ports.http + 2000}`], labels: { service: name, role: 'api' } },
+    ...(roles.length > 1
+      ? [{ targets: [`${name}-background:${ports.http + 2000}`], labels: { service: name, process: 'background' } }]
+      : []),
+  ]);
   expect(targets).toEqual(expected);
 });
 
-test('in Kubernetes, Prometheus gives pods the job and the label that the rules and dashboards read', () => {
+test('in Kubernetes, Prometheus gives pods the job and the labels that the rules and dashboards read', () => {
   const folder = join(root, 'deploy/k8s/components/monitoring');
   const { spec } = parse(readFileSync(join(folder, 'pod-monitor.yaml'), 'utf8'));
   const [endpoint] = spec.podMetricsEndpoints;
   expect([spec.jobLabel, spec.selector.matchLabels[spec.jobLabel]]).toEqual(['app.kubernetes.io/part-of', 'ticketing']);
   expect(endpoint).toMatchObject({
     honorLabels: true,
-    relabelings: [{ sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'], targetLabel: 'service' }],
+    relabelings: [
+      { sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'], targetLabel: 'service' },
+      { sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_component'], targetLabel: 'role' },
+    ],
   });
   const jobs = [...alerts, ...records, ...panelQueries].flatMap(({ expr }) => [...expr.matchAll(/job="(\w+)"/g)]);
   expect(new Set(jobs.map(([, job]) => job))).toEqual(new Set(['ticketing']));

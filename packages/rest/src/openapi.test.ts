@@ -221,8 +221,10 @@ describe('openApiDocument', () => {
         {
           name: 'filters',
           required: false,
-          content: {
-            'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Filter' } } },
+          schema: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { type: 'array', items: { $ref: '#/components/schemas/Filter' } },
           },
         },
         { name: 'tagNames', required: true, schema: { type: 'array', minItems: 1, items: { type: 'string' } } },

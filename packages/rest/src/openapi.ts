@@ -308,8 +308,13 @@ function parameterOf(field: DescField, location: 'path' | 'query', schemas: Sche
     ...(isNested(field) ? { description: [about.description, forms].filter(Boolean).join(' ') } : about),
     required: location === 'path' || isRequired(field),
     ...(field.deprecated ? { deprecated: true } : {}),
-    ...(isNested(field) ? jsonContent(schema) : { schema }),
+    schema: isNested(field) ? jsonText(schema) : schema,
   };
+}
+
+/** A text that is JSON. Generators of clients skip a parameter that has `content` instead of a schema. */
+function jsonText(contentSchema: Schema): Schema {
+  return { type: 'string', contentMediaType: 'application/json', contentSchema };
 }
 
 function requestBodyOf({ method, binding }: Route, schemas: SchemaWriter): JsonObject | undefined {
@@ -359,10 +364,11 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
     description: `Server-sent events. ${commentsOf(method.output).text} The data of an event is its JSON.`,
   };
   const bytes = isEventStream(method) ? events : { type: 'string', format: 'binary' };
-  const contentOf = (type: string) =>
-    type === 'application/json' && rule.lists !== ''
-      ? { type: 'array', items: schemas.output(message(rule.lists)) }
-      : bytes;
+  const contentOf = (type: string) => {
+    if (type === 'application/json' && rule.lists !== '')
+      return { type: 'array', items: schemas.output(message(rule.lists)) };
+    return type.startsWith('text/') && !isEventStream(method) ? { type: 'string' } : bytes;
+  };
   const location = { description: 'The address of the status.', required: true, schema: { type: 'string' } };
   // Generators of clients do not know a range of media types.
   const types = rule.produces.flatMap((type) => (type === '*/*' ? ['application/octet-stream', type] : [type]));

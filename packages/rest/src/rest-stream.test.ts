@@ -113,7 +113,7 @@ test('a client that disconnects ends the work, and one that does not read pauses
   expect(made).toBeLessThan(2_000);
 });
 
-test('the OpenAPI document names the media types, the rows of the JSON form, and the response 202', async () => {
+test('the OpenAPI document names the media types, what is text, the rows of the JSON form, and the response 202', async () => {
   const { served } = await openApi(async function* () {
     yield part({});
   });
@@ -129,6 +129,9 @@ test('the OpenAPI document names the media types, the rows of the JSON form, and
     'application/json',
   ]);
   expect(responses['200']?.content['application/json']?.schema).toMatchObject({ type: 'array' });
+  expect(responses['200']?.content['text/csv']?.schema).toEqual({ type: 'string' });
+  const sheet = responses['200']?.content['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'];
+  expect(sheet?.schema).toEqual({ type: 'string', format: 'binary' });
   expect(responses['202']).toMatchObject({ headers: { Location: {} }, content: { 'application/json': {} } });
   expect(operation?.parameters?.map(({ name }) => name)).toContain('Prefer');
   expect(document.components.schemas.ReportingTicketRow).toMatchObject({ properties: { secondsClosedAfterSLA: {} } });

@@ -227,7 +227,7 @@ describe('the operations that the specification lists', () => {
     [
       'GET /export/reporting_tickets',
       200,
-      `format xlsx|csv|json, ${pages}, orderByField string = id, orderByDirection asc|desc = desc`,
+      `format xlsx|csv|json, ${pages}, orderByField string = id, orderByDirection asc|desc = desc, filters Filter[]`,
       '→ ReportingTicketRow[]',
       'exportReporting',
     ],
@@ -334,9 +334,10 @@ function operationOf(operation: string): JsonObject {
 function parametersOf(operation: JsonObject): string[] {
   return ((operation.parameters ?? []) as JsonObject[])
     .filter((parameter) => parameter.in !== 'header')
-    .map(({ name, schema, content }) =>
-      describedValue(String(name), (schema as JsonObject | undefined) ?? jsonOf(content as Contents)),
-    );
+    .map(({ name, schema }) => {
+      const { contentSchema, ...text } = schema as { contentSchema?: JsonObject };
+      return describedValue(String(name), contentSchema ?? text);
+    });
 }
 
 /** `request → response`, with `?` if the body may be left out. */

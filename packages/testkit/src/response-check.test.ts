@@ -41,7 +41,7 @@ const document: OpenApiDocument = {
           200: {
             content: {
               'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Summary' } } },
-              'text/csv': { schema: { type: 'string', format: 'binary' } },
+              'text/csv': { schema: { type: 'string' } },
             },
           },
         },

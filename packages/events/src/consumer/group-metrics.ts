@@ -1,4 +1,4 @@
-import { inTime } from '@ticketing/runtime/in-time.ts';
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { Bus } from '../bus/bus.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
@@ -10,9 +10,6 @@ export interface MeasuredGroup {
   topics: readonly string[];
   deadLetters: Pick<DeadLetters, 'countBlockedKeys'>;
 }
-
-/** A bus that does not respond must not delay the other metrics. */
-const timeoutMs = 3_000;
 
 /**
  * Registers the metrics of a consumer group, from its committed offsets and its dead letters: they are right while none of
@@ -28,9 +25,9 @@ export function measureGroup({ bus, group, topics, deadLetters }: MeasuredGroup,
       labelNames: ['group'],
       registers: [registry],
       async collect() {
-        const value = await inTime(read(), timeoutMs).catch(() => 'late' as const);
+        const value = await readMeasured(read);
         this.reset();
-        if (value !== 'late') this.set({ group }, value);
+        if (value !== undefined) this.set({ group }, value);
       },
     });
   gauge('consumer_lag_seconds', 'Seconds that the oldest unhandled event has been waiting.', async () => {

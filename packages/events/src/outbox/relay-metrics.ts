@@ -1,3 +1,4 @@
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { Outbox, OutboxState } from './outbox.ts';
 
@@ -13,10 +14,11 @@ export function measureOutboxes(outboxes: readonly Outbox[], registry: Registry)
       labelNames: ['outbox'],
       registers: [registry],
       async collect() {
-        for (const outbox of outboxes) {
-          // If the store is unavailable, nothing is reported here; another metric reports that.
-          const state = await outbox.state().catch(() => undefined);
-          if (state) this.set({ outbox: outbox.name }, read(state));
+        const states = await Promise.all(outboxes.map((outbox) => readMeasured(() => outbox.state())));
+        this.reset();
+        for (const [index, { name: outbox }] of outboxes.entries()) {
+          const state = states[index];
+          if (state) this.set({ outbox }, read(state));
         }
       },
     });

@@ -28,9 +28,18 @@ export interface LedgerService {
   composition: Composition;
 }
 
-/** Prints a line of a ledger: what a service has deleted at a time or later, and how far its sequences of ids have come. */
-export async function printDeletions(service: LedgerService, since: Date, print: Print): Promise<number> {
-  if (service.entry.hasStore) print(JSON.stringify(await lineOf(service, since)));
+/**
+ * Prints a line of a ledger: what a service has deleted at a time or later, and how far its sequences of ids have come.
+ * A caller that names the time extends a ledger with the line, so the ledger counts as extended.
+ */
+export async function printDeletions(
+  { entry, kit }: LedgerService,
+  since: Date | undefined,
+  print: Print,
+): Promise<number> {
+  if (!entry.hasStore) return 0;
+  print(JSON.stringify(await lineOf({ entry, kit }, since ?? new Date(0))));
+  if (since) await noteExtension(kit);
   return 0;
 }
 
@@ -39,8 +48,13 @@ export async function extendLedger(service: LedgerService, file: string, print: 
   const { entry, kit } = service;
   if (!entry.hasStore) return 0;
   extendLedgerFile(file, await lineOf(service, missingSince(file, entry.name)), print);
-  await openLastSeen(kit.database.connection).note([ledgerSighting]);
+  await noteExtension(kit);
   return 0;
+}
+
+/** Lets the metrics show how old the ledger is. */
+async function noteExtension({ database }: LedgerService['kit']): Promise<void> {
+  await openLastSeen(database.connection).note([ledgerSighting]);
 }
 
 /**
@@ -83,7 +97,7 @@ async function repeatAll(
   return repeatDeletions({ entry, implementations, call, deleted }, ledger, print);
 }
 
-async function lineOf({ entry, kit }: LedgerService, since: Date): Promise<LedgerLine> {
+async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, since: Date): Promise<LedgerLine> {
   const { connection } = kit.database;
   // Noted first: what is deleted from now on is looked for the next time. By the clock that entries of the audit log have.
   const until = new Date(serverTime(connection)).toISOString();

@@ -97,7 +97,7 @@ const implementations: Readonly<Record<Exclude<OperationName, 'set-up'>, CarryOu
   'encrypt-secrets': ownOperation,
   'audit-export': ({ entry, kit }, { key }, print) => exportAudit(entry, kit, key, print),
   'audit-verify': ({ entry, kit }, { key }, print) => verifyAudit(entry, kit, key, print),
-  deletions: (operated, { since = new Date(0) }, print) => printDeletions(operated, since, print),
+  deletions: (operated, { since }, print) => printDeletions(operated, since, print),
   ledger: (operated, request, print) => extendLedger(operated, requireFile(request), print),
   'apply-ledger': (operated, { file, idMargin = 0 }, print) => applyLedger(operated, { file, idMargin }, print),
 };

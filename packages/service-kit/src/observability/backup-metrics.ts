@@ -1,9 +1,7 @@
-import { inTime } from '@ticketing/runtime/in-time.ts';
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { backupSighting, type LastSeen, ledgerSighting } from '@ticketing/store/last-seen.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** A store that does not respond must not delay the other metrics. */
-const timeoutMs = 3_000;
 const kinds = [backupSighting, ledgerSighting];
 
 /**
@@ -17,9 +15,9 @@ export function measureBackups(lastSeen: Pick<LastSeen, 'ages'>, registry: Regis
     labelNames: ['kind'],
     registers: [registry],
     async collect() {
-      const ages = await inTime(lastSeen.ages(kinds), timeoutMs).catch(() => 'late' as const);
+      const ages = await readMeasured(() => lastSeen.ages(kinds));
       this.reset();
-      for (const [kind, age] of ages === 'late' ? [] : ages) this.set({ kind }, age);
+      for (const [kind, age] of ages ?? []) this.set({ kind }, age);
     },
   });
 }

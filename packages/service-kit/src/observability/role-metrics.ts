@@ -1,4 +1,4 @@
-import { inTime } from '@ticketing/runtime/in-time.ts';
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { LastSeen } from '@ticketing/store/last-seen.ts';
 import type { Role } from '@ticketing/system/services.ts';
@@ -15,8 +15,6 @@ export interface MeasuredRoles {
 
 const noteEveryMs = 15_000;
 const retryMs = 2_000;
-/** A store that does not respond must not delay the other metrics. */
-const timeoutMs = 3_000;
 const describeRole = (role: Role) => `role ${role}`;
 
 /**
@@ -30,11 +28,10 @@ export function watchRoles({ lastSeen, roles, expected, opened }: MeasuredRoles,
     labelNames: ['role'],
     registers: [registry],
     async collect() {
-      const ages = await inTime(lastSeen.ages(expected.map(describeRole)), timeoutMs).catch(() => 'late' as const);
-      // If the store is unavailable, nothing is reported; another metric reports that.
+      const ages = await readMeasured(() => lastSeen.ages(expected.map(describeRole)));
       this.reset();
       for (const role of expected) {
-        const age = ages === 'late' ? undefined : ages.get(describeRole(role));
+        const age = ages?.get(describeRole(role));
         if (age !== undefined) this.set({ role }, age);
       }
     },

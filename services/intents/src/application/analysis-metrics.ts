@@ -1,3 +1,4 @@
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AnalysisQueueSize, AnalysisStore } from '../store/analysis-store.ts';
@@ -40,8 +41,8 @@ export function measureAnalyses(
       help,
       registers: [registry],
       async collect() {
-        // If the store is unavailable, the last value stays.
-        const size = await analyses.size().catch(() => undefined);
+        const size = await readMeasured(() => analyses.size());
+        this.remove();
         if (size) this.set(readValue(size));
       },
     });

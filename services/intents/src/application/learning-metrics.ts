@@ -1,3 +1,4 @@
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ExampleStore } from '../store/example-store.ts';
 import type { ModelStore } from '../store/model-store.ts';
@@ -27,14 +28,14 @@ export function measureLearning(
     labelNames: ['outcome'],
     registers: [registry],
   });
-  const gauge = (name: string, help: string, read: () => Promise<number | undefined>) =>
+  const gauge = (name: string, help: string, read: () => Promise<number>) =>
     new Gauge({
       name,
       help,
       registers: [registry],
       async collect() {
-        // If the store is unavailable, the last value stays.
-        const value = await read().catch(() => undefined);
+        const value = await readMeasured(read);
+        this.remove();
         if (value !== undefined) this.set(value);
       },
     });
@@ -43,16 +44,16 @@ export function measureLearning(
     return (await newest())?.version ?? 0;
   });
   gauge('model_labels', 'How many tags the newest model knows, and one more if it knows spam.', async () => {
-    return (await newest())?.labels;
+    return (await newest())?.labels ?? 0;
   });
   gauge(
     'model_examples',
     'From how many examples the newest model was learned.',
-    async () => (await newest())?.examples,
+    async () => (await newest())?.examples ?? 0,
   );
   gauge('model_age_seconds', 'How old the newest model is.', async () => {
     const model = await newest();
-    return model && Math.max(0, (now() - model.trainedAt) / 1000);
+    return model ? Math.max(0, (now() - model.trainedAt) / 1000) : 0;
   });
   gauge('training_examples', 'Tickets that can be learned from.', async () => (await examples.counts()).examples);
   gauge('training_examples_queued', 'Tickets with decisions that are not read yet.', async () => {

@@ -1,11 +1,9 @@
-import { inTime } from '@ticketing/runtime/in-time.ts';
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Context } from '../application/context.ts';
 
 /** A receiver that is restarted, and one lost attempt, are nothing to report. */
 const failingMs = 5 * 60_000;
-/** A store that does not respond must not delay the other metrics. */
-const timeoutMs = 3_000;
 
 /**
  * Registers the metrics of webhooks. Those of the store are measured whenever the metrics are read, in every process of the
@@ -31,10 +29,9 @@ export function measureWebhooks(
       help,
       registers: [registry],
       async collect() {
-        // If the store is unavailable, nothing is reported; another metric reports that.
-        const value = await inTime(read(), timeoutMs).catch(() => 'late' as const);
+        const value = await readMeasured(read);
         this.remove();
-        if (value !== 'late') this.set(value);
+        if (value !== undefined) this.set(value);
       },
     });
   gauge('webhook_endpoints_disabled', 'Webhook endpoints that are disabled.', () => webhooks.countDisabled());

@@ -1,3 +1,4 @@
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { ErasureStore, PendingErasures } from '../store/erasure-store.ts';
@@ -15,10 +16,9 @@ export function measureErasures(
       labelNames: ['owner'],
       registers: [registry],
       async collect() {
-        const found = await store.pendingByService().catch(() => undefined);
-        if (!found) return;
+        const found = await readMeasured(() => store.pendingByService());
         this.reset();
-        for (const pending of found) this.set({ owner: pending.service }, readValue(pending));
+        for (const pending of found ?? []) this.set({ owner: pending.service }, readValue(pending));
       },
     });
   gauge('erasures_pending', 'Deleted tickets of which a service has not confirmed the erasure.', ({ count }) => count);

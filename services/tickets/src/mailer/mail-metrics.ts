@@ -1,3 +1,4 @@
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MailQueue, MailState, QueueSize } from './mail-queue.ts';
@@ -29,8 +30,8 @@ export function measureMails(
       help,
       registers: [registry],
       async collect() {
-        // If the store is unavailable, the last value stays.
-        const size = await queue.size().catch(() => undefined);
+        const size = await readMeasured(() => queue.size());
+        this.remove();
         if (size) this.set(readValue(size));
       },
     });
