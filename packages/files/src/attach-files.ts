@@ -67,7 +67,7 @@ export async function attachFiles(
 }
 
 /**
- * Stores files whose bytes are in memory, for example those of a mail, like `attachFiles`. What calls it counts their bytes
+ * Stores files whose bytes are in memory, for example those of a mail, like `attachFiles`. The caller counts their bytes
  * in memory.
  *
  * Errors: attachment_too_large, attachments_too_large, too_many_attachments; storage_quota. No file is left then.

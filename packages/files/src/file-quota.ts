@@ -9,10 +9,11 @@ import type { Connection } from 'mongoose';
 
 /** How many bytes of files each caller stores within 24 hours. Only people have a limit. */
 export interface FileQuota {
-  /** Counts bytes before they are stored. Errors: storage_quota, and nothing is counted; store_unavailable. */
-  take(caller: Caller, bytes: number): Promise<void>;
-  /** Counts bytes no longer that were not stored after all. */
-  giveBack(caller: Caller, bytes: number): Promise<void>;
+  /**
+   * Counts bytes before they are stored. Returns a function that counts them no longer, for those that were not stored
+   * after all. Errors: storage_quota, store_unavailable; nothing is counted.
+   */
+  take(caller: Caller, bytes: number): Promise<() => Promise<void>>;
   removeExpired(): Promise<void>;
 }
 
@@ -45,22 +46,25 @@ export function openFileQuota(
   now: () => number = () => serverTime(connection),
 ): FileQuota {
   const counts = openHourlyBytes(connection, collection, { now, keptMs });
-  const add = (caller: Caller, bytes: number) => storeCall(() => counts.add(callerKey(caller), bytes));
   return {
     async take(caller, bytes) {
-      if (!isHuman(caller) || bytes === 0) return;
+      if (!isHuman(caller) || bytes === 0) return async () => undefined;
       const maxBytes = (await settings()).fileMibPerDay * mib;
-      await add(caller, bytes);
-      const hours = await storeCall(() => counts.hours(callerKey(caller)));
-      const used = hours.reduce((sum, hour) => sum + hour.bytes, 0);
-      if (used <= maxBytes) return;
-      await add(caller, -bytes);
-      // As many bytes as are refused must stop to count.
+      const owner = callerKey(caller);
+      const hour = counts.hour();
+      const add = (added: number) => storeCall(() => counts.add(owner, added, hour));
+      const giveBack = () => add(-bytes);
+      await add(bytes);
+      const hours = await storeCall(() => counts.hours(owner)).catch(async (error: unknown) => {
+        await giveBack().catch(() => undefined);
+        throw error;
+      });
+      const used = hours.reduce((sum, counted) => sum + counted.bytes, 0);
+      if (used <= maxBytes) return giveBack;
+      await giveBack();
+      // There is room once as many bytes as are refused count no longer.
       const waitMs = exceededForMs(hours, { added: -1, maxBytes, now: now(), keptMs }) ?? keptMs;
       throw quotaExceeded(maxBytes / mib, waitMs);
-    },
-    async giveBack(caller, bytes) {
-      if (isHuman(caller) && bytes > 0) await add(caller, -bytes);
     },
     removeExpired: () => storeCall(() => counts.removeExpired()),
   };
@@ -72,15 +76,12 @@ export async function countFiles<Stored>(
   caller: Caller,
   store: (take: (bytes: number) => Promise<void>) => Promise<Stored>,
 ): Promise<Stored> {
-  let taken = 0;
+  const taken: (() => Promise<void>)[] = [];
   try {
-    return await store(async (bytes) => {
-      await quota.take(caller, bytes);
-      taken += bytes;
-    });
+    return await store(async (bytes) => void taken.push(await quota.take(caller, bytes)));
   } catch (error) {
     // If this fails too, the bytes count although they are not stored.
-    await quota.giveBack(caller, taken).catch(() => undefined);
+    await Promise.allSettled(taken.map((giveBack) => giveBack()));
     throw error;
   }
 }

@@ -3,7 +3,8 @@ import { AttachmentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conv
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
-import { expect, test } from 'vitest';
+import { mongo } from 'mongoose';
+import { expect, test, vi } from 'vitest';
 import { copyFiles } from '../src/copy-files.ts';
 import { countFiles, openFileQuota } from '../src/file-quota.ts';
 import { fileStore } from '../src/file-store.ts';
@@ -62,8 +63,8 @@ test('an hour counts until 24 hours after its end, and Retry-After says when the
 
 test.each(['serviceWorker', 'codeExecutor', 'system', 'service'] as const)('a %s has no limit', async (kind) => {
   const caller = testCaller({ kind });
-  await open(0).take(caller, 100 * mib);
-  await open(0).giveBack(caller, 100 * mib);
+  const giveBack = await open(0).take(caller, 100 * mib);
+  await giveBack();
   expect(await connection.collection('fileBytes').countDocuments({ owner: `${kind} ${caller.profileId}` })).toBe(0);
 });
 
@@ -78,6 +79,28 @@ test('files of which one could not be stored do not count', async () => {
   });
   await expect(storing).rejects.toBe(failure);
   await quota.take(caller, 10 * mib);
+});
+
+test('files that are not stored stop to count in the hour in which they were counted', async () => {
+  const caller = person();
+  const giveBack = await open().take(caller, 6 * mib);
+  now += hour;
+  await open().take(caller, 4 * mib);
+  await giveBack();
+  now += 24 * hour;
+  await open().removeExpired();
+  await open().take(caller, 6 * mib);
+  await expect(open().take(caller, 1)).rejects.toMatchObject({ reason: 'storage_quota' });
+});
+
+test('files whose count cannot be read back do not count', async () => {
+  const caller = person();
+  const read = vi.spyOn(mongo.Collection.prototype, 'find').mockImplementationOnce(() => {
+    throw new mongo.MongoNetworkError('connection closed');
+  });
+  await expect(open().take(caller, 10 * mib)).rejects.toMatchObject({ reason: 'store_unavailable' });
+  read.mockRestore();
+  await open().take(caller, 10 * mib);
 });
 
 test('copies of the files of a template count for the caller, and are not stored beyond the limit', async () => {

@@ -9,8 +9,10 @@ export interface HourBytes {
 
 /** Counts bytes of owners in whole hours, for all replicas. Errors: those of the database. */
 export interface HourlyBytes {
-  /** Counts bytes; negative ones are counted no longer. */
-  add(owner: string, bytes: number): Promise<void>;
+  /** Counts bytes, by default in the current hour; negative ones are counted no longer. */
+  add(owner: string, bytes: number, hour?: number): Promise<void>;
+  /** The current hour. */
+  hour(): number;
   /** The hours that count. */
   hours(owner: string): Promise<HourBytes[]>;
   removeExpired(): Promise<void>;
@@ -41,9 +43,10 @@ export function openHourlyBytes(
   { now, keptMs }: { now(): number; keptMs: number },
 ): HourlyBytes {
   const collection = openCollection(connection, name);
+  const currentHour = () => Math.floor(now() / hourMs);
   return {
-    async add(owner, bytes) {
-      const hour = Math.floor(now() / hourMs);
+    hour: currentHour,
+    async add(owner, bytes, hour = currentHour()) {
       const expiresAt = new Date((hour + 1) * hourMs + keptMs);
       const change = { $inc: { bytes }, $set: { owner, expiresAt } };
       await retryUpsert(() => collection.updateOne({ _id: `${owner}/${hour}` }, change, { upsert: true }));
