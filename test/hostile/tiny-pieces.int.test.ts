@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { accessOf } from '@ticketing/rest/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { type DribbledRequest, dribbleHttp1, dribbleHttp2 } from '@ticketing/testkit/dribble.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 
@@ -27,6 +28,21 @@ test.each(restPaths)('a body of REST in pieces of one byte is refused: %s', asyn
   expect(result.received).toContain('"code":"too_many_pieces"');
 });
 
+/** A path of each service whose body its REST API reads. */
+const restPathOf = { tickets: '/ticket', intents: '/intent/1/execute', templates: '/template', knowledge: '/skill' };
+
+test.each(Object.entries({ ...restPathOf, settings: '/settings' }))(
+  'a body of REST in pieces of one byte is refused by the service itself: %s',
+  async (name, path) => {
+    const { http: port } = system.portsOf(name);
+    const token = await system.identity.internalToken(name, testCaller({ roleId: 1 }));
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const { received } = await dribbleHttp1({ port, path, headers, start: '{"x":"', pieces });
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
+    expect(received).toContain('"code":"too_many_pieces"');
+  },
+);
+
 test('a body of REST in 10,000 pieces of one byte is read', async () => {
   const { http: port } = system.portsOf('gateway');
   const request = { port, path: '/ticket/search', headers: json(), start: '{"limit":1}', pieces: 10_000 };
@@ -51,9 +67,16 @@ test.each(rpcs)('a message of gRPC in frames of one byte is refused: $name', asy
   expect(received).toContain('The%20body%20arrives%20in%20too%20many%20pieces.');
 });
 
-test.each(rpcs)('a message of Connect in chunks of one byte is refused: $name', async ({ name, path }) => {
-  const { http: port } = system.portsOf(name);
-  const { received } = await dribbleHttp1({ port, path, headers: json(), start: '{"x":"', pieces });
-  expect(received).toMatch(/^HTTP\/1.1 400 /);
-  expect(received).toContain('too_many_pieces');
-});
+/** So many chunks of one byte as Node reads at once, and fewer. */
+const connectRequests = rpcs.flatMap((rpc) => [500, 8_193, 10_900].map((piecesAtOnce) => ({ ...rpc, piecesAtOnce })));
+
+test.each(connectRequests)(
+  'a message of Connect in $piecesAtOnce chunks of one byte at once is refused: $name',
+  async ({ name, path, piecesAtOnce }) => {
+    const { http: port } = system.portsOf(name);
+    const request = { port, path, headers: json(), start: '{"x":"', piecesAtOnce };
+    const { received } = await dribbleHttp1({ ...request, pieces: 2 * pieces });
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
+    expect(received).toContain('too_many_pieces');
+  },
+);

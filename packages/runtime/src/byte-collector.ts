@@ -15,7 +15,7 @@ const bytesOfPiece = 64;
 
 const joined = new WeakMap<Uint8Array, number>();
 
-/** Notes that a piece was joined from several, as which it counts. Returns the piece. */
+/** Notes that a piece was joined from several, so that it counts as that many. Returns the piece. */
 export function noteJoined(piece: Buffer, pieces: number): Buffer {
   joined.set(piece, pieces);
   return piece;

@@ -11,6 +11,8 @@ export interface DribbledRequest {
   start?: string;
   /** How many pieces are sent, unless the server responds or closes the connection before. */
   pieces: number;
+  /** How many of them are written at once; by default 500. */
+  piecesAtOnce?: number;
 }
 
 /** How a dribbled request ended. */
@@ -93,11 +95,9 @@ function besides(socket: Socket): Duplex {
   return duplex;
 }
 
-const piecesAtOnce = 500;
-
 async function sendPieces(
   socket: Socket,
-  { start = '', pieces }: Pick<DribbledRequest, 'start' | 'pieces'>,
+  { start = '', pieces, piecesAtOnce = 500 }: Pick<DribbledRequest, 'start' | 'pieces' | 'piecesAtOnce'>,
   piece: (byte: string) => string,
   responded: AbortSignal,
 ): Promise<number> {

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 const largeBytes = 16 * 1024;
 /** The most bytes, and the most chunks, that are joined to one piece. */
 const maxJoinedBytes = 64 * 1024;
-const maxJoinedChunks = 4096;
+const maxJoinedChunks = 10_000;
 
 /**
  * Joins the small chunks of a chunked body over HTTP/1.1 that arrive in one turn of the event loop, before anybody reads
