@@ -9,6 +9,8 @@ let responses: ErpResponseStore;
 
 const deletedIds = new Set<number>();
 const now = new Date('2026-01-01T12:00:00Z');
+/** When a response must be valid, if it is kept for 9 seconds. */
+const at = (seconds: number) => ({ now: later(seconds).getTime(), keptMs: 9_000 });
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 const stored = async () => {
   const documents = await tickets.database.collection<{ _id: string }>('erpResponses').find().toArray();
@@ -31,10 +33,16 @@ afterAll(async () => {
 
 test('a response is found until it expires', async () => {
   await responses.put('a', '1', later(1));
-  expect(await responses.find('a', now)).toBe('1');
-  expect(await responses.find('a', later(1))).toBeUndefined();
+  expect(await responses.find('a', at(0))).toBe('1');
+  expect(await responses.find('a', at(1))).toBeUndefined();
   await responses.put('a', '2', later(2));
-  expect(await responses.find('a', later(1))).toBe('2');
+  expect(await responses.find('a', at(1))).toBe('2');
+});
+
+test('a response is found for no longer because the clock went back', async () => {
+  await responses.put('a', '1', later(9));
+  expect(await responses.find('a', at(0))).toBe('1');
+  expect(await responses.find('a', at(-1))).toBeUndefined();
 });
 
 test('expired responses are removed, and then those that expire first, until few enough are left', async () => {
@@ -48,8 +56,8 @@ test('expired responses are removed, and then those that expire first, until few
 
 test('a response is erased with the last ticket that has used it, also if several are erased at once', async () => {
   await responses.put('a', '1', later(9), 1);
-  await responses.find('a', now, 2);
-  await responses.find('a', now, 2);
+  await responses.find('a', at(0), 2);
+  await responses.find('a', at(0), 2);
   await responses.put('a', '2', later(9), 3);
   await responses.put('b', '1', later(9), 1);
   await responses.put('c', '1', later(9));
@@ -63,7 +71,7 @@ test('a response that is kept or used after the deletion of its ticket is erased
   deletedIds.add(1);
   await responses.put('a', '1', later(9), 1);
   await responses.put('b', '1', later(9), 2);
-  expect(await responses.find('b', now, 1)).toBe('1');
+  expect(await responses.find('b', at(0), 1)).toBe('1');
   expect(await stored()).toEqual(['b']);
   await responses.eraseOf(2);
   expect(await stored()).toEqual([]);
@@ -75,7 +83,7 @@ test(`a response that more than ${maxTicketsOfResponse} tickets have used belong
     ['many', maxTicketsOfResponse + 1],
   ] as const) {
     await responses.put(key, '1', later(9), 1);
-    for (let ticketId = 2; ticketId <= uses; ticketId++) await responses.find(key, now, ticketId);
+    for (let ticketId = 2; ticketId <= uses; ticketId++) await responses.find(key, at(0), ticketId);
   }
   for (let ticketId = 1; ticketId <= maxTicketsOfResponse + 1; ticketId++) await responses.eraseOf(ticketId);
   expect(await stored()).toEqual(['many']);

@@ -20,6 +20,12 @@ describe('the breaker', () => {
     expect(attemptsAtOnce(paused, 1000 + 5 * 60_000)).toBe(1);
   });
 
+  it('does not pause it for longer because the clock went back', () => {
+    const paused = afterFailure(nineteen, hour);
+    expect(attemptsAtOnce(paused, hour)).toBe(0);
+    expect(attemptsAtOnce(paused, hour - 1)).toBe(1);
+  });
+
   it('pauses it again after each failure, one attempt at a time, until one succeeds', () => {
     const again = afterFailure(afterFailure(nineteen, 1000), 400_000);
     expect(attemptsAtOnce(again, 400_000 + 5 * 60_000 - 1)).toBe(0);

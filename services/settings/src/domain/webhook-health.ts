@@ -38,8 +38,11 @@ export function hasFailedForDays({ firstFailureAt }: WebhookHealth, now: number)
   return firstFailureAt !== null && now - firstFailureAt >= failedMs;
 }
 
-/** How many attempts an endpoint may have at once: none in a pause, one after it, otherwise 4. */
+/**
+ * How many attempts an endpoint may have at once: none in a pause, one after it, otherwise 4. A pause that ends later than
+ * one that begins now is over: the clock went back.
+ */
 export function attemptsAtOnce({ failuresInRow, pausedUntil }: WebhookHealth, now: number): number {
-  if (pausedUntil !== null && pausedUntil > now) return 0;
+  if (pausedUntil !== null && pausedUntil > now && pausedUntil <= now + pauseMs) return 0;
   return failuresInRow >= failuresUntilPause ? 1 : maxAtOnce;
 }

@@ -92,7 +92,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
     if (cacheName === undefined) return (await ask(configured)) ?? null;
     const key = `${cacheName} ${kind} ${id}`;
     if (mode !== 'fresh') {
-      const content = await responses.find(key, new Date(runtime.now()), ticketId);
+      const content = await responses.find(key, { now: runtime.now(), keptMs: cacheMs }, ticketId);
       if (content !== undefined) return JSON.parse(content) as Item | null;
       if (mode === 'cacheOnly') return undefined;
     }
@@ -137,7 +137,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
       if (cacheName === undefined) return configured.erp.search(query, page);
       const asked = JSON.stringify([query, page]);
       const key = `${cacheName} search ${createHash('sha256').update(asked).digest('hex')}`;
-      const content = await responses.find(key, new Date(runtime.now()));
+      const content = await responses.find(key, { now: runtime.now(), keptMs: cacheMs });
       if (content !== undefined) return JSON.parse(content) as FoundCustomers;
       return shared(key, async () => {
         const found = await configured.erp.search(query, page);

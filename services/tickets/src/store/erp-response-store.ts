@@ -19,8 +19,11 @@ interface ErpResponseDocument {
  * Errors of every operation: store_unavailable.
  */
 export interface ErpResponseStore {
-  /** A response that has not expired, and records that a ticket uses it. */
-  find(key: string, now: Date, ticketId?: number): Promise<string | undefined>;
+  /**
+   * Returns a response that expires within `keptMs`, and records that a ticket uses it. One that expires later was kept
+   * before the clock went back.
+   */
+  find(key: string, valid: { now: number; keptMs: number }, ticketId?: number): Promise<string | undefined>;
   put(key: string, content: string, expiresAt: Date, ticketId?: number): Promise<void>;
   /** Erases what only this ticket has used. */
   eraseOf(ticketId: number): Promise<void>;
@@ -73,9 +76,10 @@ export function erpResponseStore(
   }
 
   return {
-    find: (key, now, ticketId) =>
+    find: (key, { now, keptMs }, ticketId) =>
       storeCall(async () => {
-        const response = await responses.findOne({ _id: key, expiresAt: { $gt: now } });
+        const expiresAt = { $gt: new Date(now), $lte: new Date(now + keptMs) };
+        const response = await responses.findOne({ _id: key, expiresAt });
         if (response && ticketId !== undefined) await recordUse(response, ticketId);
         return response?.content;
       }),
