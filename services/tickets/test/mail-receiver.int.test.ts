@@ -10,6 +10,8 @@ import { startHarness, type TicketsHarness } from './harness.ts';
 let tickets: TicketsHarness;
 let port: number;
 let isKnown = true;
+/** What the owner of the settings has, and this process knows once it has asked. */
+const owned = new Map<number, KnownSubchannel>();
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { enabled: true, interface: 'imap', channel: 1, address: 'support@example.org' }],
   [2, { enabled: true, interface: 'imap', channel: 1, address: 'sales@example.org' }],
@@ -19,7 +21,10 @@ beforeAll(async () => {
   port = await freePort();
   tickets = await startHarness({
     variables: { ROLES: 'api,mail-receiver', MAIL_RECEIVER_PORT: String(port) },
-    settings: async () => ({ ...defaultSettings, subchannels: isKnown ? subchannels : undefined }),
+    settings: async (age) => {
+      if (age === 'owner') for (const [id, subchannel] of owned) subchannels.set(id, subchannel);
+      return { ...defaultSettings, subchannels: isKnown ? subchannels : undefined };
+    },
   });
 });
 afterAll(() => tickets.stop());
@@ -60,6 +65,14 @@ test('the sender is asked to try again while the mailboxes are not known', async
   expect(await sendMail(port, ['support@example.org'], mailOf())).toEqual(['451']);
   isKnown = true;
   expect(await sendMail(port, ['support@example.org'], mailOf())).toEqual(['250', '250']);
+});
+
+test('a mail for a mailbox made a moment ago is taken in, because the owner of the settings is asked', async () => {
+  const mailbox: KnownSubchannel = { enabled: true, interface: 'imap', channel: 1, address: 'new@example.org' };
+  expect(await sendMail(port, ['new@example.org'], mailOf())).toEqual(['550']);
+  owned.set(3, mailbox);
+  expect(await sendMail(port, ['new@example.org'], mailOf())).toEqual(['250', '250']);
+  expect((await documents()).at(-1)).toMatchObject({ subchannelId: 3 });
 });
 
 test('nothing listens without the port, or without the role', async () => {

@@ -35,26 +35,29 @@ function authorFields(caller: Caller): AuthorFields {
   return { agentId: isPerson ? caller.profileId : null, authorKey: callerKey(caller), isAutomatic: !isPerson };
 }
 
+/** Asks the owner of the settings for a sender that this process does not know. Errors: settings_unavailable. */
+export async function askSender({ settings }: Pick<Context, 'settings'>, sender: SenderFields): Promise<SenderFields> {
+  return sender.from === null ? { ...sender, ...senderBy(await settings('owner'), sender.subchannelId) } : sender;
+}
+
 /**
  * The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email.
  *
  * Errors: no_sender, if the mailbox has no address and the installation no sender; settings_unavailable, if that cannot be asked.
  */
 export async function mailFields(
-  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
+  context: Pick<Context, 'runtime' | 'settings'>,
   channel: Channel,
-  { from: known, fromName, subchannelId }: SenderFields,
+  sender: SenderFields,
 ): Promise<Partial<Pick<ConversationInput, 'from' | 'fromName' | 'deliveryStatus' | 'externalConversationId'>>> {
   if (channel !== Channel.EMAIL) return {};
-  const sender = known === null ? senderBy(await settings('owner'), subchannelId) : { from: known, fromName };
-  const { from } = sender;
+  const { from, fromName } = await askSender(context, sender);
   if (from === null) {
     const detail = 'Mails have no sender: give the mailbox an address, or set mailFrom.';
     throw new DomainError('failed_precondition', 'no_sender', detail);
   }
   return {
-    ...sender,
-    deliveryStatus: DeliveryStatus.QUEUED,
-    externalConversationId: newMessageId(timeOrderedId('msg', runtime), from),
+    ...{ from, fromName, deliveryStatus: DeliveryStatus.QUEUED },
+    externalConversationId: newMessageId(timeOrderedId('msg', context.runtime), from),
   };
 }

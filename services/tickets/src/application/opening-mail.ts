@@ -3,7 +3,7 @@ import type { TicketState } from '../domain/ticket-fields.ts';
 import { type MessageCall, mailOf } from './add-message.ts';
 import type { Context } from './context.ts';
 import { openingMessage } from './conversation-message.ts';
-import { mailFields, messageSender } from './message-sender.ts';
+import { askSender, mailFields, messageSender } from './message-sender.ts';
 import { settingsKnowing } from './settings-knowing.ts';
 
 /**
@@ -15,7 +15,7 @@ import { settingsKnowing } from './settings-knowing.ts';
  */
 export async function storeOpeningMail(context: Context, call: MessageCall, ticket: TicketState): Promise<number[]> {
   if (!(await isSent(context, ticket))) return [];
-  const sender = await messageSender(context, call, ticket.subchannelId);
+  const sender = await askSender(context, await messageSender(context, call, ticket.subchannelId));
   // Without a sender there is no mail; the ticket is recorded all the same.
   if (sender.from === null) return [];
   const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(context, ticket.channel, sender)) };

@@ -43,6 +43,6 @@ export async function findSubchannelViolations(
   const violationsIn = ({ subchannels }: TicketSettings) =>
     given.flatMap(({ input, pointer }) => subchannelViolations(input, subchannels, pointer));
   const isAccepted = violationsIn(await context.settings()).length === 0;
-  // One that was made or enabled a moment ago is known to its owner only.
+  // Only the owner knows a subchannel that was made or enabled a moment ago.
   return isAccepted ? [] : violationsIn(await context.settings('owner'));
 }
