@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
+import { damageLargestFile } from '@ticketing/testkit/damage-file.ts';
 import { mongo } from 'mongoose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runDoctor } from './run-doctor.ts';
@@ -31,18 +31,6 @@ async function fillStore(): Promise<void> {
   await store.stop();
 }
 
-/** Overwrites blocks of the largest file. Returns its name. */
-async function damageLargest(): Promise<string> {
-  const names = (await readdir(folder())).filter((name) => name.startsWith('collection-'));
-  const sizes = await Promise.all(names.map(async (name) => ({ name, size: (await stat(join(folder(), name))).size })));
-  const [{ name, size } = { name: '', size: 0 }] = sizes.sort((left, right) => right.size - left.size);
-  const file = await open(join(folder(), name), 'r+');
-  for (let at = 0.3; at < 0.7; at += 0.05)
-    await file.write(randomBytes(4096), 0, 4096, Math.floor((size * at) / 4096) * 4096);
-  await file.close();
-  return name;
-}
-
 async function validate() {
   const lines: string[] = [];
   const code = await runDoctor(['--validate', '--data', data], (line) => lines.push(line));
@@ -52,7 +40,7 @@ async function validate() {
 test('names the file of a stopped store that is damaged and what to do, and finds nothing in one that is not', async () => {
   await fillStore();
   expect(await validate()).toEqual({ code: 0, text: 'no file of the store is damaged' });
-  const name = await damageLargest();
+  const name = await damageLargestFile(folder());
   const { code, text } = await validate();
   expect(code).toBe(1);
   expect(text).toMatch(/A file of the collection (files\.chunks|tickets) of ticketing_tickets is damaged: /);

@@ -42,7 +42,7 @@ export async function validateStore(dataDir: string, givenUri: string | undefine
   const place = givenUri ? '' : ` in ${folder}`;
   let damaged = 0;
   while (collections.length > 0) {
-    const found = await withStore(open, (client) => firstDamaged(client, collections));
+    const found = await withStore(open, (client) => firstDamaged(client, collections, givenUri === undefined));
     if (!found) continue;
     damaged += 1;
     const isOfData = await withStore(open, (client) => cannotRead(client, found));
@@ -69,9 +69,13 @@ async function withStore<Result>(
   }
 }
 
+/** The databases that a server keeps for itself. */
+const serverDatabases = ['admin', 'config', 'local'];
+
 async function listCollections(client: mongo.MongoClient): Promise<StoredCollection[]> {
   const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
-  const all = databases.map(async ({ name: database }) => {
+  const ours = databases.filter(({ name }) => !serverDatabases.includes(name));
+  const all = ours.map(async ({ name: database }) => {
     const found = await client.db(database).listCollections({ type: 'collection' }).toArray();
     return Promise.all(
       found.map(async ({ name }) => ({ database, name, files: await readFileNames(client, database, name) })),
@@ -80,10 +84,16 @@ async function listCollections(client: mongo.MongoClient): Promise<StoredCollect
   return (await Promise.all(all)).flat();
 }
 
-/** Validates collections, and removes them from the list, until one of them is damaged. */
+/**
+ * Validates collections, and removes them from the list, until one of them is damaged. `endsItself` says whether an engine
+ * that is lost has read a damaged block; a server may be unreachable for any reason.
+ *
+ * Errors: those of a server that is unreachable.
+ */
 async function firstDamaged(
   client: mongo.MongoClient,
   collections: StoredCollection[],
+  endsItself: boolean,
 ): Promise<StoredCollection | undefined> {
   for (let collection = collections.shift(); collection; collection = collections.shift()) {
     const { database, name } = collection;
@@ -93,7 +103,7 @@ async function firstDamaged(
       await client.db(database).command({ ping: 1 });
       if (valid !== true) return collection;
     } catch (error) {
-      if (!isUnreachable(error)) throw error;
+      if (!isUnreachable(error) || !endsItself) throw error;
       return collection;
     }
   }
