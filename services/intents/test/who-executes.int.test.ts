@@ -38,12 +38,12 @@ const execute = async (id: number, body: object = {}, caller?: object) => {
 
 /** Every way to have an intent executed by a request. */
 async function attempts({ id, code, ticket }: { id: number; code: string; ticket: { id: number } }, caller?: object) {
-  const anew = { code, ticketId: ticket.id, data: { reading: 5 } };
+  const newIntent = { code, ticketId: ticket.id, data: { reading: 5 } };
   const bodies: [number, object][] = [
     [id, {}],
     [id, { dryRun: true }],
-    [0, anew],
-    [0, { ...anew, dryRun: true }],
+    [0, newIntent],
+    [0, { ...newIntent, dryRun: true }],
   ];
   const responses = [];
   for (const [path, body] of bodies) responses.push(await execute(path, body, caller));

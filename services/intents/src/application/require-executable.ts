@@ -2,7 +2,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Caller, hasRight } from '@ticketing/service-kit/identity/caller.ts';
 import type { Executable } from '../domain/executable-by.ts';
 
-/** By default they do not call a backend system. */
+/** The kinds of callers that may not call a backend system, unless an AI agent names them. */
 const outsiders: readonly string[] = ['vendor', 'vendorPartner', 'service'] satisfies Caller['kind'][];
 
 /**

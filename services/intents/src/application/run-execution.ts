@@ -76,7 +76,7 @@ async function carryOut(
     const change = await nextChange({ context, call, intent, execution, callBackend });
     const store = () =>
       change.execution === null ? executions.release(claim, change) : executions.advance(claim, change);
-    const isStored = await (execution.step === 'call' ? whenAvailable(context, store) : store());
+    const isStored = await (execution.step === 'call' ? whenAvailable(context, txId, store) : store());
     if (!isStored) return unstoredOutcome(context, intent, execution, change);
     intent = { ...intent, ...change };
     if (change.outcome && change.status !== undefined) {
@@ -88,8 +88,8 @@ async function carryOut(
 }
 
 /**
- * Returns the outcome of an execution of which no more can be stored: of a backend call, whose result only this process
- * knows, and of one whose intent was deleted meanwhile.
+ * Returns the outcome of an execution that cannot store its change any more: after a backend call, whose result only this
+ * process knows, and after its intent was deleted.
  *
  * Errors: execution_taken_over.
  */
@@ -107,13 +107,23 @@ async function unstoredOutcome(
 /**
  * Stores the result of a call, which only this process knows: also after a short outage of the database, because nobody could
  * find it out later.
+ *
+ * Errors: store_unavailable and storage_full after a longer outage; each names the transaction, by which the log has the result.
  */
-async function whenAvailable({ runtime }: Pick<Context, 'runtime'>, store: () => Promise<boolean>): Promise<boolean> {
+async function whenAvailable(
+  { runtime }: Pick<Context, 'runtime'>,
+  txId: string,
+  store: () => Promise<boolean>,
+): Promise<boolean> {
   for (const until = runtime.monotonicMs() + resultKeptMs; ; await setTimeout(storePauseMs)) {
     try {
       return await store();
     } catch (error) {
-      if (!isStoreOutage(error) || runtime.monotonicMs() > until) throw error;
+      if (!isStoreOutage(error)) throw error;
+      if (runtime.monotonicMs() <= until) continue;
+      const detail = `The backend was called, but its result could not be stored: the log has it under ${txId}.`;
+      const reason = error instanceof DomainError ? error.reason : 'store_unavailable';
+      throw new DomainError('unavailable', reason, detail, { cause: error, retryAfterSeconds: 1 });
     }
   }
 }
