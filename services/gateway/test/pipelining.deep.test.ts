@@ -10,6 +10,7 @@ import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { leastOf } from '@ticketing/testkit/time-limits.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { nodeFlags } from '../../../tools/dev/services.ts';
 import { upstreams } from '../src/upstreams.ts';
 import { gatewayVariables } from './harness.ts';
 import { send } from './http-client.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
     [variableOf('gateway', 'HTTP_PORT')]: String(ports.http),
     [variableOf('gateway', 'INTERNAL_PORT')]: String(ports.internal),
   };
-  gateway = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], {
+  gateway = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../src/main.ts')], {
     env: { PATH: process.env.PATH, ...variables },
     stdio: 'inherit',
   });
@@ -68,10 +69,16 @@ async function usage(): Promise<{ cpuMs: number; miB: number }> {
 async function attack(request: PipelinedRequests, connections: number): Promise<{ cpuMs: number; miB: number }> {
   const before = await usage();
   const sockets = await Promise.all(Array.from({ length: connections }, () => sendPipelined(request)));
+  let slowestMs = 0;
   for (let nth = 0; nth < 20; nth++) {
+    const startedAt = performance.now();
     expect((await send(ports.internal, 'GET', '/healthz')).status).toBe(200);
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     await setTimeout(50);
   }
+  process.stdout.write(
+    `${request.count} × ${connections} ${request.path}: /healthz in ${slowestMs.toFixed(0)} ms at most\n`,
+  );
   const { cpuMs, miB } = await usage();
   for (const socket of sockets) socket.destroy();
   return { cpuMs: cpuMs - before.cpuMs, miB };

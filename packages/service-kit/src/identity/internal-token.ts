@@ -103,9 +103,9 @@ export function internalTokenVerifier(keys: KeySource, audience: string): Verify
 }
 
 /**
- * The caller that another service has verified, and until when it is accepted. Its claims are checked again: that service
- * may run another version, and not know when the access token of the caller expires. Then the internal token itself is
- * the limit. So it is for work that the caller has begun, and that the service completes later.
+ * Returns the caller that another service has verified, and until when it is accepted. Its claims are checked again. A
+ * caller without an expiry is limited by the internal token alone: the other service may run an earlier version, or
+ * completes work that the caller began.
  */
 function forwardedCaller(value: unknown, tokenExpiresAt: number): { caller: Caller; until: number } {
   if (typeof value !== 'object' || value === null) throw invalidToken('has malformed claims');

@@ -3,7 +3,7 @@ import { eraseTicket } from './erase-ticket.ts';
 
 /**
  * Stores something of tickets. `store` gets those of them that were deleted, and leaves out what must be erased of these.
- * What it has stored of a ticket that is deleted meanwhile is erased afterwards.
+ * Erases afterwards what it stored of a ticket that was deleted meanwhile.
  */
 export async function storeOfTickets(
   context: Pick<Context, 'events' | 'deliveries' | 'erasedTickets'>,

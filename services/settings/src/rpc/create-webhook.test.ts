@@ -28,5 +28,5 @@ async function releasedBy(idempotency: Call['idempotency']): Promise<number[]> {
 it('an id that was not used is free again, unless it is reserved for a repetition of the request', async () => {
   expect(await releasedBy(undefined)).toEqual([7]);
   const reserve = async (_name: string, choose: () => Promise<number>) => choose();
-  expect(await releasedBy({ id: 'a', reserve, addSubject: () => undefined })).toEqual([]);
+  expect(await releasedBy({ id: 'a', reserve, reserved: () => undefined, addSubject: () => undefined })).toEqual([]);
 });
