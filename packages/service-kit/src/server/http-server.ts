@@ -2,6 +2,7 @@ import type { Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify';
 import type { ListenerTls } from '../tls/service-tls.ts';
+import { closeAfterReading } from './close-after-reading.ts';
 import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
 import { joinSmallChunks } from './join-small-chunks.ts';
@@ -82,6 +83,7 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
   rejectBadHeaders(app);
   continueWhenRead(app.server);
   if (!http2) joinSmallChunks(app);
+  if (!http2) closeAfterReading(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
     done();
