@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -64,7 +65,8 @@ export async function dribbleHttp2({ path, headers, ...request }: DribbledReques
     .on('response', note)
     .on('trailers', note)
     .on('error', () => undefined);
-  const closed = new Promise<void>((resolve) => stream.once('close', resolve)).then(() => responded.abort());
+  // The session does not know that the body has ended, so a stream whose response has ended stays open for it.
+  const closed = Promise.race([once(stream, 'end'), once(stream, 'close')]).then(() => responded.abort());
   await new Promise((resolve) => session.once('remoteSettings', resolve));
   const sent = await sendPieces(socket, request, (byte) => `\0\0\x01\0\0\0\0\0\x01${byte}`, responded.signal);
   stream.resume();

@@ -10,7 +10,6 @@ import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { leastOf } from '@ticketing/testkit/time-limits.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { nodeFlags } from '../../../tools/dev/services.ts';
 import { upstreams } from '../src/upstreams.ts';
 import { gatewayVariables } from './harness.ts';
 import { send } from './http-client.ts';
@@ -38,7 +37,7 @@ beforeAll(async () => {
     [variableOf('gateway', 'HTTP_PORT')]: String(ports.http),
     [variableOf('gateway', 'INTERNAL_PORT')]: String(ports.internal),
   };
-  gateway = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../src/main.ts')], {
+  gateway = spawn(process.execPath, ['--max-old-space-size=512', join(import.meta.dirname, '../src/main.ts')], {
     env: { PATH: process.env.PATH, ...variables },
     stdio: 'inherit',
   });
