@@ -1,12 +1,12 @@
 /** The import rules of the house; a broken one fails `npm run check`. What a service may call follows from its entry. */
 
-const onlyFrom = (name, dependency, homes) => ({
+const onlyFrom = (name, dependency, ...homes) => ({
   name: `${name}-has-one-home`,
-  comment: `${name} is imported in ${homes} only.`,
+  comment: `${name} is imported in ${homes.join(', ')} only.`,
   severity: 'error',
   from: {
     pathNot: [
-      homes,
+      ...homes,
       '\\.test\\.ts$',
       '^(services|packages)/[^/]+/test/',
       '^test/',
@@ -25,12 +25,17 @@ const contractsOfCalledServices = services.map(({ name, calls }) => ({
   name: `${name}-calls-only-what-it-says`,
   comment: `The entry of ${name} in packages/system/src/services.ts names the services that it calls.`,
   severity: 'error',
-  from: { path: `^services/${name}/src/` },
+  from: { path: `^services/${name}/src/`, pathNot: '\\.test\\.ts$' },
   to: {
     path: '^packages/contracts/src/gen/ticketing/',
     pathNot: `^packages/contracts/src/gen/ticketing/(api|events|${[name, ...calls].join('|')})/`,
   },
 }));
+
+/** The pure files of a feature. */
+const rules = ['^services/[^/]+/src/[^/]+/rules/', '^services/[^/]+/src/[^/]+/rules[.]ts$'];
+/** The files that read and write the store of a service. */
+const stores = ['^services/.+/store/', '^services/.+[/-](stores?|schema|indexes|query|document)[.]ts$'];
 
 module.exports = {
   forbidden: [
@@ -62,26 +67,28 @@ module.exports = {
       to: { path: '^packages/testkit/' },
     },
     {
-      name: 'domain-is-pure',
-      comment: 'Rules do no I/O, and know no framework and no other folder of the service, not even types.',
+      name: 'rules-are-pure',
+      comment: 'Rules do no I/O, and know no framework and nothing of their service but other rules, not even types.',
       severity: 'error',
-      from: { path: '^services/[^/]+/src/domain/', pathNot: '\\.test\\.ts$' },
+      from: { path: rules, pathNot: '\\.test\\.ts$' },
       to: {
         path: [
           '^node:',
-          '^services/[^/]+/src/(?!domain/)',
+          '^services/[^/]+/src/',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
           '^packages/(service-kit|store|events|sandbox|embedded-mongo)/',
           // What a list of files consists of, and its limits, are rules.
           '^packages/files/src/(?!attachment\\.ts$)',
         ],
+        pathNot: rules,
       },
     },
     {
-      name: 'store-does-not-know-the-api',
+      name: 'stores-know-only-rules',
+      comment: 'A store is called by handlers; it knows other stores and rules.',
       severity: 'error',
-      from: { path: '^services/[^/]+/src/store/' },
-      to: { path: '^services/[^/]+/src/(rpc|application)/' },
+      from: { path: stores, pathNot: '\\.test\\.ts$' },
+      to: { path: '^services/[^/]+/src/', pathNot: [...stores, ...rules] },
     },
     {
       name: 'rest-stands-alone',
@@ -91,7 +98,7 @@ module.exports = {
     },
     ...contractsOfCalledServices,
     // A service is named here because the work that needs the library is its own: proxying, templates, spreadsheets.
-    onlyFrom('mongoose', 'mongoose', '^(services/[^/]+/src/store/|packages/(store|events|files)/)'),
+    onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
     onlyFrom('jose', 'jose/', '^packages/service-kit/'),
     onlyFrom('opentelemetry', '@opentelemetry/', '^packages/service-kit/'),

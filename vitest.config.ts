@@ -33,6 +33,8 @@ const searches = () =>
     exclude: ['**/node_modules/**', suiteFiles],
   }).filter((file) => EFFORT.test(readFileSync(file, 'utf8')));
 
+/** The integration tests of a service lie beside what they test. */
+const integrationFiles = 'services/*/src/**/*.int.test.ts';
 const suiteFiles = '**/*.{deep,deploy}.test.ts';
 const globalSetup = ['packages/testkit/src/global-setup.ts'];
 
@@ -45,8 +47,8 @@ const projects = {
   ],
   deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],
   test: () => [
-    { name: 'unit', include: named(unit), exclude: [suiteFiles] },
-    { name: 'integration', include: named(integration), exclude: [suiteFiles], globalSetup },
+    { name: 'unit', include: named(unit), exclude: [suiteFiles, integrationFiles] },
+    { name: 'integration', include: [...named(integration), integrationFiles], exclude: [suiteFiles], globalSetup },
   ],
 };
 const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/*.test.ts`);

@@ -4,12 +4,12 @@ import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { wordsOf } from '@ticketing/words/words.ts';
 import mongoose from 'mongoose';
-import { bodyRules, bodyTexts } from '../services/tickets/src/domain/body-texts.ts';
-import { newTicket } from '../services/tickets/src/domain/new-ticket.ts';
-import { noSla } from '../services/tickets/src/domain/sla.ts';
-import { createdEvent } from '../services/tickets/src/domain/ticket-event.ts';
-import { documentOf, searchedTexts } from '../services/tickets/src/store/ticket-document.ts';
-import { type TicketDocument, ticketIndexes } from '../services/tickets/src/store/ticket-model.ts';
+import { bodyRules, bodyTexts } from '../services/tickets/src/message/text/rules/body-texts.ts';
+import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
+import { newTicket } from '../services/tickets/src/ticket/rules/new-ticket.ts';
+import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
+import { documentOf, searchedTexts } from '../services/tickets/src/ticket/store/document.ts';
+import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
 

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
-import { closedAfterMs, closedIdStore } from '../services/tickets/src/store/closed-id-store.ts';
-import { type TicketCollection, ticketCollection } from '../services/tickets/src/store/ticket-model.ts';
+import { closedAfterMs, closedIdStore } from '../services/tickets/src/ticket/store/closed-id-store.ts';
+import { type TicketCollection, ticketCollection } from '../services/tickets/src/ticket/store/schema.ts';
 import { fill, systemDatabase } from './dataset.ts';
 import { type Measured, measure } from './load.ts';
 import { type LoadedSet, operations, type ReadName, readCursors, readNames } from './operations.ts';

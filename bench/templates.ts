@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { openRendering } from '../services/templates/src/application/rendering.ts';
+import { openRendering } from '../services/templates/src/rendering/open.ts';
 import { hostileTemplates } from '../services/templates/test/hostile-templates.ts';
 import type { BareProcess } from './bare-process.ts';
 import type { BarePreview } from './bare-template-routes.ts';

@@ -18,7 +18,7 @@ export async function recordIndexes(): Promise<RecordedIndex[]> {
   const recorded: RecordedIndex[] = [];
   for (const entry of services.filter(({ hasStore }) => hasStore)) {
     const connection = recordingConnection(entry.name, recorded);
-    const module: unknown = await import(`../../services/${entry.name}/src/store/set-up-store.ts`);
+    const module: unknown = await import(`../../services/${entry.name}/src/set-up-store.ts`);
     const { setUpStore } = module as { setUpStore(connection: Connection): Promise<void> };
     await buildIndexes(entry, connection, setUpStore);
   }

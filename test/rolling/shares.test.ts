@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type UpstreamAgent, upstreamAgent } from '../../services/gateway/src/upstream-agent.ts';
+import { type UpstreamAgent, upstreamAgent } from '../../services/gateway/src/proxy/upstream-agent.ts';
 import { firstShare, shareProblem } from './shares.ts';
 import { startBalancer } from './tcp-balancer.ts';
 

@@ -1,9 +1,9 @@
-import { type Analysis, analyse } from '../../services/intents/src/analysis/analyse.ts';
-import { featuresOf } from '../../services/intents/src/analysis/features.ts';
-import type { Model } from '../../services/intents/src/analysis/model.ts';
-import { parseModel, serialiseModel } from '../../services/intents/src/analysis/model-codec.ts';
-import { train } from '../../services/intents/src/analysis/train.ts';
-import type { Example } from '../../services/intents/src/analysis/training-examples.ts';
+import { type Analysis, analyse } from '../../services/intents/src/detection/analyse-text.ts';
+import { featuresOf } from '../../services/intents/src/learning/features.ts';
+import type { Model } from '../../services/intents/src/learning/model.ts';
+import { parseModel, serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
+import { train } from '../../services/intents/src/learning/train.ts';
+import type { Example } from '../../services/intents/src/learning/training-examples.ts';
 import type { LabelledTicket } from './labelled-tickets.ts';
 import { byFrequency, percentile } from './measures.ts';
 import { isMeasured } from './split.ts';

@@ -1,7 +1,7 @@
-import { analyse } from '../../services/intents/src/analysis/analyse.ts';
-import { languageOf } from '../../services/intents/src/analysis/language.ts';
-import { emptyModel } from '../../services/intents/src/analysis/model.ts';
-import type { TicketText } from '../../services/intents/src/analysis/ticket-text.ts';
+import { analyse } from '../../services/intents/src/detection/analyse-text.ts';
+import { languageOf } from '../../services/intents/src/detection/language.ts';
+import { emptyModel } from '../../services/intents/src/learning/model.ts';
+import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 import { formatTable } from './format-table.ts';
 import { openLanguageJudges } from './judge-languages.ts';
 import type { LabelledTicket } from './labelled-tickets.ts';

@@ -1,6 +1,6 @@
-import { sentimentOf } from '../../services/intents/src/analysis/sentiment.ts';
-import { summaryOf } from '../../services/intents/src/analysis/summary.ts';
-import { readText } from '../../services/intents/src/analysis/ticket-text.ts';
+import { sentimentOf } from '../../services/intents/src/detection/sentiment.ts';
+import { summaryOf } from '../../services/intents/src/detection/summary.ts';
+import { readText } from '../../services/intents/src/learning/ticket-text.ts';
 import type { EvaluateOptions } from './ai-options.ts';
 import { runTrial } from './evaluate-labels.ts';
 import { evaluateLanguage } from './evaluate-language.ts';

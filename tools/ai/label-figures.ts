@@ -1,4 +1,4 @@
-import { f1Of, type Quality, qualityOf } from '../../services/intents/src/analysis/quality.ts';
+import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
 import { type MeasuredTicket, runsPerTicket, type Trial } from './evaluate-labels.ts';
 import { type Cell, formatTable } from './format-table.ts';
 import {

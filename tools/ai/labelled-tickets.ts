@@ -1,4 +1,4 @@
-import type { TicketText } from '../../services/intents/src/analysis/ticket-text.ts';
+import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 import { openCsv } from '../import/csv-rows.ts';
 import { StopError } from '../import/stop-error.ts';
 

@@ -1,4 +1,4 @@
-import { f1Of, type Quality, qualityOf } from '../../services/intents/src/analysis/quality.ts';
+import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
 
 /** A confidence, and whether what it was about is right. */
 export interface Claim {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TicketText } from '../../services/intents/src/analysis/ticket-text.ts';
+import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 
 /** This part of the tickets is learned from. */
 const learnedPart = 0.7;

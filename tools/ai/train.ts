@@ -1,10 +1,10 @@
-import { featuresOf } from '../../services/intents/src/analysis/features.ts';
-import { featuresToBytes } from '../../services/intents/src/analysis/features-codec.ts';
-import { maxLabels, minExamples } from '../../services/intents/src/analysis/learn-tasks.ts';
-import type { Column } from '../../services/intents/src/analysis/model.ts';
-import { serialiseModel } from '../../services/intents/src/analysis/model-codec.ts';
-import { f1Of } from '../../services/intents/src/analysis/quality.ts';
-import { train } from '../../services/intents/src/analysis/train.ts';
+import { featuresOf } from '../../services/intents/src/learning/features.ts';
+import { featuresToBytes } from '../../services/intents/src/learning/features-codec.ts';
+import { maxLabels, minExamples } from '../../services/intents/src/learning/learn-tasks.ts';
+import type { Column } from '../../services/intents/src/learning/model.ts';
+import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
+import { f1Of } from '../../services/intents/src/learning/quality.ts';
+import { train } from '../../services/intents/src/learning/train.ts';
 import type { TrainOptions } from './ai-options.ts';
 import { type Cell, formatTable } from './format-table.ts';
 import { readLabelledTickets } from './labelled-tickets.ts';

@@ -3,7 +3,7 @@ import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
 import { accessOf } from '@ticketing/rest/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import openapiTypes, { astToString } from 'openapi-typescript';
-import { sessionDocument } from '../../services/gateway/src/session-openapi.ts';
+import { sessionDocument } from '../../services/gateway/src/page/session-openapi.ts';
 
 /** The folder of the generated files. */
 export const clientFolder = 'packages/client/src/gen';

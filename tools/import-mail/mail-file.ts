@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { messageIds, ownMessageId } from '../../services/tickets/src/domain/message-id.ts';
+import { messageIds, ownMessageId } from '../../services/tickets/src/inbound-mail/rules.ts';
 
 /** What is known of a mail before it is sent. */
 export interface MailFile {

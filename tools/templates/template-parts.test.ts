@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { helpers } from '../../services/templates/src/domain/helpers.ts';
-import { renderHtml } from '../../services/templates/src/domain/render-template.ts';
+import { helpers } from '../../services/templates/src/rendering/rules/helpers.ts';
+import { renderHtml } from '../../services/templates/src/rendering/rules/render-template.ts';
 import { withTemplateParts } from './template-parts.ts';
 
 const document = readFileSync('docs/templates.md', 'utf8');

@@ -1,6 +1,6 @@
-import { sizeLimits } from '../../services/templates/src/domain/check-size.ts';
-import { helpers } from '../../services/templates/src/domain/helpers.ts';
-import type { TemplateHelper } from '../../services/templates/src/domain/template-helper.ts';
+import { sizeLimits } from '../../services/templates/src/rendering/rules/check-size.ts';
+import type { TemplateHelper } from '../../services/templates/src/rendering/rules/helper.ts';
+import { helpers } from '../../services/templates/src/rendering/rules/helpers.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 
 /** Writes the parts of docs/templates.md that follow from the code into its text. Errors: as of `withGeneratedParts`. */

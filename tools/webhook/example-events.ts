@@ -10,16 +10,16 @@ import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { newTicket } from '../../services/tickets/src/domain/new-ticket.ts';
-import { noSla } from '../../services/tickets/src/domain/sla.ts';
-import { changeFields } from '../../services/tickets/src/domain/ticket-change.ts';
+import { ticketChangedMessage } from '../../services/tickets/src/ticket/event-to-proto.ts';
+import { changeFields } from '../../services/tickets/src/ticket/rules/change.ts';
 import {
   createdEvent,
   deletedEvent,
   type TicketEvent,
   updatedEvent,
-} from '../../services/tickets/src/domain/ticket-event.ts';
-import { ticketChangedMessage } from '../../services/tickets/src/events/ticket-changed.ts';
+} from '../../services/tickets/src/ticket/rules/event.ts';
+import { newTicket } from '../../services/tickets/src/ticket/rules/new-ticket.ts';
+import { noSla } from '../../services/tickets/src/ticket/rules/sla.ts';
 
 const ticketId = 12;
 const createdAt = Date.UTC(2026, 0, 31, 9, 10) / 1000;

@@ -12,8 +12,8 @@ import {
 import { commentsOf } from '@ticketing/rest/comments.ts';
 import { messageEncoder } from '@ticketing/rest/encode.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
-import { fieldChanges } from '../../services/tickets/src/domain/ticket-event.ts';
-import { initialTicket, ticketFieldNames } from '../../services/tickets/src/domain/ticket-fields.ts';
+import { fieldChanges } from '../../services/tickets/src/ticket/rules/event.ts';
+import { initialTicket, ticketFieldNames } from '../../services/tickets/src/ticket/rules/fields.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 import { exampleEvents } from './example-events.ts';
 

@@ -3,7 +3,7 @@ import { readServiceConfig } from '@ticketing/service-kit/config/service-config.
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
-import { keepUnusedMs } from './upstream-agent.ts';
+import { keepUnusedMs } from './proxy/upstream-agent.ts';
 
 const readAll = (environment: Environment) =>
   readServiceConfig(serviceNamed('gateway'), environment, readGatewayConfig);

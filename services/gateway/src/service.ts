@@ -1,9 +1,9 @@
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { apiDescription } from './api-description.ts';
 import { readGatewayConfig } from './config.ts';
+import { apiDescription } from './page/api-description.ts';
+import { sessionDocument } from './page/session-openapi.ts';
+import { upstreamAgent } from './proxy/upstream-agent.ts';
 import { openPublicServer } from './public-server.ts';
-import { sessionDocument } from './session-openapi.ts';
-import { upstreamAgent } from './upstream-agent.ts';
 
 /**
  * The gateway: the single entry point for REST clients. It verifies credentials, enforces limits and forwards requests to

@@ -1,6 +1,6 @@
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { AiProvider } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
-import type { DetectionSettings } from './detection/configured-detection.ts';
+import type { DetectionSettings } from './detection/configured.ts';
 
 /** Picks the settings that this service reads. */
 export function readSettings({ settings, version }: Configuration): DetectionSettings {

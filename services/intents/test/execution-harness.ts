@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { IntentProposal } from '../src/domain/intent.ts';
+import type { IntentProposal } from '../src/intent/rules/intent.ts';
 import { type IntentsHarness, startHarness } from './harness.ts';
 
 /** A request that the backend system has received. */

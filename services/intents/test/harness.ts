@@ -8,8 +8,8 @@ import {
   type ServiceHarness,
   startServiceHarness,
 } from '@ticketing/testkit/service-harness.ts';
+import { type IntentStore, intentStore } from '../src/intent/store.ts';
 import { service } from '../src/service.ts';
-import { type IntentStore, intentStore } from '../src/store/intent-store.ts';
 import { type CalledModel, emptyModel, type StubTicket, serveCalled, stubTicket } from './stub-called.ts';
 
 /** A running intents service, with a stub of the services that it calls. */

@@ -10,8 +10,8 @@ import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.t
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import type { Model } from '../src/analysis/model.ts';
-import { parseModel } from '../src/analysis/model-codec.ts';
+import type { Model } from '../src/learning/model.ts';
+import { parseModel } from '../src/learning/model-codec.ts';
 import { type AnalysedStub, type AnalysisHarness, startAnalysisHarness } from './analysis-harness.ts';
 
 /** Who has made a change, and why; by default a person by a request. */

@@ -3,10 +3,10 @@ import { parseAddressRange } from '@ticketing/outbound/address-range.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { DetectionSettings } from '../src/detection/configured-detection.ts';
-import type { DetectionRequest } from '../src/detection/detection.ts';
-import { type OpenaiParts, openaiDetection } from '../src/detection/openai-detection.ts';
+import type { DetectionSettings } from '../src/detection/configured.ts';
+import { type OpenaiParts, openaiDetection } from '../src/detection/openai.ts';
 import type { OpenaiLimits } from '../src/detection/openai-limits.ts';
+import type { DetectionRequest } from '../src/detection/provider.ts';
 import { answering, type StubModel, sendJson, startStubModel } from './stub-model.ts';
 
 /** The key that the settings have. */

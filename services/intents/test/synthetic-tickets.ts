@@ -1,6 +1,6 @@
-import { featuresOf } from '../src/analysis/features.ts';
-import type { TicketText } from '../src/analysis/ticket-text.ts';
-import type { Example } from '../src/analysis/training-examples.ts';
+import { featuresOf } from '../src/learning/features.ts';
+import type { TicketText } from '../src/learning/ticket-text.ts';
+import type { Example } from '../src/learning/training-examples.ts';
 
 const topics = {
   billing: ['invoice', 'payment', 'refund', 'charged', 'amount', 'receipt'],

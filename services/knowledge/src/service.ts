@@ -2,21 +2,21 @@ import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/kn
 import { SkillService } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { openContext } from './application/context.ts';
-import { scheduledTasks } from './application/scheduled-tasks.ts';
-import { eventHandler } from './events/tag-changed.ts';
-import { createKnowledgeSource } from './rpc/create-knowledge-source.ts';
-import { createSkill } from './rpc/create-skill.ts';
-import { deleteSkill } from './rpc/delete-skill.ts';
-import { getKnowledgeSource } from './rpc/get-knowledge-source.ts';
-import { getSkill } from './rpc/get-skill.ts';
-import { listArchivedKnowledgeSources } from './rpc/list-archived-knowledge-sources.ts';
-import { listKnowledgeSources } from './rpc/list-knowledge-sources.ts';
-import { listSkills } from './rpc/list-skills.ts';
-import { markKnowledgeSourceRead } from './rpc/mark-knowledge-source-read.ts';
-import { updateKnowledgeSource } from './rpc/update-knowledge-source.ts';
-import { updateSkill } from './rpc/update-skill.ts';
-import { setUpStore } from './store/set-up-store.ts';
+import { eventHandler } from './consume.ts';
+import { openContext } from './context.ts';
+import { scheduledTasks } from './scheduled-tasks.ts';
+import { setUpStore } from './set-up-store.ts';
+import { createSkill } from './skill/create.ts';
+import { deleteSkill } from './skill/delete.ts';
+import { getSkill } from './skill/get.ts';
+import { listSkills } from './skill/list.ts';
+import { updateSkill } from './skill/update.ts';
+import { createKnowledgeSource } from './source/create.ts';
+import { getKnowledgeSource } from './source/get.ts';
+import { listKnowledgeSources } from './source/list.ts';
+import { listArchivedKnowledgeSources } from './source/list-archived.ts';
+import { markKnowledgeSourceRead } from './source/mark-read.ts';
+import { updateKnowledgeSource } from './source/update.ts';
 
 /** The knowledge service. */
 export const service = composeService({

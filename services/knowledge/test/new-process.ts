@@ -5,11 +5,11 @@ import { erasedIds } from '@ticketing/store/erased-ids.ts';
 import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
-import type { Context } from '../src/application/context.ts';
-import { openTextWork } from '../src/application/text-work.ts';
-import { deletedTagCollection } from '../src/store/set-up-store.ts';
-import { skillStore } from '../src/store/skill-store.ts';
-import { sourceStore } from '../src/store/source-store.ts';
+import type { Context } from '../src/context.ts';
+import { deletedTagCollection } from '../src/set-up-store.ts';
+import { skillStore } from '../src/skill/store.ts';
+import { sourceStore } from '../src/source/store.ts';
+import { openTextWork } from '../src/source/text-work.ts';
 
 /** The context of a process that knows nothing from before. It must not need tags. */
 export function newProcess({ connection }: Database): Context {

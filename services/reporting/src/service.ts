@@ -1,18 +1,18 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { openContext } from './application/context.ts';
-import { startExportWorker } from './application/export-worker.ts';
-import { erase } from './application/projection.ts';
-import { rowOperations } from './application/row-operations.ts';
-import { driftMeter, scheduledTasks } from './application/scheduled-tasks.ts';
-import { tagRefresher } from './application/tag-refresher.ts';
-import { eventHandler } from './events/consume.ts';
-import { exportReportingTickets } from './rpc/export-reporting-tickets.ts';
-import { getReportingExport } from './rpc/get-reporting-export.ts';
-import { getReportingExportFile } from './rpc/get-reporting-export-file.ts';
+import { eventHandler } from './consume.ts';
+import { openContext } from './context.ts';
+import { exportReportingTickets } from './export/export-tickets.ts';
+import { getReportingExport } from './export/get.ts';
+import { getReportingExportFile } from './export/get-file.ts';
+import { startExportWorker } from './export/worker.ts';
+import { rowOperations } from './row/operations.ts';
+import { erase } from './row/projection.ts';
+import { tagRefresher } from './row/tag-refresher.ts';
+import { driftMeter, scheduledTasks } from './scheduled-tasks.ts';
+import { setUpStore } from './set-up-store.ts';
 import { readSettings } from './settings.ts';
-import { setUpStore } from './store/set-up-store.ts';
 
 /** The reporting service. */
 export const service = composeService({

@@ -3,28 +3,28 @@ import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/re
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { implement } from '@ticketing/rest/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { openContext } from './application/context.ts';
-import { eraseTicket } from './application/drop-deleted.ts';
-import { scheduledTasks } from './application/scheduled-tasks.ts';
 import { readTemplatesConfig } from './config.ts';
-import { eventHandler } from './events/consume.ts';
-import { createEmailTemplate } from './rpc/create-email-template.ts';
-import { createTemplate } from './rpc/create-template.ts';
-import { deleteEmailTemplate, removeEmailTemplate } from './rpc/delete-email-template.ts';
-import { deleteTemplate } from './rpc/delete-template.ts';
-import { findWrapper } from './rpc/find-wrapper.ts';
-import { getEmailTemplate } from './rpc/get-email-template.ts';
-import { getTemplate } from './rpc/get-template.ts';
-import { getTemplateAttachment } from './rpc/get-template-attachment.ts';
-import { listEmailTemplates } from './rpc/list-email-templates.ts';
-import { listTemplates } from './rpc/list-templates.ts';
-import { previewTemplate } from './rpc/preview-template.ts';
-import { renderTemplate } from './rpc/render-template.ts';
-import { updateEmailTemplate } from './rpc/update-email-template.ts';
-import { updateTemplate } from './rpc/update-template.ts';
-import { wrapMessage } from './rpc/wrap-message.ts';
+import { eventHandler } from './consume.ts';
+import { openContext } from './context.ts';
+import { createEmailTemplate } from './email-template/create.ts';
+import { deleteEmailTemplate, removeEmailTemplate } from './email-template/delete.ts';
+import { findWrapper } from './email-template/find-wrapper.ts';
+import { getEmailTemplate } from './email-template/get.ts';
+import { listEmailTemplates } from './email-template/list.ts';
+import { updateEmailTemplate } from './email-template/update.ts';
+import { wrapMessage } from './email-template/wrap-message.ts';
+import { scheduledTasks } from './scheduled-tasks.ts';
+import { setUpStore } from './set-up-store.ts';
 import { readSettings } from './settings.ts';
-import { setUpStore } from './store/set-up-store.ts';
+import { createTemplate } from './template/create.ts';
+import { deleteTemplate } from './template/delete.ts';
+import { eraseTicket } from './template/drop-deleted.ts';
+import { getTemplate } from './template/get.ts';
+import { getTemplateAttachment } from './template/get-attachment.ts';
+import { listTemplates } from './template/list.ts';
+import { previewTemplate } from './template/preview.ts';
+import { renderTemplate } from './template/render.ts';
+import { updateTemplate } from './template/update.ts';
 
 /** The templates service. */
 export const service = composeService({

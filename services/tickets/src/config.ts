@@ -1,6 +1,6 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import { type ReceiverConfig, readReceiverConfig } from './mail/receiver-config.ts';
-import { type MailConfig, readMailConfig } from './mailer/mail-config.ts';
+import { type ReceiverConfig, readReceiverConfig } from './inbound-mail/receiver-config.ts';
+import { type MailConfig, readMailConfig } from './outbound-mail/config.ts';
 
 /** The configuration that only this service has. */
 export interface TicketsConfig extends MailConfig {

@@ -11,53 +11,53 @@ import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from './application/context.ts';
-import { measureErasures } from './application/erasure-metrics.ts';
-import { openContext } from './application/open-context.ts';
-import { openMailer } from './application/open-mailer.ts';
-import { scheduledTasks } from './application/scheduled-tasks.ts';
+import { applyAnalysis } from './analysis/apply.ts';
+import { recordExecution } from './analysis/record-execution.ts';
+import { replaceAutoExecution } from './analysis/replace-auto-execution.ts';
+import { deleteAttachment } from './attachment/delete.ts';
+import { getAttachment } from './attachment/get.ts';
+import { updateTickets } from './bulk/update.ts';
 import { readTicketsConfig } from './config.ts';
-import { openOutboxes } from './events/outboxes.ts';
-import type { startReceiver } from './mail/start-receiver.ts';
-import { measureMails } from './mailer/mail-metrics.ts';
-import { applyAnalysis } from './rpc/apply-analysis.ts';
-import { checkTicketChange } from './rpc/check-ticket-change.ts';
-import { confirmErasure } from './rpc/confirm-erasure.ts';
-import { createTag } from './rpc/create-tag.ts';
-import { createTicket } from './rpc/create-ticket.ts';
-import { deleteAttachment } from './rpc/delete-attachment.ts';
-import { deleteConversation } from './rpc/delete-conversation.ts';
-import { deleteTag } from './rpc/delete-tag.ts';
-import { deleteTicket } from './rpc/delete-ticket.ts';
-import { getAttachment } from './rpc/get-attachment.ts';
-import { getConversation } from './rpc/get-conversation.ts';
-import { getLatestTickets } from './rpc/get-latest-tickets.ts';
-import { getTag } from './rpc/get-tag.ts';
-import { getTemplateVariables } from './rpc/get-template-variables.ts';
-import { getTicket } from './rpc/get-ticket.ts';
-import { getTicketHistory } from './rpc/get-ticket-history.ts';
-import { getTicketSnapshots } from './rpc/get-ticket-snapshots.ts';
-import { getTicketVariables } from './rpc/get-ticket-variables.ts';
-import { importCustomers } from './rpc/import-customers.ts';
-import { listConversations } from './rpc/list-conversations.ts';
-import { listTags } from './rpc/list-tags.ts';
-import { listTicketVersions } from './rpc/list-ticket-versions.ts';
-import { receiveMail } from './rpc/receive-mail.ts';
-import { recordExecution } from './rpc/record-execution.ts';
-import { recordHistoryEntry } from './rpc/record-history-entry.ts';
-import { replaceAutoExecution } from './rpc/replace-auto-execution.ts';
-import { replyToTicket } from './rpc/reply-to-ticket.ts';
-import { resendConversation } from './rpc/resend-conversation.ts';
-import { searchCustomers } from './rpc/search-customers.ts';
-import { searchTickets } from './rpc/search-tickets.ts';
-import { storeConversation } from './rpc/store-conversation.ts';
-import { updateConversation } from './rpc/update-conversation.ts';
-import { updateTag } from './rpc/update-tag.ts';
-import { updateTicket } from './rpc/update-ticket.ts';
-import { updateTickets } from './rpc/update-tickets.ts';
+import type { Context } from './context.ts';
+import { importCustomers } from './customer/import.ts';
+import { searchCustomers } from './customer/search.ts';
+import { confirmErasure } from './erasure/confirm.ts';
+import { measureErasures } from './erasure/metrics.ts';
+import { getTicketHistory } from './history/get.ts';
+import { recordHistoryEntry } from './history/record-entry.ts';
+import { receiveMail } from './inbound-mail/receive.ts';
+import type { startReceiver } from './inbound-mail/start-receiver.ts';
+import { deleteConversation } from './message/delete.ts';
+import { getConversation } from './message/get.ts';
+import { listConversations } from './message/list.ts';
+import { replyToTicket } from './message/reply.ts';
+import { storeConversation } from './message/store-conversation.ts';
+import { updateConversation } from './message/update.ts';
+import { openContext } from './open-context.ts';
+import { measureMails } from './outbound-mail/metrics.ts';
+import { openMailer } from './outbound-mail/open-mailer.ts';
+import { resendConversation } from './outbound-mail/resend.ts';
+import { outgoingMailStore } from './outbound-mail/store.ts';
+import { openOutboxes } from './outboxes.ts';
+import { getLatestTickets } from './queue/get-latest.ts';
+import { scheduledTasks } from './scheduled-tasks.ts';
+import { setUpStore } from './set-up-store.ts';
 import { readSettings } from './settings.ts';
-import { outgoingMailStore } from './store/outgoing-mail-store.ts';
-import { setUpStore } from './store/set-up-store.ts';
+import { createTag } from './tag/create.ts';
+import { deleteTag } from './tag/delete.ts';
+import { getTag } from './tag/get.ts';
+import { listTags } from './tag/list.ts';
+import { updateTag } from './tag/update.ts';
+import { checkTicketChange } from './ticket/check-change.ts';
+import { createTicket } from './ticket/create.ts';
+import { deleteTicket } from './ticket/delete.ts';
+import { getTicket } from './ticket/get.ts';
+import { getTicketSnapshots } from './ticket/get-snapshots.ts';
+import { listTicketVersions } from './ticket/list-versions.ts';
+import { searchTickets } from './ticket/search.ts';
+import { getTicketVariables } from './ticket/template/get-ticket-variables.ts';
+import { getTemplateVariables } from './ticket/template/get-variables.ts';
+import { updateTicket } from './ticket/update.ts';
 
 /** The tickets service. */
 export const service = composeService({
@@ -90,7 +90,7 @@ export const service = composeService({
 
 /** Loads the mail server only where it is used. */
 async function openReceiver(...options: Parameters<typeof startReceiver>): Promise<WakefulLoop> {
-  const receiver = await import('./mail/start-receiver.ts');
+  const receiver = await import('./inbound-mail/start-receiver.ts');
   return receiver.startReceiver(...options);
 }
 

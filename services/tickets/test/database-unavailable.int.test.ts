@@ -6,8 +6,8 @@ import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-se
 import { type DatabaseForwarder, openDatabaseForwarder } from '@ticketing/testkit/database-forwarder.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { searchTickets } from '../src/rpc/search-tickets.ts';
 import { service as ticketsService } from '../src/service.ts';
+import { searchTickets } from '../src/ticket/search.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess } from './new-process.ts';
 

@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KnownSubchannel } from '../src/domain/subchannels.ts';
 import { defaultSettings } from '../src/settings.ts';
+import type { KnownSubchannel } from '../src/ticket/rules/subchannels.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
 /** Where a mail is when its mailer is killed. */

@@ -10,9 +10,9 @@ import { spellingsOf } from '@ticketing/rest/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { wordsOf } from '@ticketing/words/words.ts';
 import fc from 'fast-check';
-import { createdEvent } from '../src/domain/ticket-event.ts';
-import { initialTicket, type TicketState } from '../src/domain/ticket-fields.ts';
-import { documentOf, searchedTexts } from '../src/store/ticket-document.ts';
+import { createdEvent } from '../src/ticket/rules/event.ts';
+import { initialTicket, type TicketState } from '../src/ticket/rules/fields.ts';
+import { documentOf, searchedTexts } from '../src/ticket/store/document.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket as docs/reference/api.md, Ticket fields, describes it: enums as spelled there, times in Unix seconds. */

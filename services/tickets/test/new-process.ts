@@ -6,9 +6,9 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
-import type { Context } from '../src/application/context.ts';
-import { openContext } from '../src/application/open-context.ts';
 import { readTicketsConfig } from '../src/config.ts';
+import type { Context } from '../src/context.ts';
+import { openContext } from '../src/open-context.ts';
 import { defaultSettings } from '../src/settings.ts';
 import type { TicketsHarness } from './harness.ts';
 

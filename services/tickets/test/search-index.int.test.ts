@@ -1,11 +1,11 @@
 import { isDeep, runs } from '@ticketing/testkit/search-effort.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { routingOrders } from '../src/domain/queue-order.ts';
+import { routingOrders } from '../src/queue/rules.ts';
 import { service } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
-import { closedAfterMs, closedIdStore } from '../src/store/closed-id-store.ts';
-import { nativeCollection, ticketIndexes, ticketModel } from '../src/store/ticket-model.ts';
+import { closedAfterMs, closedIdStore } from '../src/ticket/store/closed-id-store.ts';
+import { nativeCollection, ticketIndexes, ticketModel } from '../src/ticket/store/schema.ts';
 import type { RawFilter } from './naive-filter.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { insertTickets, type NaiveTicket, randomTickets, spellings } from './naive-ticket.ts';
@@ -341,7 +341,7 @@ function row(
 const historyText = [
   '',
   'Histories: the indexes {customerId, createdAt, _id, status} and {contractId, createdAt, _id, status} have all that the',
-  'counts and the place of a page need; `services/tickets/test/history.int.test.ts` fails if a document is read for them.',
+  'counts and the place of a page need; `services/tickets/src/history/history.int.test.ts` fails if a document is read for them.',
   'They have no entries for tickets without a customer or contract. Recorded entries have the same indexes, without status.',
 ];
 

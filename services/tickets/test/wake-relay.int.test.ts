@@ -13,12 +13,12 @@ import {
 import type { Database } from '@ticketing/store/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTag } from '../src/rpc/create-tag.ts';
-import { createTicket } from '../src/rpc/create-ticket.ts';
-import { deleteTag } from '../src/rpc/delete-tag.ts';
-import { deleteTicket } from '../src/rpc/delete-ticket.ts';
-import { updateTicket } from '../src/rpc/update-ticket.ts';
-import { updateTickets } from '../src/rpc/update-tickets.ts';
+import { updateTickets } from '../src/bulk/update.ts';
+import { createTag } from '../src/tag/create.ts';
+import { deleteTag } from '../src/tag/delete.ts';
+import { createTicket } from '../src/ticket/create.ts';
+import { deleteTicket } from '../src/ticket/delete.ts';
+import { updateTicket } from '../src/ticket/update.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess } from './new-process.ts';
 

@@ -1,10 +1,10 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { type Analysis, analyse } from '../analysis/analyse.ts';
-import { featuresOf } from '../analysis/features.ts';
-import { featuresToBytes } from '../analysis/features-codec.ts';
-import { emptyModel } from '../analysis/model.ts';
-import { parseModel } from '../analysis/model-codec.ts';
-import type { TicketText } from '../analysis/ticket-text.ts';
+import { featuresOf } from '../learning/features.ts';
+import { featuresToBytes } from '../learning/features-codec.ts';
+import { emptyModel } from '../learning/model.ts';
+import { parseModel } from '../learning/model-codec.ts';
+import type { TicketText } from '../learning/ticket-text.ts';
+import { type Analysis, analyse } from './analyse-text.ts';
 
 let model = emptyModel();
 /** The version of the model; 0: it has learned nothing. */

@@ -1,7 +1,7 @@
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { parseRetryAfter } from '@ticketing/outbound/retry-after.ts';
-import { DetectionFailure, type FailureReason } from './detection-failure.ts';
+import { DetectionFailure, type FailureReason } from './failure.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { Question } from './openai-question.ts';
 

@@ -7,7 +7,7 @@ import {
   handleWhen,
   wrap,
 } from 'cockatiel';
-import { DetectionFailure, type FailureReason, transientReasons } from './detection-failure.ts';
+import { DetectionFailure, type FailureReason, transientReasons } from './failure.ts';
 import type { OpenaiLimits } from './openai-limits.ts';
 
 const failuresToPause = 5;

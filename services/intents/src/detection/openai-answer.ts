@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { DetectionFailure } from './detection-failure.ts';
+import { DetectionFailure } from './failure.ts';
 import type { FoundInText } from './with-keywords.ts';
 
 /** A summary is cut after so many characters. */

@@ -1,5 +1,5 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import type { BudgetLimits } from './detection-budget.ts';
+import type { BudgetLimits } from './budget.ts';
 
 /** How much a process uses the endpoint of a model. Units: ms. */
 export interface OpenaiLimits extends BudgetLimits {

@@ -1,10 +1,10 @@
 import { ChannelSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
-import { keywordsIn } from '../analysis/keywords.ts';
-import { readText } from '../analysis/ticket-text.ts';
-import type { CandidateTag, DetectionRequest } from './detection.ts';
+import { readText } from '../learning/ticket-text.ts';
+import { keywordsIn } from './keywords.ts';
 import { type AnswerSchema, answerSchema } from './openai-answer.ts';
+import type { CandidateTag, DetectionRequest } from './provider.ts';
 
 /** So many tags are offered to a model: endpoints limit the values of a schema, and each tag costs tokens. */
 export const maxTags = 200;

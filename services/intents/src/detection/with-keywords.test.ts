@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keywordConfidence } from '../domain/detected.ts';
+import { keywordConfidence } from './rules/detected.ts';
 import { soughtKeywords, withKeywords } from './with-keywords.ts';
 
 const found = { languageCode: 'en', sentiment: null, summary: null, spam: null };

@@ -1,5 +1,5 @@
-import { type Detected, keywordConfidence } from '../domain/detected.ts';
-import type { DetectionRequest } from './detection.ts';
+import type { DetectionRequest } from './provider.ts';
+import { type Detected, keywordConfidence } from './rules/detected.ts';
 
 /** What was found without regard to keywords. */
 export type FoundInText = Omit<Detected, 'keywords'>;

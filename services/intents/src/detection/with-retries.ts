@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { DetectionFailure, transientReasons } from './detection-failure.ts';
+import { DetectionFailure, transientReasons } from './failure.ts';
 
 const maxAttempts = 3;
 const firstWaitMs = 250;

@@ -1,0 +1,129 @@
+import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { heldRequest } from '@ticketing/testkit/held-request.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GatewayHarness, startHarness } from '../../test/harness.ts';
+import { sendRaw } from '../../test/http-client.ts';
+import { lastOf } from '../../test/stub-service.ts';
+
+const mebibyte = 1024 * 1024;
+let harness: GatewayHarness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+
+afterAll(() => harness.stop());
+
+/** Rows: verb, path, limit in bytes. */
+const limits: [verb: string, path: string, limit: number][] = [
+  ['POST', '/ticket/search', 2 * mebibyte],
+  ['PATCH', '/ticket/1', 2 * mebibyte],
+  ['POST', '/ticket', 40 * mebibyte],
+  ['POST', '/%74icket', 40 * mebibyte],
+  ['PATCH', '/ticket/1/conversation/2', 40 * mebibyte],
+];
+
+describe.each(limits)('a body of %s %s', (verb, path, limit) => {
+  it('is accepted at the limit', async () => {
+    const response = await harness.call(verb, path, { body: Buffer.alloc(limit) });
+    expect(response.status).toBe(200);
+    expect(lastOf(harness.stub).body.length).toBe(limit);
+  });
+
+  it('is refused one byte above the limit, before it is sent', async () => {
+    const before = harness.stub.received.length;
+    const response = await sendRaw(
+      harness.gateway.ports.http,
+      `${verb} ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${harness.bearer}\r\ncontent-length: ${limit + 1}\r\n\r\n`,
+    );
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toMatch(/\r\nconnection: close\r\n/);
+    expect(response).toContain('"code":"body_too_large"');
+    expect(harness.stub.received.length).toBe(before);
+  });
+});
+
+it('a body without a route is not forwarded, because the service will refuse the request', async () => {
+  const response = await harness.call('PUT', '/ticket/of/no/contract', { body: Buffer.alloc(2 * mebibyte) });
+  expect(response.status).toBe(200);
+  expect(lastOf(harness.stub)).toMatchObject({ method: 'PUT', url: '/ticket/of/no/contract', body: { length: 0 } });
+});
+
+describe('a chunked body', () => {
+  it('is accepted at the limit', async () => {
+    const body = Buffer.alloc(2 * mebibyte);
+    expect((await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 })).status).toBe(200);
+    expect(lastOf(harness.stub).body.length).toBe(body.length);
+  });
+
+  it('is refused one byte above the limit, and the service does not receive it', async () => {
+    const before = harness.stub.received.length;
+    const body = Buffer.alloc(2 * mebibyte + 1);
+    const response = await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 });
+    expect(response.json).toMatchObject({ status: 413, code: 'body_too_large' });
+    expect(response.headers.connection).toBe('close');
+    expect(harness.stub.received.length).toBe(before);
+  });
+});
+
+it('discards a body that is not needed, and serves the next request on the connection', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const big = { body: Buffer.alloc(mebibyte), agent };
+  expect((await harness.callBare('POST', '/ticket', big)).status).toBe(401);
+  expect((await harness.call('POST', '/nowhere', { ...big, chunkBytes: 100_000 })).status).toBe(404);
+  expect((await harness.call('POST', '/auth/session', { ...big, chunkBytes: 100_000 })).status).toBe(200);
+  expect((await harness.call('GET', '/ticket/1', { agent })).status).toBe(200);
+  agent.destroy();
+});
+
+it('responds with 413 even while the client is still sending', async () => {
+  const response = await harness.call('POST', '/ticket/search', { body: Buffer.alloc(8 * mebibyte) });
+  expect(response.json).toMatchObject({ code: 'body_too_large' });
+});
+
+describe('the bodies of one caller together', () => {
+  it('count with what has arrived of them if they are chunked', async () => {
+    const small = { body: Buffer.alloc(71), chunkBytes: 10 };
+    const responses = await Promise.all(Array.from({ length: 12 }, () => harness.call('POST', '/ticket', small)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('are accepted up to 128 MiB, and one byte more is refused before it is read, until one of them has ended', async () => {
+    const port = harness.gateway.ports.http;
+    const upload = (bytes: number, signal: AbortSignal) =>
+      heldRequest({
+        port,
+        method: 'POST',
+        path: '/ticket',
+        headers: { authorization: harness.bearer, 'content-type': 'application/json' },
+        body: Buffer.alloc(1),
+        heldBytes: bytes - 1,
+        signal,
+      });
+    const held = new AbortController();
+    const before = harness.stub.received.length;
+    // One that is refused, because an attempt below has taken its place, is sent again.
+    const hold = async (bytes: number) => {
+      while (!held.signal.aborted) {
+        await upload(bytes, held.signal);
+        // A pause, so that it does not use up the requests of a minute.
+        await delay(100);
+      }
+    };
+    const uploads = [40, 40, 40].map((size) => hold(size * mebibyte));
+    const briefly = () => AbortSignal.timeout(300);
+    const left = 8 * mebibyte;
+    // While fewer than three are being received, it is accepted, and waits for its body.
+    const attempt = async () => (await upload(left + 1, AbortSignal.timeout(1_500))).status;
+    await expect.poll(attempt).toBe(429);
+    const refused = await upload(left + 1, AbortSignal.timeout(5_000));
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', connection: 'close' } });
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 'too_many_at_once' });
+    expect(await upload(left, briefly())).toMatchObject({ status: undefined });
+    expect(harness.stub.received.length).toBe(before);
+    held.abort();
+    await Promise.all(uploads);
+    await expect.poll(async () => (await harness.call('POST', '/ticket', { body: Buffer.alloc(1) })).status).toBe(200);
+  });
+});

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GatewayHarness, startHarness } from '../../test/harness.ts';
+import { startStub } from '../../test/stub-service.ts';
+
+let harness: GatewayHarness;
+
+beforeAll(async () => {
+  harness = await startHarness({ DEADLINE_MS: '300' });
+});
+
+afterAll(() => harness.stop());
+
+describe('a service', () => {
+  it('that is unreachable leads to 503 on its routes only, until it is reachable again', async () => {
+    const other = await startHarness();
+    const port = Number(new URL(other.stub.url).port);
+    await other.stub.close();
+    const response = await other.call('GET', '/ticket/1');
+    expect(response.json).toMatchObject({ status: 503, code: 'upstream_unavailable', instance: '/ticket/1' });
+    expect(response.headers['retry-after']).toBe('1');
+    expect((await other.callBare('GET', '/readyz')).status).toBe(200);
+    expect((await other.call('POST', '/auth/session')).status).toBe(200);
+    const restarted = await startStub(port);
+    expect((await other.call('GET', '/ticket/1')).status).toBe(200);
+    await restarted.close();
+    await other.stop();
+  });
+
+  it('whose host name does not resolve leads to 503', async () => {
+    const other = await startHarness({ TICKETS_URL: 'http://tickets.invalid:8081' });
+    expect((await other.call('GET', '/ticket/1')).json).toMatchObject({ status: 503, code: 'upstream_unavailable' });
+    await other.stop();
+  });
+
+  it('that does not respond in time leads to 504', async () => {
+    const calls: IncomingMessage[] = [];
+    harness.stub.next((request) => calls.push(request));
+    const response = await harness.call('GET', '/ticket/1');
+    expect(response.json).toMatchObject({ status: 504, code: 'deadline_exceeded', title: 'Deadline exceeded' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('that resets the connection leads to 502, and is not called again', async () => {
+    let calls = 0;
+    const reset = (request: IncomingMessage) => {
+      calls += 1;
+      harness.stub.next(reset);
+      request.socket.resetAndDestroy();
+    };
+    for (const verb of ['GET', 'POST']) {
+      harness.stub.next(reset);
+      expect((await harness.call(verb, '/ticket')).json).toMatchObject({ status: 502, code: 'upstream_failed' });
+    }
+    expect(calls).toBe(2);
+    harness.stub.next((_, response) => response.end());
+    await harness.call('GET', '/ticket');
+  });
+
+  it('that does not respond with HTTP leads to 502', async () => {
+    const notHttp = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
+    notHttp.listen(0, '127.0.0.1');
+    await once(notHttp, 'listening');
+    const address = notHttp.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const other = await startHarness({ TICKETS_URL: `http://127.0.0.1:${port}` });
+    expect((await other.call('GET', '/ticket/1')).json).toMatchObject({ status: 502, code: 'upstream_failed' });
+    await other.stop();
+    notHttp.close();
+  });
+
+  it('that responds with 503 itself is not called again', async () => {
+    let calls = 0;
+    harness.stub.next((_, response) => {
+      calls += 1;
+      response.writeHead(503, { 'retry-after': '0', 'content-type': 'application/problem+json' }).end('{"code":"own"}');
+    });
+    const response = await harness.call('GET', '/ticket/1');
+    expect(response).toMatchObject({ status: 503, json: { code: 'own' } });
+    expect(calls).toBe(1);
+  });
+
+  it('that breaks off in the middle of a response never looks like a complete response', async () => {
+    harness.stub.next((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"a":', () => response.destroy());
+    });
+    await expect(harness.call('GET', '/ticket/1')).rejects.toThrow();
+  });
+
+  it('whose response begins in time may take longer to end', async () => {
+    harness.stub.next((_, response) => {
+      response.write('{"a":');
+      setTimeout(() => response.write('1'), 200);
+      setTimeout(() => response.end('}'), 400);
+    });
+    expect((await harness.call('GET', '/ticket/1')).body.toString()).toBe('{"a":1}');
+  });
+});
+
+describe('a client that disconnects', () => {
+  it('ends the call to the service, before and during the response', async () => {
+    const other = await startHarness();
+    for (const hasBegun of [false, true]) {
+      const called = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<void>();
+      other.stub.next((request, response) => {
+        request.socket.once('close', () => ended.resolve());
+        if (hasBegun) response.write('x');
+        called.resolve();
+      });
+      const client = httpRequest({
+        host: '127.0.0.1',
+        port: other.gateway.ports.http,
+        path: '/ticket/1',
+        headers: { authorization: other.bearer },
+      });
+      client
+        .on('error', () => undefined)
+        .on('response', (response) => response.on('error', () => undefined))
+        .end();
+      if (hasBegun) await once(client, 'response');
+      await called.promise;
+      client.destroy();
+      await ended.promise;
+    }
+    await other.stop();
+  });
+});

@@ -1,0 +1,134 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { removePresent } from '@ticketing/store/remove-present.ts';
+import { type SlugInserts, slugInserts } from '@ticketing/store/slug-inserts.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { type UniqueWrites, uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import type { Connection, Model } from 'mongoose';
+import type { AiAgentState } from './rules/agent.ts';
+import { type AiAgentDocument, aiAgentModel, documentOf, stateOf } from './schema.ts';
+
+/** An AI agent of a page, before it is read. */
+export interface AiAgentEntry {
+  id: number;
+  bytes: number;
+  openBytes: number;
+}
+
+/** What AI agents name by id, and what is dropped when it was deleted. */
+export type AgentReference = 'tagIds' | 'templateId';
+
+/** The AI agents. Errors of every operation: store_unavailable. */
+export interface AiAgentStore {
+  /** Adds an AI agent; one with this id stays as it is. Errors: duplicate_ai_agent. */
+  add(agent: AiAgentState): Promise<void>;
+  /** As `add`, but with a number at the end of a slug that another one has. */
+  addNumbered(agent: AiAgentState): Promise<void>;
+  find(id: number): Promise<AiAgentState | undefined>;
+  findBySlug(slug: string): Promise<AiAgentState | undefined>;
+  /**
+   * Changes an AI agent; undefined if there is none. `decide` may be called more than once.
+   *
+   * Errors: what `decide` throws; duplicate_ai_agent; concurrent_change, if too many other changes come first.
+   */
+  change(id: number, decide: (current: AiAgentState) => AiAgentState): Promise<AiAgentState | undefined>;
+  /** Returns whether it existed. */
+  remove(id: number): Promise<boolean>;
+  /** A page by id, and how many there are. */
+  list(offset: number, limit: number): Promise<{ total: number; entries: AiAgentEntry[] }>;
+  /** Those of some AI agents that exist, by id. */
+  findSome(ids: readonly number[]): Promise<AiAgentState[]>;
+  /** The ids of those of some AI agents that exist. */
+  existing(ids: readonly number[]): Promise<number[]>;
+  /** The ids of those that name any of some ids. */
+  naming(reference: AgentReference, ids: readonly number[]): Promise<number[]>;
+  /** Those that may propose something, by id. */
+  enabled(): Promise<AiAgentState[]>;
+  /** Those that call a backend system, and so may have secrets. */
+  withBackend(): Promise<AiAgentState[]>;
+}
+
+const maxAttempts = 20;
+
+/** Opens the AI agents on a connection. */
+export function aiAgentStore(connection: Connection, runtime: Pick<Runtime, 'random'>): AiAgentStore {
+  const agents = aiAgentModel(connection);
+  const write = uniqueWrites(runtime);
+  const inserts = slugInserts<AiAgentDocument>(agents.collection as never, () => ({}), write);
+  return { ...writesOf(agents, inserts, write), ...readsOf(agents) };
+}
+
+type Agents = Model<AiAgentDocument>;
+
+function writesOf(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: UniqueWrites) {
+  /** Returns false if another request has changed it first. */
+  async function replace(before: AiAgentState, after: AiAgentState): Promise<boolean> {
+    const { _id, ...fields } = documentOf(after);
+    const update = () => agents.updateOne({ _id, version: before.version }, { $set: fields });
+    try {
+      const { matchedCount } = await (before.slug === after.slug ? update() : write(() => update().exec()));
+      return matchedCount === 1;
+    } catch (error) {
+      throw isDuplicateKey(error) ? duplicateSlug(error) : error;
+    }
+  }
+
+  return {
+    add: (agent: AiAgentState) =>
+      storeCall(async () => {
+        if (!(await inserts.insert(documentOf(agent)))) throw duplicateSlug();
+      }),
+    addNumbered: (agent: AiAgentState) => storeCall(() => inserts.insertNumbered(documentOf(agent))),
+    async change(id: number, decide: (current: AiAgentState) => AiAgentState) {
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+        const found = await storeCall(() => agents.findById(id).lean<AiAgentDocument>());
+        if (!found) return undefined;
+        const before = stateOf(found);
+        const after = { ...decide(before), version: before.version + 1 };
+        if (await storeCall(() => replace(before, after))) return after;
+      }
+      throw new DomainError('aborted', 'concurrent_change', 'The AI agent was changed by others at the same time.');
+    },
+    remove: (id: number) =>
+      storeCall(() =>
+        removePresent(
+          async () => (await agents.deleteOne({ _id: id })).deletedCount === 1,
+          async () => (await agents.countDocuments({ _id: id }, { limit: 1 })) > 0,
+        ),
+      ),
+  };
+}
+
+function readsOf(agents: Agents) {
+  const idsOf = async (filter: object) =>
+    (await agents.find(filter, { _id: 1 }).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(({ _id }) => _id);
+  const statesOf = async (filter: object) =>
+    (await agents.find(filter).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(stateOf);
+  return {
+    find: (id: number) => storeCall(async () => (await statesOf({ _id: id }))[0]),
+    findBySlug: (slug: string) => storeCall(async () => (await statesOf({ slug }))[0]),
+    list: (offset: number, limit: number) =>
+      storeCall(async () => {
+        const [total, page] = await Promise.all([
+          agents.countDocuments(),
+          agents
+            .find({}, { bytes: 1, openBytes: 1 })
+            .sort({ _id: 1 })
+            .skip(offset)
+            .limit(limit)
+            .lean<AiAgentDocument[]>(),
+        ]);
+        return { total, entries: page.map(({ _id, bytes, openBytes }) => ({ id: _id, bytes, openBytes })) };
+      }),
+    findSome: (ids: readonly number[]) => storeCall(() => statesOf({ _id: { $in: [...ids] } })),
+    existing: (ids: readonly number[]) => storeCall(() => idsOf({ _id: { $in: [...ids] } })),
+    naming: async (reference: AgentReference, ids: readonly number[]) =>
+      ids.length === 0 ? [] : storeCall(() => idsOf({ [reference]: { $in: [...ids] } })),
+    enabled: () => storeCall(() => statesOf({ enabled: true })),
+    withBackend: () => storeCall(() => statesOf({ callsBackend: true })),
+  };
+}
+
+function duplicateSlug(cause?: unknown): DomainError {
+  return new DomainError('already_exists', 'duplicate_ai_agent', 'Another AI agent has this slug.', { cause });
+}

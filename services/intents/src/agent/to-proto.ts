@@ -1,0 +1,54 @@
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import {
+  type AiAgent,
+  AiAgentSchema,
+  type AiExecutor,
+  AiExecutorSchema,
+} from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+import type { AiAgentState } from './rules/agent.ts';
+import { type ExecutorState, executorTypes } from './rules/executor.ts';
+
+/** An AI agent as it is returned: without secrets. */
+export function aiAgentMessage(state: AiAgentState): AiAgent {
+  const { version: _, channels, detection, options, executor, executableBy, createdAt, modifiedAt, ...fields } = state;
+  return create(AiAgentSchema, {
+    ...withoutNulls(fields),
+    channels: [...channels],
+    detection: { ...withoutNulls(detection), keywords: [...detection.keywords], tagIds: [...detection.tagIds] },
+    options: options.map((option) => withoutNulls(option)),
+    executor: executorMessage(executor),
+    executableBy: { ...withoutNulls(executableBy), kinds: [...executableBy.kinds] },
+    createdAt: timestampOf(createdAt),
+    modifiedAt: timestampOf(modifiedAt),
+  });
+}
+
+function executorMessage(executor: ExecutorState): AiExecutor {
+  const type = executorTypes[executor.type];
+  switch (executor.type) {
+    case 'http': {
+      const { url, method, timeoutMs, headers, responseMapping } = executor;
+      const names: JsonObject = Object.fromEntries(Object.keys(headers).map((name) => [name, null]));
+      const mapping: JsonObject = { ...responseMapping };
+      return create(AiExecutorSchema, { type, url, method, timeoutMs, headers: names, responseMapping: mapping });
+    }
+    case 'reply':
+      return create(AiExecutorSchema, withoutNulls({ type, templateId: executor.templateId }));
+    case 'updateTicket':
+      return create(AiExecutorSchema, { type, fields: executor.fields });
+    default:
+      return create(AiExecutorSchema, { type });
+  }
+}
+
+/** Null, which is stored for what is unset, has no place in a message. */
+function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value ?? undefined]),
+  ) as WithoutNulls<Fields>;
+}
+
+type WithoutNulls<Fields> = {
+  [Name in keyof Fields]: Exclude<Fields[Name], null> | (null extends Fields[Name] ? undefined : never);
+};

@@ -1,0 +1,24 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
+import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
+import { dropTags } from './agent/drop-deleted.ts';
+import type { Context } from './context.ts';
+import { queueAnalyses } from './detection/queue-analyses.ts';
+import { noteDecisions } from './learning/note-decisions.ts';
+
+/**
+ * Makes the event handler of this service: AI agents no longer name a tag that was deleted, and new tickets are queued for their
+ * analysis, and what people have decided for the classifier to learn.
+ */
+export function eventHandler(context: Context): HandleEvents {
+  return async (events) => {
+    const changes = events.flatMap(({ topic, value }) =>
+      topic === ticketChangedTopic.name ? [fromBinary(TicketChangedSchema, value)] : [],
+    );
+    await queueAnalyses(context, changes);
+    await dropTags(context, deletedTagIds(events));
+    await noteDecisions(context, changes);
+  };
+}

@@ -1,0 +1,37 @@
+import { type Classes, classify } from '../learning/classify.ts';
+import { featuresOfWords } from '../learning/features.ts';
+import type { Model } from '../learning/model.ts';
+import { readText, type TicketText } from '../learning/ticket-text.ts';
+import { keywordsIn } from './keywords.ts';
+import { type Language, languageOf } from './language.ts';
+import { type Sentiment, sentimentOf } from './sentiment.ts';
+import { summaryOf } from './summary.ts';
+
+/** What an analysis finds in a ticket. */
+export interface Analysis extends Classes {
+  /** Null if there is too little text. */
+  language: Language | null;
+  /** Null for languages whose words of feelings are not known. */
+  sentiment: Sentiment | null;
+  /** Sentences of the ticket; null if it has none. */
+  summary: string | null;
+  /** Those of the given keywords that the ticket contains. */
+  keywords: string[];
+}
+
+/**
+ * Analyses a ticket with nothing but its text and what was learned from other tickets. It reads the first 1,000
+ * characters of the subject and 20,000 of the body, and takes time linear in them.
+ */
+export function analyse(text: TicketText, model: Model, keywords: readonly string[] = []): Analysis {
+  const { subject, body, words } = readText(text);
+  const language = languageOf(`${body}\n${subject}`);
+  const code = language?.code ?? null;
+  return {
+    language,
+    sentiment: sentimentOf(words, code),
+    summary: summaryOf(subject, body, code),
+    keywords: keywordsIn(words, keywords),
+    ...classify(featuresOfWords(words), model),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
+import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import { spamThreshold } from '../learning/learn-tasks.ts';
+import type { ModelSource } from '../learning/model-source.ts';
+import { maxBodyChars, maxSubjectChars, type TicketText } from '../learning/ticket-text.ts';
+import type { Analysis } from './analyse-text.ts';
+import type { AnalysisFunctions } from './analysis.worker.ts';
+import { modelLoader } from './model-loader.ts';
+import type { Detection } from './provider.ts';
+import type { Detected } from './rules/detected.ts';
+import { type FoundInText, soughtKeywords, withKeywords } from './with-keywords.ts';
+
+const limits: SandboxLimits = {
+  // An analysis takes 20 ms; the rest is for a machine that is busy.
+  timeoutMs: 10_000,
+  maxHeapMb: 256,
+  maxOutputBytes: 4 * 1024 * 1024,
+  maxWorkers: 1,
+  longRunBytes: 1024 * 1024,
+  maxQueued: 64,
+  maxQueuedBytes: 64 * 1024 * 1024,
+  maxQueuedPerCaller: 64,
+  maxQueuedBytesPerCaller: 64 * 1024 * 1024,
+  idleMs: 60_000,
+};
+
+/** The provider without a network, and what it makes of texts that are learned from. */
+export interface BuiltinDetection extends Detection {
+  /** The features of a text, as bytes. Errors: those of `detect`, and SandboxError. */
+  featuresOf(text: TicketText): Promise<Uint8Array>;
+}
+
+/**
+ * Opens the detection that needs no network. It works in a process of its own, so that no request waits for it, with the model
+ * that `models` has at that moment.
+ *
+ * Errors: sandbox_busy, sandbox_crashed; SandboxError, if a text exceeds a limit.
+ * Source: docs/reference/api.md, Detection.
+ */
+export function openBuiltinDetection(log: Logger, models: ModelSource): BuiltinDetection {
+  const sandbox = openSandbox<AnalysisFunctions>(new URL('./analysis.worker.ts', import.meta.url), limits);
+  const withModel = modelLoader(models, (version, bytes) => sandbox.run('model', 'load', version, bytes), log);
+  return {
+    async detect(request, signal) {
+      signal.throwIfAborted();
+      const [text, sought] = [beginningOf(request.text), soughtKeywords(request)];
+      const analyse = (version: number) => sandbox.run('analysis', 'analyse', text, sought, version);
+      const analysis = await repeatCrashed(() => withModel(analyse), log);
+      signal.throwIfAborted();
+      return withKeywords(foundBy(analysis), request, new Set(analysis.keywords));
+    },
+    featuresOf: (text) => repeatCrashed(() => sandbox.run('features', 'featuresOf', beginningOf(text)), log),
+    close: () => sandbox.close(),
+  };
+}
+
+/** The part of a text that is read. */
+function beginningOf({ subject, body }: TicketText): TicketText {
+  return { subject: subject?.slice(0, maxSubjectChars) ?? null, body: body?.slice(0, maxBodyChars) ?? null };
+}
+
+function foundBy({ language, sentiment, summary, spamProbability, tags }: Analysis): FoundInText {
+  return {
+    languageCode: language?.code ?? null,
+    sentiment: sentiment?.label ?? null,
+    summary,
+    tags,
+    spam: spamProbability === null ? null : spamOf(spamProbability),
+  };
+}
+
+function spamOf(probability: number): NonNullable<Detected['spam']> {
+  const isSpam = probability >= spamThreshold;
+  return { isSpam, confidence: isSpam ? probability : 1 - probability };
+}

@@ -1,0 +1,43 @@
+import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import type { AiAgentState } from '../agent/rules/agent.ts';
+import type { Context } from '../context.ts';
+import { replyRenderer } from '../execution/render-reply.ts';
+import type { IntentProposal } from '../intent/rules/intent.ts';
+
+/** How long an analysis takes for previews; those that are not rendered by then are left out. */
+const previewMs = 2_000;
+/** A longer message is not shown beforehand: all intents of a ticket have to fit into it. */
+const maxPreviewLength = 20_000;
+
+/**
+ * Proposals with the messages that the customer would get: those of AI agents that reply, rendered as the system would send
+ * them. What cannot be rendered now has none; the analysis does not depend on it.
+ */
+export async function withPreviews(
+  context: Pick<Context, 'tickets' | 'rendering' | 'log'>,
+  { trace, signal }: OnBehalfOf,
+  ticket: Pick<Ticket, 'id' | 'channel'>,
+  { proposals, agents }: { proposals: readonly IntentProposal[]; agents: readonly AiAgentState[] },
+): Promise<readonly IntentProposal[]> {
+  const templates = new Map(
+    agents.flatMap(({ id, executor }) =>
+      executor.type === 'reply' && executor.templateId !== null ? [[id, executor.templateId]] : [],
+    ),
+  );
+  if (!proposals.some(({ aiAgentId }) => templates.has(aiAgentId))) return proposals;
+  const note = (error: unknown) => {
+    context.log.info({ err: error, ticketId: ticket.id }, 'a reply is proposed without a preview');
+  };
+  const call = { trace, signal: AbortSignal.any([signal, AbortSignal.timeout(previewMs)]) };
+  const render = await replyRenderer(context, call, ticket).catch(note);
+  if (!render) return proposals;
+  const shown: IntentProposal[] = [];
+  for (const proposal of proposals) {
+    const templateId = templates.get(proposal.aiAgentId);
+    const message = templateId === undefined ? null : await render(templateId, proposal.data ?? {}).catch(note);
+    const isShown = typeof message === 'string' && message.length <= maxPreviewLength;
+    shown.push(isShown ? { ...proposal, messagePreview: message } : proposal);
+  }
+  return shown;
+}

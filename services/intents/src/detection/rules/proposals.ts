@@ -1,0 +1,94 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { AiAgentState } from '../../agent/rules/agent.ts';
+import { dataViolations } from '../../intent/rules/data.ts';
+import { defaultData } from '../../intent/rules/default-data.ts';
+import { type InfoState, type IntentProposal, recipientText } from '../../intent/rules/intent.ts';
+import { keywordConfidence } from './detected.ts';
+
+/** A ticket, as far as the rules of AI agents depend on it. */
+export interface ProposalTicket {
+  channel: Channel;
+  customerId: string | null;
+  contractId: string | null;
+  /** Whom a message to the customer reaches. */
+  recipients: readonly string[];
+  /** How certain it is that the ticket has a tag, by its id: 1 for those that it has already. */
+  tags: ReadonlyMap<number, number>;
+  /** The keywords that its text contains. */
+  keywords: ReadonlySet<string>;
+}
+
+const success = 0.8;
+const warning = 0.5;
+const maxInfos = 10;
+
+/**
+ * What AI agents propose for a ticket. Each that is enabled proposes one intent, if its rules hold. An AI agent without
+ * keywords and tags proposes nothing.
+ *
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, AI agents; docs/reference/api.md, Automatic execution.
+ */
+export function proposalsFor(ticket: ProposalTicket, agents: readonly AiAgentState[], now: number): IntentProposal[] {
+  return agents.flatMap((agent) => {
+    const confidence = confidenceOf(ticket, agent);
+    return confidence === undefined ? [] : [proposalOf(ticket, agent, confidence, now)];
+  });
+}
+
+/** How well an AI agent fits; undefined if it does not. */
+function confidenceOf(
+  { channel, customerId, tags, keywords }: ProposalTicket,
+  { enabled, channels, customerNeeded, detection }: AiAgentState,
+): number | undefined {
+  if (!enabled || (channels.length > 0 && !channels.includes(channel))) return undefined;
+  if (customerNeeded && customerId === null) return undefined;
+  const found = [
+    ...detection.keywords.flatMap((keyword) => (keywords.has(keyword) ? [keywordConfidence] : [])),
+    ...detection.tagIds.flatMap((id) => tags.get(id) ?? []),
+  ];
+  if (found.length === 0) return undefined;
+  const confidence = Math.max(...found);
+  return detection.minConfidence !== null && confidence < detection.minConfidence ? undefined : confidence;
+}
+
+function proposalOf(
+  { contractId, recipients }: ProposalTicket,
+  { id, slug, name, options, parameters, autoExecuteAfterMinutes }: AiAgentState,
+  confidence: number,
+  now: number,
+): IntentProposal {
+  const data = defaultData(parameters);
+  const infos = missingData(parameters, data);
+  const isRecommended = options.some(({ recommended }) => recommended);
+  // What would be refused without data that only a person can give is not promised.
+  const isAutomatic = autoExecuteAfterMinutes !== null && isRecommended && infos.length === 0;
+  return {
+    aiAgentId: id,
+    code: slug,
+    name,
+    contractId,
+    confidence,
+    confidenceColor: colorOf(confidence),
+    messagePreview: null,
+    recipient: recipientText(recipients),
+    data,
+    options,
+    infos,
+    autoExecuteAt: isAutomatic ? now + autoExecuteAfterMinutes * 60 : null,
+  };
+}
+
+/** What the executor refuses as long as nobody has given other data: as the execution would, with the same codes. */
+function missingData(schema: JsonObject | null, data: JsonObject | null): InfoState[] {
+  const violations = schema ? dataViolations(schema, data ?? {}, '#/data') : [];
+  return violations
+    .slice(0, maxInfos)
+    .map(({ code, detail, pointer }) => ({ type: code, message: detail, extraInfo: pointer }));
+}
+
+function colorOf(confidence: number): ConfidenceColor {
+  if (confidence >= success) return ConfidenceColor.SUCCESS;
+  return confidence >= warning ? ConfidenceColor.WARNING : ConfidenceColor.DANGER;
+}

@@ -1,0 +1,83 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
+import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import type { Context } from '../context.ts';
+import { delayAfter, isTransient, maxAttempts, reasonOf, unavailableDelayMs } from '../learning/attempts.ts';
+import { applyResult } from './apply-result.ts';
+import { analyseTicket } from './compute-analysis.ts';
+import type { AttemptOutcome } from './metrics.ts';
+import type { ClaimedAnalysis } from './queue-store.ts';
+
+const renewMs = 5_000;
+
+/**
+ * Makes an analysis that this process has claimed: detects, keeps what was found, applies it, and ends the claim. A process
+ * that dies between two of these steps leaves the rest to another one, which applies the same.
+ *
+ * Errors: store_unavailable.
+ */
+export async function runAnalysis(
+  context: Context,
+  claimed: ClaimedAnalysis,
+  stopping: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { analyses, log } = context;
+  const { ticketId, claim, attempts } = claimed;
+  // Each earlier attempt has ended its process.
+  if (attempts > maxAttempts) return giveUp(context, claimed, 'process_ended');
+  try {
+    return await whileRenewing(
+      () => analyses.renew(claim),
+      renewMs,
+      () => attempt(context, claimed, stopping),
+    );
+  } catch (error) {
+    if (isStoreOutage(error)) throw error;
+    const reason = reasonOf(error);
+    if (stopping.aborted || isTransient(error)) {
+      const delayMs = stopping.aborted ? 0 : unavailableDelayMs;
+      log.info({ ticketId, reason }, 'an analysis waits for another service');
+      await analyses.retry(claimed, { error: reason, delayMs, counts: false });
+      return 'retried';
+    }
+    log.warn({ err: error, ticketId, attempts }, 'an attempt to analyse a ticket has failed');
+    if (attempts >= maxAttempts) return giveUp(context, claimed, reason);
+    await analyses.retry(claimed, { error: reason, delayMs: delayAfter(attempts), counts: true });
+    return 'retried';
+  }
+}
+
+async function attempt(
+  context: Context,
+  { ticketId, runId, modes, result: kept, claim }: ClaimedAnalysis,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { analyses } = context;
+  const call = { trace: continueTrace(undefined), signal };
+  const result = kept ?? (await analyseTicket(context, call, ticketId, modes));
+  if (!result) {
+    await analyses.finish(claim);
+    return 'skipped';
+  }
+  if (!kept && !(await analyses.keepResult(claim, result))) return 'lost';
+  try {
+    await applyResult(context, call, { ticketId, runId, result });
+  } catch (error) {
+    // The ticket was deleted meanwhile.
+    if (!(error instanceof ConnectError) || error.code !== Code.NotFound) throw error;
+  }
+  await analyses.finish(claim);
+  return 'applied';
+}
+
+async function giveUp(
+  { analyses, log }: { analyses: Context['analyses']; log: Logger },
+  claimed: ClaimedAnalysis,
+  reason: string,
+): Promise<AttemptOutcome> {
+  log.error({ ticketId: claimed.ticketId, reason }, 'a ticket is not analysed: all attempts have failed');
+  await analyses.giveUp(claimed, reason);
+  return 'givenUp';
+}

@@ -1,0 +1,100 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
+import type { OutboundRequest } from '@ticketing/outbound/outbound-request.ts';
+import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
+import type { AiAgentState } from '../agent/rules/agent.ts';
+import { type HttpExecutorState, headerBinding, signatureBinding } from '../agent/rules/http-executor.ts';
+import type { Context } from '../context.ts';
+import type { ExecutionState } from '../intent/rules/execution.ts';
+import type { IntentState } from '../intent/rules/intent.ts';
+import { type ActionResult, failedRequest, maxResponseBytes, readBackendResponse } from './rules/backend-response.ts';
+
+/** What a backend system is asked to do. */
+export interface BackendCall {
+  agent: AiAgentState;
+  executor: HttpExecutorState;
+  intent: Pick<IntentState, 'id' | 'code' | 'name' | 'contractId'>;
+  ticket: Ticket;
+  execution: ExecutionState;
+}
+
+/** Errors of requests of which nothing can have been sent. */
+const unsent = new Set(['request_refused', 'address_refused', 'resolve_failed', 'connect_failed', 'tls_failed']);
+
+/**
+ * Prepares the request to a backend system, so that what cannot be prepared is known before the execution begins. The returned
+ * function sends it, once, and always has a result.
+ *
+ * Errors: an Error if a secret cannot be decrypted. Source: docs/reference/api.md, Execution of an intent.
+ */
+export function prepareCall(context: Context, call: BackendCall): () => Promise<ActionResult> {
+  const { outbound, log } = context;
+  const { executor, execution } = call;
+  const request = requestOf(context, call);
+  return async () => {
+    try {
+      return readBackendResponse(await outbound.request(request), executor.responseMapping);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) {
+        log.error({ err: error, txId: execution.txId }, 'the call of a backend system has failed');
+        return failedRequest('internal', true);
+      }
+      const { kind, address } = error;
+      // Without an address no connection was open when the time was over.
+      const wasSent = kind === 'timeout' ? error.code === undefined && address !== undefined : !unsent.has(kind);
+      return failedRequest(kind, wasSent);
+    }
+  };
+}
+
+function requestOf({ secretBox, runtime }: Context, { agent, executor, ...call }: BackendCall): OutboundRequest {
+  const { headers, secret, url, method, timeoutMs } = executor;
+  const { txId } = call.execution;
+  const body = JSON.stringify(bodyOf(agent, call));
+  const own = Object.entries(headers).map(([name, text]) => [
+    name.toLowerCase(),
+    secretBox.open(text, headerBinding(agent.id, name)),
+  ]);
+  const secrets = secret === null ? [] : [secretBox.open(secret, signatureBinding(agent.id))];
+  return {
+    url,
+    method: method as OutboundRequest['method'],
+    headers: {
+      'user-agent': 'ticketing-intents',
+      ...Object.fromEntries(own),
+      'content-type': 'application/json',
+      accept: 'application/json',
+      // A connection that the other side has just closed would leave open whether the request arrived.
+      connection: 'close',
+      'idempotency-key': txId,
+      ...(secrets.length === 0 ? {} : signatureHeaders(secrets, { id: txId, at: runtime.now(), body })),
+    },
+    body: Buffer.from(body),
+    deadlineMs: timeoutMs,
+    maxResponseBytes,
+    longResponse: 'cut',
+    maxRedirects: 0,
+  };
+}
+
+function bodyOf(
+  agent: AiAgentState,
+  { intent, ticket, execution }: Omit<BackendCall, 'agent' | 'executor'>,
+): JsonObject {
+  const { id, code, name, contractId } = intent;
+  const { option, data, txId, caller } = execution;
+  return {
+    intent: { id, code, name, aiAgentId: agent.id, contractId },
+    ticket: {
+      id: ticket.id,
+      externalTicketId: ticket.externalTicketId ?? null,
+      contractId: ticket.contractId ?? null,
+      customerId: ticket.customerId ?? null,
+    },
+    option,
+    data,
+    txId,
+    user: caller && { id: caller.profileId, kind: caller.kind },
+  };
+}

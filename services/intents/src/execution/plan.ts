@@ -1,0 +1,169 @@
+import type { ExecuteIntentRequest } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { AiAgentState } from '../agent/rules/agent.ts';
+import { allowsClosed } from '../agent/rules/executable-by.ts';
+import type { Context } from '../context.ts';
+import { defaultData } from '../intent/rules/default-data.ts';
+import { type ExecutionState, firstStep } from '../intent/rules/execution.ts';
+import { type IntentState, recipientText } from '../intent/rules/intent.ts';
+import { requireExecutable } from './require-executable.ts';
+import { executionInput } from './rules/input.ts';
+import { readTicket, recipientsOf } from './ticket-calls.ts';
+
+/** What is to be executed. */
+export type ExecutionRequest = Pick<
+  ExecuteIntentRequest,
+  'id' | 'intentId' | 'code' | 'ticketId' | 'informCustomer' | 'data' | 'contractId'
+>;
+
+/** Who executes, in which trace; the caller is null for the system. */
+export interface Executor extends Pick<OnBehalfOf, 'trace' | 'signal'> {
+  caller: Caller | null;
+}
+
+/** An execution that can begin, and what it is about. */
+export interface ExecutionPlan {
+  /** Its id is 0 if it has to be created first. */
+  intent: IntentState;
+  agent: AiAgentState;
+  ticket: Ticket;
+  /** Whom a message to the customer reaches. */
+  recipients: readonly string[];
+  execution: ExecutionState;
+}
+
+/**
+ * Finds the intent that a request names; undefined if it is to be created.
+ *
+ * Errors: intent_mismatch, intent_not_found, contract_mismatch.
+ */
+export async function findIntent(context: Context, request: ExecutionRequest): Promise<IntentState | undefined> {
+  const { id, intentId = id, code, ticketId, contractId } = request;
+  if (intentId !== id) throw mismatch('intentId', 'must be the id in the path');
+  if (id === 0) return undefined;
+  const intent = await context.intents.find(id);
+  if (!intent) throw notFound('Intent');
+  if (code !== undefined && code !== intent.code) throw mismatch('code', 'is not that of the intent');
+  if (ticketId !== undefined && ticketId !== intent.ticketId) throw mismatch('ticketId', 'is not that of the intent');
+  requireContract(intent, contractId);
+  return intent;
+}
+
+/**
+ * Checks everything about an execution before it begins, and plans it. Nothing is written.
+ *
+ * Errors: ticket_not_found, unknown_ai_agent, required; those of `requireExecutable`; unknown_option, invalid_data,
+ * contract_mismatch, intent_invalidated, ticket_closed, customer_needed, no_recipient; those of the tickets service. Source: docs/reference/api.md, Execution of an intent.
+ */
+export async function planExecution(
+  context: Context,
+  executor: Executor,
+  request: ExecutionRequest,
+  known: IntentState | undefined,
+): Promise<ExecutionPlan> {
+  const agent = known ? await agentOf(context, known) : await agentNamed(context, request);
+  const { trace, signal, caller } = executor;
+  requireExecutable(agent, caller);
+  const ticket = await readTicket(context, { trace, signal }, known?.ticketId ?? request.ticketId ?? 0);
+  const intent = known ?? newIntent(agent, ticket);
+  requireContract(intent, request.contractId);
+  const { option, data } = executionInput(intent, request.data, agent.parameters);
+  requireTicket(agent, ticket);
+  const recipients = recipientsOf(ticket);
+  const informsCustomer = request.informCustomer ?? false;
+  if (informsCustomer && recipients.length === 0) {
+    throw conflict('no_recipient', 'There is no address at which the customer could be informed.');
+  }
+  const { type } = agent.executor;
+  const execution: ExecutionState = {
+    txId: timeOrderedId('tx', context.runtime),
+    step: firstStep(type),
+    startedAt: context.now(),
+    caller: caller && {
+      profileId: caller.profileId,
+      kind: caller.kind,
+      isHuman: isHuman(caller),
+      identity: JSON.stringify(caller),
+    },
+    option,
+    data,
+    informsCustomer,
+    templateId: type === 'reply' ? agent.executor.templateId : null,
+    fields: type === 'updateTicket' ? agent.executor.fields : null,
+    languageCode: ticket.languageCode ?? null,
+    closesTicket: type === 'closeTicket',
+  };
+  // An intent that is created shows the data that it is executed with.
+  const shown = known ? intent : { ...intent, data: Object.keys(data).length === 0 ? null : data };
+  return { intent: shown, agent, ticket, recipients, execution };
+}
+
+async function agentOf(context: Context, intent: IntentState): Promise<AiAgentState> {
+  const agent = intent.status === TicketIntentStatus.READY ? await context.agents.find(intent.aiAgentId) : undefined;
+  if (!agent) throw conflict('intent_invalidated', 'The intent no longer applies to the ticket.');
+  return agent;
+}
+
+async function agentNamed(context: Context, { code, ticketId }: ExecutionRequest): Promise<AiAgentState> {
+  const missing = Object.entries({ code, ticketId }).flatMap(([name, value]): Violation[] =>
+    value === undefined ? [{ pointer: `#/${name}`, code: 'required', detail: 'is required to create an intent' }] : [],
+  );
+  if (missing.length > 0) throw invalidInput(missing);
+  const agent = await context.agents.findBySlug(code ?? '');
+  if (agent) return agent;
+  const detail = 'There is no AI agent with this slug.';
+  throw invalidInput([{ pointer: '#/code', code: 'unknown_ai_agent', detail }]);
+}
+
+function newIntent({ id, slug, name, options, parameters }: AiAgentState, ticket: Ticket): IntentState {
+  return {
+    id: 0,
+    ticketId: ticket.id,
+    aiAgentId: id,
+    code: slug,
+    name,
+    contractId: ticket.contractId ?? null,
+    confidence: null,
+    // A person has chosen it.
+    confidenceColor: ConfidenceColor.SUCCESS,
+    messagePreview: null,
+    recipient: recipientText(recipientsOf(ticket)),
+    data: defaultData(parameters),
+    options,
+    infos: [],
+    autoExecuteAt: null,
+    verified: false,
+    status: TicketIntentStatus.READY,
+    outcome: null,
+    proposedBy: 'request',
+    execution: null,
+  };
+}
+
+function requireTicket(agent: AiAgentState, { status, customerId }: Ticket): void {
+  if (status === TicketStatus.CLOSED && !allowsClosed(agent)) {
+    throw conflict('ticket_closed', 'The ticket is closed, which this AI agent does not allow.');
+  }
+  if (agent.customerNeeded && customerId === undefined) {
+    throw conflict('customer_needed', 'The ticket has no customer, which this AI agent needs.');
+  }
+}
+
+function requireContract(intent: IntentState, contractId: string | undefined): void {
+  if (contractId === undefined || contractId === intent.contractId) return;
+  throw conflict('contract_mismatch', 'The intent is about another contract.');
+}
+
+function mismatch(name: string, detail: string): DomainError {
+  return invalidInput([{ pointer: `#/${name}`, code: 'intent_mismatch', detail }]);
+}
+
+function conflict(reason: string, detail: string): DomainError {
+  return new DomainError('failed_precondition', reason, detail);
+}

@@ -1,0 +1,116 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/open-json.ts';
+import { jsonValues } from '../../intent/rules/json-values.ts';
+
+/** What is known about an action after an attempt: that it was done, that it was not, or neither. */
+export interface ActionResult {
+  kind: 'success' | 'failure' | 'unknown';
+  responseCode: string;
+  /** A message for people. */
+  messageLocalized: string | null;
+  /** A message for the customer. */
+  message: string | null;
+  internalData: JsonObject;
+}
+
+/** The response of a backend system. */
+export interface BackendResponse {
+  status: number;
+  body: Buffer;
+  isComplete: boolean;
+}
+
+/** The most bytes of a response that are read. */
+export const maxResponseBytes = 64 * 1024;
+const maxKeptBytes = 16 * 1024;
+const maxKeptDepth = 16;
+const maxKeptValues = 1000;
+const maxCodeLength = 100;
+const maxTextLength = 10_000;
+/** The request was refused because of itself, or is to be sent elsewhere: nothing was done. */
+const isRefusal = (status: number) => (status >= 400 && status < 500) || status === 307 || status === 308;
+
+/**
+ * What the response of a backend system says about the action. `mapping` has JSON Pointers to the parts of the outcome.
+ *
+ * A definite failure is a status of 4xx, 307 or 308, or a mapped `success` of false. Any other status than 2xx, and a mapped
+ * `success` that is neither true nor false, leaves open what has happened.
+ * Source: docs/reference/api.md, Execution of an intent.
+ */
+export function readBackendResponse(
+  { status, body, isComplete }: BackendResponse,
+  mapping: Readonly<Record<string, string>>,
+): ActionResult {
+  const json = isComplete ? parse(body) : undefined;
+  const part = (name: string) => (mapping[name] === undefined ? undefined : valueAt(json, mapping[name]));
+  const kind = kindOf(status, mapping.success === undefined ? true : part('success'));
+  const code = textOf(part('responseCode'), maxCodeLength);
+  return {
+    kind,
+    responseCode: kind === 'unknown' ? 'unknown' : (code ?? (kind === 'success' ? 'ok' : `http_${status}`)),
+    messageLocalized: textOf(part('messageLocalized'), maxTextLength),
+    message: textOf(part('message'), maxTextLength),
+    internalData: { status, ...keptBody(body, json) },
+  };
+}
+
+/** The result of a request that has no response. `wasSent` says whether a part of it may have reached the backend system. */
+export function failedRequest(reason: string, wasSent: boolean): ActionResult {
+  return {
+    kind: wasSent ? 'unknown' : 'failure',
+    responseCode: wasSent ? 'unknown' : reason,
+    messageLocalized: null,
+    message: null,
+    internalData: { error: reason },
+  };
+}
+
+function kindOf(status: number, success: unknown): ActionResult['kind'] {
+  if (isRefusal(status)) return 'failure';
+  if (status < 200 || status >= 300 || typeof success !== 'boolean') return 'unknown';
+  return success ? 'success' : 'failure';
+}
+
+function keptBody(body: Buffer, json: JsonValue | undefined): JsonObject {
+  if (json !== undefined && body.length <= maxKeptBytes && isKeepable(json)) return { body: json };
+  if (body.length === 0) return {};
+  // A character that the limit has cut in two is left out.
+  return { text: new TextDecoder().decode(body.subarray(0, maxKeptBytes), { stream: true }) };
+}
+
+/** Whether the tickets service accepts it: with what it refuses, no change of the ticket's intents could be stored any more. */
+function isKeepable(json: JsonValue): boolean {
+  return isPortableJson(json) && hasHarmlessNames(json) && jsonValues(json) <= maxKeptValues;
+}
+
+function parse(body: Buffer): JsonValue | undefined {
+  try {
+    const value = JSON.parse(body.toString('utf8')) as JsonValue;
+    return isDeeperThan(value, maxKeptDepth) ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDeeperThan(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((part) => isDeeperThan(part as JsonValue, depth - 1));
+}
+
+/** The value at a JSON Pointer (RFC 6901). */
+function valueAt(json: JsonValue | undefined, pointer: string): JsonValue | undefined {
+  let value = json;
+  for (const escaped of pointer.split('/').slice(1)) {
+    const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (Array.isArray(value) && name === 'length') return undefined;
+    value = (value as Record<string, JsonValue>)[name];
+  }
+  return value;
+}
+
+function textOf(value: JsonValue | undefined, maxLength: number): string | null {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return null;
+  const text = String(value).replaceAll('\0', '').trim().slice(0, maxLength);
+  return text === '' ? null : text.toWellFormed();
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { Context } from '../context.ts';
+import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
+import type { ExecutionPlan, Executor } from './plan.ts';
+import { replyRenderer } from './render-reply.ts';
+import type { ActionResult } from './rules/backend-response.ts';
+import { informText } from './rules/inform-text.ts';
+import { outcomeOf, ownResult } from './rules/outcome.ts';
+import { recordExecution, refusalOf, shownMessage } from './ticket-calls.ts';
+
+/**
+ * The outcome that a plan would have: each of its steps is checked as far as that writes nothing.
+ *
+ * Errors: those of the tickets and templates services that can pass. Source: docs/reference/api.md, Execution of an intent.
+ */
+export async function simulateExecution(
+  context: Context,
+  executor: Executor,
+  plan: ExecutionPlan,
+): Promise<IntentOutcome> {
+  const { execution, recipients, agent } = plan;
+  const { informsCustomer, templateId } = execution;
+  const result = await simulateFirst(context, executor, plan);
+  const outcome = outcomeOf(result, execution, { aiAgentId: agent.id, now: context.now() });
+  if (!outcome.success) return outcome;
+  const isReply = execution.step === 'reply';
+  const isWritten = isReply || informsCustomer;
+  const message = isReply ? result.message : informText(outcome, execution);
+  return {
+    ...outcome,
+    sent: isWritten,
+    ticketClosed: execution.closesTicket || informsCustomer,
+    ...(isWritten ? { recipient: recipients.join(', ') } : {}),
+    ...(isWritten && message !== null ? { message } : {}),
+    ...(isReply && templateId !== null ? { template: String(templateId) } : {}),
+  };
+}
+
+async function simulateFirst(context: Context, executor: Executor, plan: ExecutionPlan): Promise<ActionResult> {
+  const { execution } = plan;
+  const steps = stepsOf(execution.step, execution.informsCustomer);
+  const success = (details: JsonObject = {}) => ownResult('success', 'dry_run', { dryRun: true, steps, ...details });
+  const failure = (reason: string) => ownResult('failure', reason, { dryRun: true, steps });
+  try {
+    switch (execution.step) {
+      case 'call':
+        return simulateCall(context, plan, { success, failure });
+      case 'reply':
+        return await simulateReply(context, executor, plan, { success, failure });
+      default:
+        await validateChange(context, executor, plan);
+        return success();
+    }
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return failure(refusal);
+  }
+}
+
+/** Makes the results of a simulation. */
+interface Results {
+  success(details?: JsonObject): ActionResult;
+  failure(reason: string): ActionResult;
+}
+
+function simulateCall({ outbound }: Context, { agent }: ExecutionPlan, { success, failure }: Results): ActionResult {
+  if (agent.executor.type !== 'http') throw new Error('only an HTTP executor calls a backend system');
+  const { method, url } = agent.executor;
+  const problem = outbound.checkUrl(url);
+  // Without its query, which can hold a secret.
+  return problem ? failure(problem.code) : success({ method, url: url.replace(/[?#].*$/s, '') });
+}
+
+async function simulateReply(
+  context: Context,
+  { trace, signal, caller }: Executor,
+  { ticket, execution }: ExecutionPlan,
+  { success, failure }: Results,
+): Promise<ActionResult> {
+  const { templateId, data } = execution;
+  if (templateId === null) return failure('unknown_template');
+  const call = { trace, signal, ...(caller ? { caller } : {}) };
+  const render = await replyRenderer(context, call, ticket);
+  return { ...success(), message: shownMessage(await render(templateId, data)) };
+}
+
+async function validateChange(
+  context: Context,
+  { trace, signal }: Executor,
+  { intent, execution }: ExecutionPlan,
+): Promise<void> {
+  const after = { ...intent, status: TicketIntentStatus.EXECUTED };
+  const { txId: id, closesTicket } = execution;
+  const record = { id, execution, changesTicket: true, closesTicket, validateOnly: true };
+  await recordExecution(context, { trace, signal }, after, record);
+}
+
+function stepsOf(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {
+  const steps: ExecutionStep[] = [];
+  for (let step: ExecutionStep | undefined = first; step; step = stepAfter(step, informsCustomer)) steps.push(step);
+  return steps;
+}

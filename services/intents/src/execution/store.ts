@@ -1,0 +1,107 @@
+import { toJsonString } from '@bufbuild/protobuf';
+import {
+  type IntentOutcome,
+  IntentOutcomeSchema,
+  TicketIntentStatus,
+} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { type Claimed, openLeases } from '@ticketing/store/lease.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection } from 'mongoose';
+import type { ExecutionState } from '../intent/rules/execution.ts';
+import type { IntentState } from '../intent/rules/intent.ts';
+import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/schema.ts';
+
+/** An intent whose execution this process carries out. */
+export interface ClaimedExecution {
+  intent: IntentState;
+  claim: Claimed<number>;
+}
+
+/** What a step of an execution changes in the intent. Without `execution`, which is null at the end, it stays as it is. */
+export interface ExecutionChange {
+  execution?: ExecutionState | null;
+  outcome?: IntentOutcome;
+  status?: TicketIntentStatus;
+  verified?: boolean;
+  autoExecuteAt?: null;
+}
+
+/** The executions of intents. Errors of every operation: store_unavailable. */
+export interface ExecutionStore {
+  /** Claims an intent that is ready for an execution, in one write; undefined if it is not ready any more. */
+  begin(id: number, execution: ExecutionState): Promise<ClaimedExecution | undefined>;
+  /** Claims an execution whose process has died or given up; undefined if there is none. */
+  takeOver(id: number): Promise<ClaimedExecution | undefined>;
+  renew(claim: Claimed<number>): Promise<boolean>;
+  /** Stores a step. Returns false if another process has taken the execution over, and nothing was stored. */
+  advance(claim: Claimed<number>, change: ExecutionChange): Promise<boolean>;
+  /** As `advance`, and ends the claim. */
+  release(claim: Claimed<number>, change?: ExecutionChange): Promise<boolean>;
+  /** The ids of the executions that can be taken over, read as they are asked for. */
+  abandoned(): AsyncIterable<number>;
+  /** The ids of the intents whose time for the execution by the system has come, in the same way. Units: Unix seconds. */
+  due(now: number): AsyncIterable<number>;
+  /** Ends the wait for the execution of an intent by the system, unless it was proposed for another time meanwhile. */
+  cancelAutomatic(intent: Pick<IntentState, 'id' | 'autoExecuteAt'>): Promise<void>;
+}
+
+/** How long an execution lasts without being renewed. */
+const leaseMs = 15_000;
+/** How often a running execution is renewed. */
+export const renewMs = 5_000;
+const batchSize = 50;
+const { READY } = TicketIntentStatus;
+
+/** Opens the executions on a connection. */
+export function executionStore(connection: Connection): ExecutionStore {
+  const intents = intentCollection(connection);
+  const leases = openLeases<IntentDocument>(intents, { connection, durationMs: leaseMs });
+  const claimedOf = (found: (IntentDocument & { lease: { owner: string } }) | undefined) =>
+    found && { intent: stateOf(found), claim: { id: found._id, owner: found.lease.owner } };
+  /** Reads ids in batches, because work on one can take longer than a cursor lives. `hint` names the index of the filter. */
+  async function* idsOf(filter: object, hint: Record<string, 1>): AsyncGenerator<number> {
+    const batchAfter = (last: number) =>
+      intents
+        .find({ ...filter, _id: { $gt: last } }, { projection: { _id: 1 } })
+        .hint(hint)
+        .sort({ _id: 1 })
+        .limit(batchSize)
+        .toArray();
+    for (let last: number | undefined = 0; last !== undefined; ) {
+      const after: number = last;
+      const found = await storeCall(() => batchAfter(after));
+      for (const { _id } of found) yield _id;
+      last = found[batchSize - 1]?._id;
+    }
+  }
+  return {
+    begin: (id, execution) =>
+      storeCall(async () => {
+        const set = { execution: JSON.stringify(execution), txId: execution.txId };
+        return claimedOf(await leases.claim({ _id: id, status: READY, execution: null }, { set }));
+      }),
+    takeOver: (id) => storeCall(async () => claimedOf(await leases.claim({ _id: id, execution: { $gt: '' } }))),
+    renew: (claim) => storeCall(() => leases.renew(claim)),
+    advance: (claim, change) => storeCall(() => leases.renew(claim, fieldsOf(change))),
+    release: (claim, change = {}) => storeCall(() => leases.release(claim, fieldsOf(change))),
+    abandoned: () => idsOf({ execution: { $gt: '' }, ...leases.isFree() }, { 'lease.expiresAt': 1 }),
+    due: (now) =>
+      idsOf({ autoExecuteAt: { $gte: 0, $lte: now }, status: READY, execution: null }, { autoExecuteAt: 1 }),
+    cancelAutomatic: ({ id, autoExecuteAt }) =>
+      storeCall(async () => {
+        await intents.updateOne(
+          { _id: id, autoExecuteAt, status: READY, execution: null },
+          { $set: { autoExecuteAt: null } },
+        );
+      }),
+  };
+}
+
+function fieldsOf({ execution, outcome, ...fields }: ExecutionChange) {
+  const text = outcome && toJsonString(IntentOutcomeSchema, outcome);
+  return {
+    ...fields,
+    ...(execution === undefined ? {} : { execution: execution && JSON.stringify(execution) }),
+    ...(text === undefined ? {} : { outcome: text, outcomeBytes: weightOf(text) }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { ModelBytes, ModelSource } from './model-source.ts';
+import type { ModelStore } from './model-store.ts';
+
+/** So often is looked for a newer model. */
+const maxAgeMs = 1_000;
+
+/** Opens the newest model of the store. Its bytes are read once. */
+export function openCurrentModel(
+  models: Pick<ModelStore, 'newest' | 'bytesOf' | 'discard'>,
+  now: () => number,
+  log: Logger,
+): ModelSource {
+  let current: ModelBytes | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const version = (await models.newest())?.version;
+    if (version === current?.version) return;
+    const bytes = version === undefined ? undefined : await models.bytesOf(version);
+    // It was removed in between, because there is a newer one.
+    if (version !== undefined && !bytes) return;
+    current = version === undefined || !bytes ? undefined : { version, bytes };
+    log.info({ version }, 'another model is used');
+  }
+
+  return {
+    async current() {
+      const age = now() - readAt;
+      if (age >= maxAgeMs) {
+        reading ??= read()
+          .catch((error: unknown) => log.warn({ err: error }, 'the newest model cannot be read'))
+          .finally(() => {
+            readAt = now();
+            reading = undefined;
+          });
+        await reading;
+      }
+      return current;
+    },
+    async discard(version) {
+      await models.discard(version);
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { type Claimed, openLeases } from '@ticketing/store/lease.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { type Connection, mongo } from 'mongoose';
+import { type ExampleDocument, exampleCollection, type StoredExample } from './example-schema.ts';
+import type { DecidedTags, Decision, LabelledFeatures } from './rules/decision.ts';
+
+/** A ticket that only this process reads, until its lease expires. */
+export interface ClaimedDecision {
+  ticketId: number;
+  tags: DecidedTags | null;
+  attempts: number;
+  claim: Claimed<number>;
+  /** What was noted when it was claimed. */
+  revision: number;
+  stored: StoredExample | null;
+}
+
+/** How many examples there are, how many tickets wait to be read, and how many are not read any more. */
+export interface ExampleCounts {
+  examples: number;
+  queued: number;
+  givenUp: number;
+}
+
+/**
+ * The tickets that somebody has decided something about: first a queue of those to read, then examples to learn from. Errors of
+ * every operation: store_unavailable.
+ */
+export interface ExampleStore {
+  /** Notes decisions; their tickets are read, or read again. An older decision about tags than the noted one is left out. */
+  note(decisions: readonly Decision[]): Promise<void>;
+  /** Claims the ticket that has been due for the longest time; undefined if none is. */
+  claim(): Promise<ClaimedDecision | undefined>;
+  /** Stores what is learned from a ticket, or that nothing is. If more was noted meanwhile, the ticket is read once more. */
+  keep(claimed: ClaimedDecision, example: LabelledFeatures | null): Promise<void>;
+  /** Reads a ticket later, or never: then until something is noted. */
+  retry(claimed: ClaimedDecision, retry: { error: string; delayMs: number | null; counts: boolean }): Promise<void>;
+  /** Reads all tickets again whose examples have another format. */
+  readAgain(): Promise<void>;
+  erase(ticketIds: readonly number[]): Promise<void>;
+  /** Removes deleted tags from all examples. */
+  dropTags(tagIds: readonly number[]): Promise<void>;
+  counts(): Promise<ExampleCounts>;
+  /** Whether there are so many examples. */
+  areThere(count: number): Promise<boolean>;
+  /** How many examples have changed since a time, at most `limit`. Units: Unix ms. */
+  changedSince(time: number, limit: number): Promise<number>;
+  /** The examples that have changed last, in batches. */
+  newest(limit: number): AsyncIterable<LabelledFeatures[]>;
+}
+
+const leaseMs = 30_000;
+const batchSize = 200;
+/** A clock that is read before a write is behind the moment of the write. */
+const toleranceMs = 5_000;
+
+/**
+ * Opens the examples on a connection. `format` is that of the features that this program makes; `noteErasure` is called after
+ * examples were wiped, and before there is no trace of them.
+ */
+export function exampleStore(
+  connection: Connection,
+  { format, noteErasure }: { format: number; noteErasure: () => Promise<void> },
+): ExampleStore {
+  const examples = exampleCollection(connection);
+  const leases = openLeases<ExampleDocument>(examples, { connection, durationMs: leaseMs });
+  const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
+  const isLearned = { 'example.format': format };
+  return {
+    note: async (decisions) => {
+      if (decisions.length === 0) return;
+      await storeCall(() => note(examples, decisions, at()));
+    },
+    claim: () =>
+      storeCall(async () => {
+        const found = await leases.claim({ dueAt: { $lte: at() } }, { sort: { dueAt: 1 }, increment: { attempts: 1 } });
+        if (!found) return undefined;
+        const { _id: ticketId, tags, attempts, revision, example: stored, lease } = found;
+        const claim = { id: ticketId, owner: lease.owner };
+        return { ticketId, tags: tags.version === 0 ? null : tags, attempts, claim, revision, stored };
+      }),
+    keep: (claimed, example) =>
+      storeCall(async () => {
+        const next = example && storedOf(example, format);
+        const change = isSame(claimed.stored, next) ? {} : { example: next, changedAt: at() };
+        const done = { ...change, dueAt: null, attempts: 0, lastError: null, lease: null };
+        const isUnchanged = { ...leases.isHeld(claimed.claim), revision: claimed.revision };
+        if ((await examples.updateOne(isUnchanged, { $set: done })).matchedCount === 1) return;
+        // Something was noted meanwhile: the ticket is due again.
+        await leases.release(claimed.claim);
+      }),
+    retry: ({ claim, attempts }, { error, delayMs, counts }) =>
+      storeCall(async () => {
+        const dueAt = delayMs === null ? null : at(delayMs);
+        await leases.release(claim, { dueAt, lastError: error, ...(counts ? {} : { attempts: attempts - 1 }) });
+      }),
+    readAgain: () =>
+      storeCall(async () => {
+        const isOutdated = { dueAt: null, 'example.format': { $exists: true, $ne: format } };
+        await examples.updateMany(isOutdated, { $set: { dueAt: at(), attempts: 0 }, $inc: { revision: 1 } });
+      }),
+    erase: async (ticketIds) => {
+      if (ticketIds.length === 0) return;
+      await storeCall(async () => {
+        const isErased = { _id: { $in: [...ticketIds] } };
+        const wipe = { $set: { example: null, dueAt: null }, $inc: { revision: 1 } };
+        // In this order a process that dies in between leaves something that the next attempt finds.
+        if ((await examples.updateMany(isErased, wipe)).matchedCount === 0) return;
+        await noteErasure();
+        await examples.deleteMany(isErased);
+      });
+    },
+    dropTags: async (tagIds) => {
+      if (tagIds.length === 0) return;
+      await storeCall(async () => {
+        const named = { $in: [...tagIds] };
+        await examples.updateMany(
+          { 'example.tagIds': named },
+          { $pull: { 'example.tagIds': named }, $set: { changedAt: at() }, $inc: { revision: 1 } },
+        );
+      });
+    },
+    counts: () =>
+      storeCall(async () => {
+        const [learned, queued, givenUp] = await Promise.all([
+          examples.countDocuments(isLearned),
+          examples.countDocuments({ dueAt: { $ne: null } }),
+          examples.countDocuments({ dueAt: null, lastError: { $ne: null } }),
+        ]);
+        return { examples: learned, queued, givenUp };
+      }),
+    areThere: (count) => storeCall(async () => (await examples.countDocuments(isLearned, { limit: count })) === count),
+    changedSince: (time, limit) =>
+      storeCall(() => examples.countDocuments({ changedAt: { $gte: new Date(time - toleranceMs) } }, { limit })),
+    newest: (limit) => newest(examples, isLearned, limit),
+  };
+}
+
+async function note(
+  examples: mongo.Collection<ExampleDocument>,
+  decisions: readonly Decision[],
+  now: Date,
+): Promise<void> {
+  const initial = {
+    tags: { version: 0, tagIds: [], byPerson: false },
+    revision: 0,
+    ...{ dueAt: null, attempts: 0, lastError: null, example: null, changedAt: null, lease: null },
+  };
+  const due = { dueAt: now, attempts: 0 };
+  const writes = decisions.flatMap(({ ticketId: _id, tags, spam }): mongo.AnyBulkWriteOperation<ExampleDocument>[] => {
+    const again = { $inc: { revision: 1 } };
+    // A change of the text concerns only tickets that were decided before.
+    if (!tags && !spam) return [{ updateOne: { filter: { _id }, update: { $set: due, ...again } } }];
+    const exists = { updateOne: { filter: { _id }, update: { $setOnInsert: initial }, upsert: true } };
+    const filter = tags ? { _id, 'tags.version': { $lt: tags.version } } : { _id };
+    const set = tags ? { ...due, tags: { ...tags, tagIds: [...tags.tagIds] } } : due;
+    const writesOfOne = [exists, { updateOne: { filter, update: { $set: set, ...again } } }];
+    return tags && spam
+      ? [...writesOfOne, { updateOne: { filter: { _id }, update: { $set: due, ...again } } }]
+      : writesOfOne;
+  });
+  await retryUpsert(() => examples.bulkWrite(writes));
+}
+
+async function* newest(
+  examples: mongo.Collection<ExampleDocument>,
+  isLearned: mongo.Filter<ExampleDocument>,
+  limit: number,
+): AsyncGenerator<LabelledFeatures[]> {
+  const cursor = examples
+    .find(isLearned, { projection: { example: 1 } })
+    .sort({ changedAt: -1 })
+    .limit(limit)
+    .batchSize(batchSize);
+  try {
+    while (await storeCall(() => cursor.hasNext())) {
+      yield cursor.readBufferedDocuments().flatMap(({ example }) => (example ? [labelledOf(example)] : []));
+    }
+  } finally {
+    await cursor.close();
+  }
+}
+
+function storedOf({ features, tagIds, isSpam }: LabelledFeatures, format: number): StoredExample {
+  return { format, features: new mongo.Binary(features), tagIds: tagIds && [...tagIds], isSpam };
+}
+
+function labelledOf({ features, tagIds, isSpam }: StoredExample): LabelledFeatures {
+  return { features: features.value(), tagIds, isSpam };
+}
+
+function isSame(before: StoredExample | null, after: StoredExample | null): boolean {
+  if (!before || !after) return before === after;
+  const labels = ({ format, tagIds, isSpam }: StoredExample) => JSON.stringify([format, tagIds, isSpam]);
+  return (
+    labels(before) === labels(after) && Buffer.compare(labelledOf(before).features, labelledOf(after).features) === 0
+  );
+}

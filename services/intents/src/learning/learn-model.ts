@@ -1,0 +1,80 @@
+import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
+import { whileRenewing } from '@ticketing/store/lease.ts';
+import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import type { Context } from '../context.ts';
+import type { ClaimedTraining } from './model-store.ts';
+import type { Learning } from './open.ts';
+import { isTrainingDue, maxAgeMs, minChanges, minExamples } from './rules/training-due.ts';
+import { trainModel } from './train-in-sandbox.ts';
+
+/** A model is learned from at most so many examples: those that have changed last. */
+const maxExamples = 20_000;
+const renewMs = 5_000;
+const firstDelayMs = 10 * 60_000;
+
+/**
+ * Learns a model and stores it, if that is due and no other process does it. A process that dies meanwhile leaves nothing but
+ * its lease: the next one begins again.
+ *
+ * Errors: store_unavailable; `signal.reason`, once it aborts.
+ */
+export async function learnModel(context: Pick<Context, 'learning' | 'log'>, signal: AbortSignal): Promise<boolean> {
+  const { learning, log } = context;
+  const { models } = learning;
+  if (!(await isDue(learning))) return false;
+  const training = await models.claim();
+  if (!training) return false;
+  try {
+    // Another process may have trained in between.
+    if (!(await isDue(learning))) {
+      await models.release(training);
+      return false;
+    }
+    await whileRenewing(
+      () => models.renew(training.claim),
+      renewMs,
+      () => learnClaimed(context, training, signal),
+    );
+    return true;
+  } catch (error) {
+    if (signal.aborted) await models.release(training);
+    if (signal.aborted || isStoreOutage(error)) throw error;
+    const delayMs = Math.min(maxAgeMs, firstDelayMs * 2 ** training.failures);
+    const reason = error instanceof SandboxError ? error.reason : 'failed';
+    log.error({ err: error, reason, delayMs }, 'no model could be learned; the last one stays in use');
+    learning.countTraining('failed');
+    await models.release(training, { error: reason, delayMs });
+    return false;
+  }
+}
+
+async function isDue({ examples, models, now }: Learning): Promise<boolean> {
+  const model = await models.newest();
+  if (!model) return examples.areThere(minExamples);
+  const [changed, erasures] = await Promise.all([
+    examples.changedSince(model.trainedAt, minChanges),
+    models.erasures(),
+  ]);
+  return isTrainingDue(model, { changed, erasures }, now());
+}
+
+async function learnClaimed(
+  { learning, log }: Pick<Context, 'learning' | 'log'>,
+  training: ClaimedTraining,
+  signal: AbortSignal,
+): Promise<void> {
+  const { examples, models } = learning;
+  const newest = await models.newest();
+  // After an erasure nothing is taken from a model that has seen what was erased.
+  const mayContinue = newest !== undefined && newest.erasures === training.erasures;
+  const previous = mayContinue ? await models.bytesOf(newest.version) : undefined;
+  const input = { previous, batches: examples.newest(maxExamples) };
+  const { tagsLeftOut, ...model } = await trainModel(input, signal);
+  const stored = await models.store(training, model);
+  learning.countTraining(stored ? 'stored' : 'lost');
+  if (!stored) return;
+  const { version, durationMs, labels } = stored;
+  log.info({ version, durationMs, labels, examples: model.examples, bytes: model.bytes.length }, 'a model was learned');
+  if (model.examples === maxExamples) log.info({ maxExamples }, 'only the latest examples were learned');
+  if (tagsLeftOut > 0) log.warn({ tagsLeftOut }, 'only the most frequent tags were learned');
+}

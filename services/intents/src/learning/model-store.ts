@@ -1,0 +1,177 @@
+import { type Claimed, type Leased, openLeases } from '@ticketing/store/lease.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { isDuplicateKey, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { type Connection, mongo } from 'mongoose';
+import type { LearnedModel } from './rules/training-due.ts';
+
+/** A model that was learned, without its bytes. Units: Unix ms. */
+export interface StoredModel extends LearnedModel {
+  version: number;
+  /** From how many examples it was learned. */
+  examples: number;
+  /** How many labels it knows. */
+  labels: number;
+}
+
+/** A training that only this process makes, until its lease expires. */
+export interface ClaimedTraining {
+  claim: Claimed;
+  /** When it was claimed, by the clock of the database. Units: Unix ms. */
+  startedAt: number;
+  /** How many erasures there were until then. */
+  erasures: number;
+  failures: number;
+  /** The version of the newest model then, of whatever format; 0: none. */
+  latest: number;
+}
+
+/**
+ * The models of the format of this program, and who learns the next one. Errors of every operation: store_unavailable.
+ */
+export interface ModelStore {
+  newest(): Promise<StoredModel | undefined>;
+  /** The bytes of a model; undefined if it is not stored any more. */
+  bytesOf(version: number): Promise<Uint8Array | undefined>;
+  /** Removes a model that is damaged. */
+  discard(version: number): Promise<void>;
+  /** Removes models that know what the newest does not know any more, because it was erased, and all but the latest. */
+  removeOld(): Promise<void>;
+  /** Notes that examples were erased, which newer models do not know. */
+  noteErasure(): Promise<void>;
+  /** How many erasures there were. */
+  erasures(): Promise<number>;
+  /** Claims the training; undefined if another process trains, or a failed one is too recent. */
+  claim(): Promise<ClaimedTraining | undefined>;
+  renew(claim: Claimed): Promise<boolean>;
+  /**
+   * Stores a model with the next version, removes old ones, and ends the claim. Undefined if another process has stored one
+   * meanwhile, or the claim is lost.
+   */
+  store(
+    training: ClaimedTraining,
+    model: { bytes: Uint8Array; examples: number; labels: number },
+  ): Promise<StoredModel | undefined>;
+  /** Ends a training without a model. After a failure there is none for a while. */
+  release(training: ClaimedTraining, failure?: { error: string; delayMs: number }): Promise<void>;
+}
+
+interface ModelDocument extends Omit<StoredModel, 'version' | 'trainedAt'> {
+  _id: number;
+  /** Programs that cannot read this format pass it over. */
+  format: number;
+  bytes: mongo.Binary;
+  trainedAt: Date;
+}
+
+/** The one document of its collection. */
+interface TrainingDocument extends Leased {
+  erasures: number;
+  failures: number;
+  /** After a failure. */
+  notBefore: Date | null;
+  lastError: string | null;
+}
+
+const leaseMs = 20_000;
+const kept = 3;
+const _id = 'model';
+
+/** What is known of a model without reading its bytes. */
+const described = { trainedAt: 1, durationMs: 1, erasures: 1, examples: 1, labels: 1 } as const;
+
+function modelCollection(connection: Connection): mongo.Collection<ModelDocument> {
+  return connection.collection('models') as unknown as mongo.Collection<ModelDocument>;
+}
+
+/** Builds the missing indexes of the models. */
+export async function buildModelIndexes(connection: Connection): Promise<void> {
+  // All that is looked at every second is in the index, so that no document of several MB is read for it.
+  await modelCollection(connection).createIndex({ format: 1, _id: -1, ...described });
+}
+
+/** Opens the models on a connection. */
+export function modelStore(connection: Connection, format: number): ModelStore {
+  const models = modelCollection(connection);
+  const training = connection.collection('training') as unknown as mongo.Collection<TrainingDocument>;
+  const leases = openLeases<TrainingDocument>(training, { connection, durationMs: leaseMs });
+  const now = () => serverTime(connection);
+  const initial = { erasures: 0, failures: 0, notBefore: null, lastError: null };
+  return {
+    newest: () =>
+      storeCall(async () => {
+        const found = await models.findOne({ format }, { sort: { _id: -1 }, projection: described });
+        return found ? modelOf(found) : undefined;
+      }),
+    bytesOf: (version) =>
+      storeCall(async () => {
+        const found = await models.findOne({ _id: version, format }, { projection: { bytes: 1 } });
+        return found?.bytes.value();
+      }),
+    discard: (version) => storeCall(async () => void (await models.deleteOne({ _id: version }))),
+    removeOld: () => storeCall(() => removeOld(models)),
+    noteErasure: () =>
+      storeCall(async () => {
+        const { erasures, ...others } = initial;
+        const update = { $inc: { erasures: 1 }, $setOnInsert: { ...others, lease: null } };
+        await retryUpsert(() => training.updateOne({ _id }, update, { upsert: true }));
+      }),
+    erasures: () => storeCall(async () => (await training.findOne({ _id }))?.erasures ?? 0),
+    claim: () =>
+      storeCall(async () => {
+        const startedAt = now();
+        const mayTrain = { _id, notBefore: { $not: { $gt: new Date(startedAt) } } };
+        const found = await leases.claim(mayTrain, { setOnInsert: initial });
+        if (!found) return undefined;
+        const { erasures, failures, lease } = found;
+        const latest = await models.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } });
+        return { claim: { id: _id, owner: lease.owner }, startedAt, erasures, failures, latest: latest?._id ?? 0 };
+      }),
+    renew: (claim) => storeCall(() => leases.renew(claim)),
+    store: ({ claim, startedAt, erasures, latest }, model) =>
+      storeCall(async () => {
+        if (!(await leases.renew(claim))) return undefined;
+        const document: ModelDocument = {
+          ...model,
+          _id: latest + 1,
+          format,
+          bytes: new mongo.Binary(model.bytes),
+          trainedAt: new Date(startedAt),
+          durationMs: now() - startedAt,
+          erasures,
+        };
+        try {
+          await models.insertOne(document);
+        } catch (error) {
+          if (isDuplicateKey(error)) return undefined;
+          throw error;
+        }
+        await removeOld(models);
+        await leases.release(claim, { failures: 0, notBefore: null, lastError: null });
+        return modelOf(document);
+      }),
+    release: ({ claim, failures }, failure) =>
+      storeCall(async () => {
+        const { error: lastError, delayMs } = failure ?? { error: null, delayMs: 0 };
+        const failed = { failures: failures + 1, notBefore: new Date(now() + delayMs), lastError };
+        await leases.release(claim, failure ? failed : {});
+      }),
+  };
+}
+
+function modelOf({
+  _id: version,
+  trainedAt,
+  durationMs,
+  erasures,
+  examples,
+  labels,
+}: Omit<ModelDocument, 'bytes' | 'format'>) {
+  return { version, trainedAt: trainedAt.getTime(), durationMs, erasures, examples, labels };
+}
+
+async function removeOld(models: mongo.Collection<ModelDocument>): Promise<void> {
+  const newest = await models.findOne({}, { sort: { _id: -1 }, projection: { erasures: 1 } });
+  if (!newest) return;
+  const isOld = { $or: [{ erasures: { $lt: newest.erasures } }, { _id: { $lte: newest._id - kept } }] };
+  await models.deleteMany({ _id: { $lt: newest._id }, ...isOld });
+}

@@ -1,0 +1,61 @@
+import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
+import { featuresFromBytes } from './features-codec.ts';
+import { maxLabels, minExamples } from './learn-tasks.ts';
+import type { Model } from './model.ts';
+import { parseModel, serialiseModel } from './model-codec.ts';
+import type { LabelledFeatures } from './rules/decision.ts';
+import { train } from './train.ts';
+import type { Example } from './training-examples.ts';
+
+/** A model that was learned. */
+export interface Training {
+  bytes: Uint8Array;
+  /** How many labels it knows. */
+  labels: number;
+  /** How many tags have enough examples to be learned, but are not among the most frequent. */
+  tagsLeftOut: number;
+}
+
+const examples: Example[] = [];
+let previous: Model | undefined;
+
+const functions = {
+  /** Gives the model to start from. Returns nothing; fails if the bytes are no model. */
+  startFrom(bytes: Uint8Array): void {
+    previous = parseModel(bytes);
+  },
+  /** Adds examples; `first` is how many there are before them. A worker that was replaced in between has none. */
+  add(first: number, batch: readonly LabelledFeatures[]): void {
+    requireCount(first);
+    for (const one of batch) examples.push(exampleOf(one));
+  },
+  /** Learns from all examples, whose number is `count`. */
+  learn(count: number): Training {
+    requireCount(count);
+    const model = train(examples, previous);
+    return { bytes: serialiseModel(model), labels: model.columns.length, tagsLeftOut: tagsLeftOut() };
+  },
+};
+
+/** What the worker of a training does. */
+export type TrainingFunctions = typeof functions;
+
+function requireCount(count: number): void {
+  if (examples.length !== count) throw new Error(`The worker has ${examples.length} examples, not ${count}.`);
+}
+
+function exampleOf({ features, tagIds, isSpam }: LabelledFeatures): Example {
+  return {
+    features: featuresFromBytes(features),
+    ...(tagIds === null ? {} : { tagIds }),
+    ...(isSpam === null ? {} : { isSpam }),
+  };
+}
+
+function tagsLeftOut(): number {
+  const counts = new Map<number, number>();
+  for (const tagId of examples.flatMap(({ tagIds = [] }) => tagIds)) counts.set(tagId, (counts.get(tagId) ?? 0) + 1);
+  return Math.max(0, [...counts.values()].filter((count) => count >= minExamples).length - maxLabels);
+}
+
+serveFunctions(functions);

@@ -1,0 +1,67 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type {
+  RecordSessionRequest,
+  RecordSessionResponse,
+} from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
+import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { hasRight } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { type SessionState, sessionMessage } from './rules.ts';
+
+/**
+ * Records a session, or what has changed in one since.
+ *
+ * Errors: unknown_ticket, session_of_another_ticket; those of the tickets service.
+ * Source: docs/reference/api.md, Sessions.
+ */
+export async function recordSession(
+  context: Context,
+  call: Call,
+  request: RecordSessionRequest,
+): Promise<RecordSessionResponse> {
+  const { sessions, deleted } = context;
+  const session = stateOf(request);
+  const { ticketId } = session;
+  if (ticketId !== null && !(await ticketExists(context, call, ticketId))) throw unknownTicket();
+  const stored = await sessions.record(session);
+  if (ticketId !== null) {
+    // The erasure of a ticket that was deleted meanwhile has not seen this session.
+    const erased = await deleted.tickets.among([ticketId]);
+    await sessions.erase([...erased]);
+    if (erased.size > 0) throw unknownTicket();
+  }
+  if (stored.ticketId !== ticketId) {
+    const detail = 'The session was recorded for another ticket.';
+    throw new DomainError('failed_precondition', 'session_of_another_ticket', detail);
+  }
+  return {
+    $typeName: 'ticketing.intents.v1.RecordSessionResponse',
+    session: sessionMessage(stored, hasRight(call.caller, 'reportAiPerformance')),
+  };
+}
+
+function stateOf(request: RecordSessionRequest): SessionState {
+  const { ticketId = null, participants, messageCount, costUsd = null, model = null } = request;
+  return {
+    id: request.id.toLowerCase(),
+    ticketId,
+    lastActivityAt: request.lastActivityAt ? timestampMs(request.lastActivityAt) : 0,
+    createdAt: request.createdAt ? timestampMs(request.createdAt) : 0,
+    participants: participants.map(({ id, name = null }) => ({ id, name })),
+    messageCount,
+    costUsd,
+    model,
+  };
+}
+
+async function ticketExists(context: Context, { trace, signal }: Call, id: number): Promise<boolean> {
+  // Not for the caller, because only services may ask.
+  const { versions } = await context.snapshots({ trace, signal }).listTicketVersions({ afterId: id - 1, limit: 1 });
+  const [first] = versions;
+  return first?.ticketId === id && !first.deleted;
+}
+
+function unknownTicket(): DomainError {
+  return invalidInput([{ pointer: '#/ticketId', code: 'unknown_ticket', detail: 'There is no such ticket.' }]);
+}

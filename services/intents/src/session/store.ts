@@ -1,0 +1,84 @@
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection, Model } from 'mongoose';
+import type { SessionState } from './rules.ts';
+import { documentOf, type SessionDocument, sessionModel, stateOf } from './schema.ts';
+
+/** A session of a page, before it is read. */
+export interface SessionEntry {
+  id: string;
+  bytes: number;
+}
+
+/** The sessions. Errors of every operation: store_unavailable. */
+export interface SessionStore {
+  /**
+   * Stores a session, unless the stored one has a later last activity. A session without a ticket may get one; it never
+   * changes to another. Returns the session as it is stored then: with another ticket, if nothing was written for that reason.
+   */
+  record(session: SessionState): Promise<SessionState>;
+  /** A page of the sessions of a ticket, or of all, those with the last activity first; and how many there are. */
+  list(
+    ticketId: number | undefined,
+    offset: number,
+    limit: number,
+  ): Promise<{ total: number; entries: SessionEntry[] }>;
+  /** Those of some sessions that exist, in this order. */
+  findSome(ids: readonly string[]): Promise<SessionState[]>;
+  /** Removes the sessions of tickets. */
+  erase(ticketIds: readonly number[]): Promise<void>;
+}
+
+/** Opens the sessions on a connection. */
+export function sessionStore(connection: Connection): SessionStore {
+  const sessions = sessionModel(connection);
+  return {
+    record: (session) => storeCall(() => record(sessions, documentOf(session))),
+    list: (ticketId, offset, limit) =>
+      storeCall(async () => {
+        const filter = ticketId === undefined ? {} : { ticketId };
+        const [total, page] = await Promise.all([
+          sessions.countDocuments(filter),
+          sessions
+            .find(filter, { bytes: 1 })
+            .sort({ lastActivityAt: -1, _id: 1 })
+            .skip(offset)
+            .limit(limit)
+            .lean<SessionDocument[]>(),
+        ]);
+        return { total, entries: page.map(({ _id, bytes }) => ({ id: _id, bytes })) };
+      }),
+    findSome: (ids) =>
+      storeCall(async () => {
+        const found = await sessions.find({ _id: { $in: [...ids] } }).lean<SessionDocument[]>();
+        const byId = new Map(found.map((one) => [one._id, stateOf(one)]));
+        return ids.flatMap((id) => byId.get(id) ?? []);
+      }),
+    erase: async (ticketIds) => {
+      if (ticketIds.length === 0) return;
+      await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }).exec());
+    },
+  };
+}
+
+async function record(sessions: Model<SessionDocument>, document: SessionDocument): Promise<SessionState> {
+  const { _id, ticketId, lastActivityAt, ...fields } = document;
+  const filter = { _id, lastActivityAt: { $lte: lastActivityAt }, ticketId: { $in: [...new Set([ticketId, null])] } };
+  const update = { $set: { ticketId, lastActivityAt, ...fields } };
+  for (;;) {
+    const { matchedCount } = await sessions.updateOne(filter, update);
+    if (matchedCount > 0) return stateOf(document);
+    const stored = await sessions.findById(_id).lean<SessionDocument>();
+    // What is stored is newer, or belongs to another ticket. It may also have been stored just now.
+    if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
+      return stateOf(stored);
+    }
+    try {
+      if (!stored) {
+        await sessions.insertOne(document);
+        return stateOf(document);
+      }
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}

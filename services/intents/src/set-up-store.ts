@@ -1,0 +1,30 @@
+import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
+import type { Connection } from 'mongoose';
+import { aiAgentModel } from './agent/schema.ts';
+import { buildAnalysisIndexes } from './detection/queue-store.ts';
+import { buildIntentIndexes } from './intent/schema.ts';
+import { buildExampleIndexes } from './learning/example-schema.ts';
+import { buildModelIndexes } from './learning/model-store.ts';
+import { sessionModel } from './session/schema.ts';
+
+/**
+ * The collections with the ids of what was deleted: tickets, tags and templates may not be named here any more, and a request
+ * that is repeated does not bring back an AI agent.
+ */
+export const erasedCollections = {
+  tickets: 'erasedTickets',
+  tags: 'deletedTags',
+  templates: 'deletedTemplates',
+  agents: 'deletedAiAgents',
+};
+
+/** Builds the missing indexes of this service's database. */
+export async function setUpStore(connection: Connection): Promise<void> {
+  await aiAgentModel(connection).createIndexes();
+  await sessionModel(connection).createIndexes();
+  await buildIntentIndexes(connection);
+  await buildAnalysisIndexes(connection);
+  await buildExampleIndexes(connection);
+  await buildModelIndexes(connection);
+  for (const collection of Object.values(erasedCollections)) await buildErasedIdIndexes(connection, collection);
+}

@@ -1,0 +1,37 @@
+import type {
+  CreateSkillRequest,
+  CreateSkillResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { slugOf } from '@ticketing/slug/slug.ts';
+import type { Context } from '../context.ts';
+import { duplicateSkill, findSkill } from './find.ts';
+import { requireAgent } from './require-agent.ts';
+import { requireName, skillMessage } from './to-proto.ts';
+
+/** Creates a skill. Errors: too_short, unknown_agent, duplicate_skill. Source: docs/reference/api.md, Skills. */
+export async function createSkill(
+  context: Context,
+  call: Call,
+  request: CreateSkillRequest,
+): Promise<CreateSkillResponse> {
+  const { skills, skillIds, now } = context;
+  const name = requireName(request.name ?? '');
+  await requireAgent(context, call, request.aiAgentId);
+  const { idempotency } = call;
+  const next = () => skillIds.next();
+  const id = idempotency ? await idempotency.reserve('skill', next) : await next();
+  const skill = {
+    id,
+    slug: request.slug ?? slugOf(name, 'skill'),
+    aiAgentId: request.aiAgentId ?? null,
+    name,
+    description: request.description ?? null,
+    content: request.content ?? null,
+    createdAt: now(),
+    modifiedAt: now(),
+  };
+  if (!(await skills.add(skill, request.slug === undefined))) throw duplicateSkill();
+  const added = skillMessage(await findSkill(context, id));
+  return { $typeName: 'ticketing.knowledge.v1.CreateSkillResponse', skill: added, success: true };
+}

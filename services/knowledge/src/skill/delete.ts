@@ -1,0 +1,17 @@
+import type {
+  DeleteSkillRequest,
+  DeleteSkillResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+
+/** Deletes a skill. Errors: skill_not_found. Source: docs/reference/api.md, Skills. */
+export async function deleteSkill(
+  { skills }: Context,
+  _call: Call,
+  { id }: DeleteSkillRequest,
+): Promise<DeleteSkillResponse> {
+  if (!(await skills.remove(id))) throw notFound('Skill');
+  return { $typeName: 'ticketing.knowledge.v1.DeleteSkillResponse', success: true };
+}

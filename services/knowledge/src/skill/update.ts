@@ -1,0 +1,43 @@
+import type {
+  UpdateSkillRequest,
+  UpdateSkillResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { duplicateSkill } from './find.ts';
+import { requireAgent } from './require-agent.ts';
+import type { SkillState } from './rules.ts';
+import { requireName, skillMessage } from './to-proto.ts';
+
+/**
+ * Changes a skill. Its slug stays when its name changes. If no value differs, nothing is changed.
+ *
+ * Errors: skill_not_found; too_short, unknown_agent; duplicate_skill.
+ * Source: docs/reference/api.md, Skills; docs/reference/api.md, Presence and null.
+ */
+export async function updateSkill(
+  context: Context,
+  call: Call,
+  request: UpdateSkillRequest,
+): Promise<UpdateSkillResponse> {
+  const { skills, now } = context;
+  const input = inputOf(request);
+  await requireAgent(context, call, request.aiAgentId);
+  const changed = await skills.change(request.id, input, now());
+  if (changed === undefined) throw notFound('Skill');
+  if (changed === 'taken') throw duplicateSkill();
+  return { $typeName: 'ticketing.knowledge.v1.UpdateSkillResponse', success: true, skill: skillMessage(changed) };
+}
+
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+function inputOf(request: UpdateSkillRequest): Partial<SkillState> {
+  const values: Record<string, () => object> = {
+    name: () => ({ name: requireName(request.name ?? '') }),
+    slug: () => ({ slug: request.slug }),
+    ai_agent_id: () => ({ aiAgentId: request.aiAgentId ?? null }),
+    description: () => ({ description: request.description ?? null }),
+    content: () => ({ content: request.content ?? null }),
+  };
+  return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]?.()));
+}

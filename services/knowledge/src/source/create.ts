@@ -1,0 +1,68 @@
+import type {
+  CreateKnowledgeSourceRequest,
+  CreateKnowledgeSourceResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
+import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { readSource } from './read.ts';
+import { requireTags } from './require-tags.ts';
+import { titleWordsOf } from './rules/search-words.ts';
+import { bytesOf, requireValidSource, type SourceState } from './rules/state.ts';
+import { fieldsOf } from './schema.ts';
+import { sourceMessage, sourceSubject } from './to-proto.ts';
+
+/**
+ * Creates a knowledge source.
+ *
+ * Errors: too_short, unknown_tag, unknown_parent, knowledge_too_deep, teams_required; dependency_unavailable.
+ * Source: docs/reference/api.md, Knowledge.
+ */
+export async function createKnowledgeSource(
+  context: Context,
+  call: Call,
+  request: CreateKnowledgeSourceRequest,
+): Promise<CreateKnowledgeSourceResponse> {
+  const { sources, sourceIds, textWork, now } = context;
+  const { idempotency } = call;
+  const { text, textWords } = await textWork.clean(request.text ?? '', callerKey(call.caller));
+  const source = newSource(request, text, now());
+  requireValidSource(await sources.tree(), source);
+  await requireTags(context, call, request.tags);
+  const next = () => sourceIds.next();
+  const id = idempotency ? await idempotency.reserve('knowledgeSource', next) : await next();
+  await sources.change(async (tree) => {
+    // The same request has created it in a process that died before it responded.
+    if (idempotency && (tree.get(id) || (await sources.findDeleted(id)))) return undefined;
+    const created = { ...source, id };
+    requireValidSource(tree, created);
+    const words = { textWords, titleWords: titleWordsOf(created) };
+    return { source: created, write: { fields: fieldsOf(created, words), requestId: null } };
+  });
+  idempotency?.addSubject(sourceSubject(id));
+  const knowledgeSource = sourceMessage(await readSource(context, call, id));
+  return { $typeName: 'ticketing.knowledge.v1.CreateKnowledgeSourceResponse', knowledgeSource };
+}
+
+/** The source of a request. It has no id yet. */
+function newSource(request: CreateKnowledgeSourceRequest, text: string, now: number): SourceState {
+  const source = {
+    id: 0,
+    version: 1,
+    type: request.type ?? KnowledgeType.UNSPECIFIED,
+    status: KnowledgeStatus.ACTIVE,
+    source: request.source ?? '',
+    name: (request.name ?? '').trim(),
+    title: (request.title ?? '').trim(),
+    text,
+    tags: request.tags,
+    teams: request.teams,
+    parent: request.parent ?? null,
+    confidential: request.confidential ?? false,
+    excluded: request.excluded ?? false,
+    createdAt: now,
+    modifiedAt: now,
+  };
+  return { ...source, bytes: bytesOf(source) };
+}

@@ -1,0 +1,42 @@
+import type {
+  MarkKnowledgeSourceReadRequest,
+  MarkKnowledgeSourceReadResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { readSource } from './read.ts';
+import { sourceMessage, sourceSubject } from './to-proto.ts';
+
+const maxNameLength = 320;
+
+/**
+ * Marks a knowledge source as read by the calling agent. If it is already, the time becomes that of now.
+ *
+ * Errors: knowledge_source_not_found, knowledge_source_blocked, no_profile. Source: docs/reference/api.md, Knowledge.
+ */
+export async function markKnowledgeSourceRead(
+  context: Context,
+  call: Call,
+  { id }: MarkKnowledgeSourceReadRequest,
+): Promise<MarkKnowledgeSourceReadResponse> {
+  const { caller, idempotency } = call;
+  const { blocked } = await readSource(context, call, id);
+  if (blocked.length > 0) throw refused('knowledge_source_blocked', 'You may not read this source.');
+  if (caller.profileId === null) throw refused('no_profile', 'Only an agent can mark a source as read.');
+  await context.sources.addReader(id, { id: caller.profileId, name: nameOf(caller), readAt: context.now() });
+  idempotency?.addSubject(sourceSubject(id));
+  const knowledgeSource = sourceMessage(await readSource(context, call, id));
+  return { $typeName: 'ticketing.knowledge.v1.MarkKnowledgeSourceReadResponse', success: true, knowledgeSource };
+}
+
+function nameOf({ name, firstName, lastName }: Caller): string {
+  const parts = [firstName, lastName].filter((part) => part !== null && part !== '');
+  return cutChars(name || parts.join(' '), maxNameLength);
+}
+
+function refused(reason: string, detail: string): DomainError {
+  return new DomainError('failed_precondition', reason, detail);
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { documentReader } from '@ticketing/store/document-reader.ts';
+import type { Connection, mongo } from 'mongoose';
+import type { DeletedSource, SourceContent, SourceNode, SourceState } from './rules/state.ts';
+
+/** An agent who has read a source. Units: `readAt` in Unix seconds. */
+export interface Reader {
+  id: number;
+  name: string;
+  readAt: number;
+}
+
+/** A stored source with those who have read it. */
+export interface StoredSource extends SourceState {
+  readers: readonly Reader[];
+  /** The revision of its last change. */
+  revision: number;
+}
+
+/** About how many bytes a reader has in a response, beside the name. */
+const readerBytes = 60;
+
+/** About how many bytes a source has in a response, with those who have read it. */
+export function shownBytesOf({ bytes, readers }: Pick<StoredSource, 'bytes' | 'readers'>): number {
+  return readers.reduce((sum, { name }) => sum + readerBytes + Buffer.byteLength(name), bytes);
+}
+
+/** The fields of a source in its document. */
+export type SourceFields = Omit<SourceState, 'id' | 'version'> & {
+  /** The words of title and name, and those of the text. */
+  titleWords: string[];
+  textWords: string[];
+  /** Of `source`, which can be longer than the key of an index. */
+  sourceHash: string;
+};
+
+/**
+ * A change that is not committed yet: it is applied when the log has its token. With an older revision than the log, and
+ * without its token in it, it never will be.
+ */
+export interface PreparedChange {
+  revision: number;
+  token: string;
+  /** Null: a deletion. */
+  fields: SourceFields | null;
+  /** The id of the request that deletes the source, if it may be sent again. */
+  requestId: string | null;
+}
+
+/** The document of a source. Version 0 is a source that is not committed yet; it has nothing but `next`. */
+export type SourceDocument = Partial<SourceFields> & {
+  _id: number;
+  version: number;
+  revision?: number;
+  readers?: Reader[];
+  next?: PreparedChange;
+  deleted?: true;
+  requestId?: string | null;
+  /** Set until the stored responses about a deleted source are erased. */
+  isErasurePending?: boolean;
+};
+
+/** A change of a source as the log has it, and until it is prepared, with what is stored in the document. */
+export interface SourceChange {
+  source: SourceNode | DeletedSource;
+  token?: string;
+  write?: Pick<PreparedChange, 'fields' | 'requestId'>;
+}
+
+const nodeFields = ['parent', 'teams', 'status', 'type', 'excluded', 'modifiedAt', 'bytes'] as const;
+const contentFields = ['source', 'name', 'title', 'text', 'tags', 'confidential', 'createdAt'] as const;
+
+/** Everything of a document that is shown, and nothing that is only searched. */
+export const shownFields = Object.fromEntries(
+  ['version', 'revision', 'readers', ...nodeFields, ...contentFields].map((name) => [name, 1]),
+);
+/** What a process keeps in memory of a document. */
+export const keptFields = Object.fromEntries(['version', ...nodeFields].map((name) => [name, 1]));
+
+/** What of a document a change depends on. */
+export const changedFields = Object.fromEntries(
+  ['version', 'textWords', ...nodeFields, ...contentFields].map((name) => [name, 1]),
+);
+
+/** A source as a change of it needs it. */
+export type ChangeableSource = SourceState & Pick<SourceFields, 'textWords'>;
+
+/** Reads a document with the fields `changedFields`. */
+export function changeableOf({ _id, ...fields }: SourceDocument): ChangeableSource {
+  return { id: _id, ...(fields as Omit<ChangeableSource, 'id'>) };
+}
+
+/** Reads a document with the fields `shownFields`. */
+export const readShown = documentReader<Omit<StoredSource, 'id'> & { _id: number }>([
+  ...['_id', 'version', 'revision', 'readers'],
+  ...nodeFields,
+  ...contentFields,
+]);
+
+/** The part of a source that every process keeps in memory. */
+export function nodeOf({
+  id,
+  version,
+  parent,
+  teams,
+  status,
+  type,
+  excluded,
+  modifiedAt,
+  bytes,
+}: SourceNode): SourceNode {
+  return { id, version, parent, teams, status, type, excluded, modifiedAt, bytes };
+}
+
+/** The stored fields of a source. */
+export function fieldsOf(
+  { id: _id, version: _version, ...fields }: SourceState,
+  words: { titleWords: string[]; textWords: string[] },
+): SourceFields {
+  return { ...fields, ...words, sourceHash: hashOf(fields.source) };
+}
+
+/** What is compared of a `source`. */
+export function hashOf(source: SourceContent['source']): string {
+  return createHash('sha256').update(source).digest('hex');
+}
+
+/** The collection of sources. */
+export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
+  return connection.collection('sources') as unknown as mongo.Collection<SourceDocument>;
+}
+
+/** Builds the missing indexes of the sources. */
+export async function buildSourceIndexes(connection: Connection): Promise<void> {
+  const sources = sourceCollection(connection);
+  await sources.createIndexes([
+    { key: { titleWords: 1, _id: 1 } },
+    { key: { textWords: 1, _id: 1 } },
+    { key: { tags: 1, _id: 1 } },
+    { key: { sourceHash: 1, _id: 1 } },
+    { key: { 'next.revision': 1 }, partialFilterExpression: { 'next.revision': { $exists: true } } },
+    { key: { isErasurePending: 1 }, partialFilterExpression: { isErasurePending: { $exists: true } } },
+  ]);
+}

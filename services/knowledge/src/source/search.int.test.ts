@@ -1,0 +1,176 @@
+import { golden } from '@ticketing/testkit/golden.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type KnowledgeHarness, startHarness } from '../../test/harness.ts';
+
+let knowledge: KnowledgeHarness;
+
+beforeAll(async () => {
+  knowledge = await startHarness();
+});
+afterAll(() => knowledge.stop());
+
+const patch = (id: number, body: object) => knowledge.write('PATCH', `/knowledgeSource/${id}`, body);
+/** The ids and the total of a list for a caller in teams. */
+async function list(query: string, teams: number[] = []): Promise<{ ids: number[]; total: number }> {
+  const { json } = await knowledge.request('GET', `/knowledgeSource?${query}`, { caller: { teams } });
+  return { ids: json.knowledgeSources.map(({ id }: { id: number }) => id), total: json.total };
+}
+const search = (q: string, teams: number[] = []) => list(`q=${encodeURIComponent(q)}`, teams);
+
+test('finds all words by their beginnings, without case and accents, umlauts also as ae, oe, ue', async () => {
+  const { id } = await knowledge.create({
+    title: 'Kündigungsfrist für Verträge',
+    name: 'kuendigung.md',
+    text: 'Die Größe des CAFÉS.',
+  });
+  const spelt = await knowledge.create({ title: 'Muenchen', text: 'the Contract ends <b>soon</b>' });
+  for (const q of [
+    'kündigung',
+    'KUENDIGUNG',
+    'kundig vertr',
+    'grosse',
+    'Groesse cafes',
+    'cafés',
+    'Verträge groß',
+    'kuendigung.md',
+  ]) {
+    expect(await search(q), q).toEqual({ ids: [id], total: 1 });
+  }
+  for (const q of ['München', 'munch', 'CONTR end', 'soon'])
+    expect((await search(q)).ids, q).toEqual(q === 'munch' ? [] : [spelt.id]);
+  for (const q of ['frist', 'kündigung contract', '!!!', 'b']) expect((await search(q)).ids, q).toEqual([]);
+});
+
+test('those with all words in title and name come first, and then those changed last', async () => {
+  const time = (id: number, modifiedAt: number) => patch(id, { source: String(modifiedAt) });
+  const inText = await knowledge.create({ text: 'zebra streifen' });
+  const inBoth = await knowledge.create({ title: 'zebra', text: 'streifen' });
+  const inTitle = await knowledge.create({ title: 'Streifen des Zebras' });
+  expect((await search('zebra streifen')).ids).toEqual([inTitle.id, inBoth.id, inText.id]);
+  await time(inText.id, 1);
+  expect((await search('zebra streifen')).ids[0]).toBe(inTitle.id);
+  const page = await list('q=zebra&limit=1&offset=1');
+  expect([page.ids.length, page.total]).toEqual([1, 3]);
+});
+
+test('no search says what is in a text that the caller may not read', async () => {
+  const closed = await knowledge.create({ teams: [5], title: 'Ordner' });
+  const { id } = await knowledge.create({ parent: closed.id, title: 'Gehälter', text: 'Quastenflosser' });
+  const own = await knowledge.create({ teams: [5], title: 'Quasten', text: 'Quastenflosser' });
+  expect(await search('quastenflosser')).toEqual({ ids: [], total: 0 });
+  expect(await search('quasten')).toEqual({ ids: [own.id], total: 1 });
+  expect((await search('quasten flosser')).total).toBe(0);
+  expect(await search('gehälter quastenflosser')).toEqual({ ids: [], total: 0 });
+  expect((await search('gehalter')).ids).toEqual([id]);
+  expect((await search('quastenflosser', [5])).ids.toSorted()).toEqual([id, own.id].toSorted());
+  await patch(closed.id, { teams: [6] });
+  expect((await search('quastenflosser', [5])).ids).toEqual([own.id]);
+});
+
+test('a changed title, name and text are found by their new words at once, and not by the old ones', async () => {
+  const { id } = await knowledge.create({ title: 'alpaka', name: 'biber', text: 'chinchilla' });
+  await patch(id, { title: 'dachs' });
+  expect((await search('dachs biber chinchilla')).ids).toEqual([id]);
+  await patch(id, { text: 'esel' });
+  expect((await search('dachs biber esel')).ids).toEqual([id]);
+  for (const q of ['alpaka', 'chinchilla']) expect((await search(q)).ids, q).toEqual([]);
+  await patch(id, { status: 'deleted' });
+  expect((await search('dachs')).ids).toEqual([]);
+});
+
+test('a search has at most 16 words', async () => {
+  expect((await knowledge.request('GET', `/knowledgeSource?q=${'a '.repeat(16)}`)).status).toBe(200);
+  const refused = await knowledge.request('GET', `/knowledgeSource?q=${'a '.repeat(17)}`);
+  expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+    400,
+    'too_many_words',
+    '#/query/q',
+  ]);
+});
+
+test('filters by type, status, tag, parent, source and excluded, and combines them', async () => {
+  const above = await knowledge.create();
+  const create = (fields: object) => knowledge.create({ parent: above.id, source: 'filter/ü.md', ...fields });
+  const first = await create({ type: 'news', tags: [4, 5], excluded: true });
+  const second = await create({ type: 'website', tags: [5] });
+  const archived = await create({ type: 'news', tags: [5] });
+  await patch(archived.id, { status: 'archived' });
+  const ids = async (query: string) => (await list(`parent=${above.id}&${query}`)).ids.toSorted();
+  const source = encodeURIComponent('filter/ü.md');
+  expect(await ids('')).toEqual([first.id, second.id]);
+  expect(await ids('status=archived')).toEqual([archived.id]);
+  expect(await ids('type=news')).toEqual([first.id]);
+  expect(await ids('tag=5')).toEqual([first.id, second.id]);
+  expect(await ids('tag=4')).toEqual([first.id]);
+  expect(await ids('excluded=false')).toEqual([second.id]);
+  expect(await ids('excluded=true')).toEqual([first.id]);
+  expect((await list(`source=${source}&excluded=true&tag=5&type=news`)).ids).toEqual([first.id]);
+  expect((await list('source=filter')).ids).toEqual([]);
+  expect((await list('parent=999999')).total).toBe(0);
+  expect((await knowledge.request('GET', '/knowledgeSource?status=deleted')).status).toBe(400);
+});
+
+test('lists archived sources by the time of their change, with an exact total', async () => {
+  const above = await knowledge.create();
+  const ids: number[] = [];
+  for (let index = 0; index < 5; index++) {
+    const { id } = await knowledge.create({ parent: index < 3 ? above.id : null, teams: index === 0 ? [9] : [] });
+    await patch(id, { status: 'archived' });
+    ids.push(id);
+  }
+  const page = async (query: string) => (await knowledge.request('GET', `/knowledgeSource/archived?${query}`)).json;
+  const idsOf = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
+  const all = await page('');
+  expect([all.limit, all.offset, all.total]).toEqual([100, 0, all.items.length]);
+  expect(idsOf(all).slice(0, 5)).toEqual(ids.toReversed());
+  expect(idsOf(await page('orderByDirection=asc'))).toEqual(idsOf(all).toReversed());
+  const below = await page(`parent=${above.id}&limit=2&offset=1`);
+  expect([idsOf(below), below.total, below.limit, below.offset]).toEqual([[ids[1], ids[0]], 3, 2, 1]);
+  await patch(ids[1] ?? 0, { status: 'active' });
+  expect((await page(`parent=${above.id}`)).total).toBe(2);
+  expect((await page('limit=1001')).code).toBe('out_of_range');
+  expect((await page('limit=0')).code).toBe('out_of_range');
+  expect((await page('offset=-1')).code).toBe('out_of_range');
+  const shown = await page(`parent=${above.id}`);
+  await golden(
+    'source-archived-list',
+    JSON.parse(JSON.stringify(shown, (key, value) => (['id', 'parent'].includes(key) && value ? `<${key}>` : value))),
+  );
+});
+
+test('a page of large texts names a limit that fits', async () => {
+  const above = await knowledge.create();
+  for (let index = 0; index < 18; index++) await knowledge.create({ parent: above.id });
+  // The log has the last change, and what it says of its source is right.
+  await knowledge.create();
+  const large = { text: 'x'.repeat(1_000_000), bytes: 1_000_400 };
+  await knowledge.database.collection('sources').updateMany({ parent: above.id }, { $set: large });
+  // It knows nothing from before.
+  const instance = await knowledge.startInstance();
+  const url = `http://127.0.0.1:${instance.ports.http}`;
+  const list = (query: string) => knowledge.request('GET', `/knowledgeSource?parent=${above.id}${query}`, { url });
+  const refused = await list('');
+  expect([refused.status, refused.json.code]).toEqual([400, 'page_too_large']);
+  const limit = Number(/limit of (\d+) fits/.exec(refused.json.detail)?.[1]);
+  const fitting = await list(`&limit=${limit}`);
+  expect([fitting.status, fitting.json.knowledgeSources.length]).toEqual([200, limit]);
+  await instance.stop();
+});
+
+test('a page of sources that many agents have read names a limit that fits', async () => {
+  const above = await knowledge.create();
+  for (let index = 0; index < 18; index++) await knowledge.create({ parent: above.id });
+  const readers = Array.from({ length: 1000 }, (_, id) => ({
+    id: id + 1,
+    name: '字'.repeat(320),
+    readAt: 1_700_000_000,
+  }));
+  await knowledge.database.collection('sources').updateMany({ parent: above.id }, { $set: { readers } });
+  const list = (query: string) => knowledge.request('GET', `/knowledgeSource?parent=${above.id}${query}`);
+  const refused = await list('');
+  expect([refused.status, refused.json.code]).toEqual([400, 'page_too_large']);
+  const limit = Number(/limit of (\d+) fits/.exec(refused.json.detail)?.[1]);
+  const fitting = await list(`&limit=${limit}`);
+  expect([fitting.status, fitting.json.knowledgeSources.length]).toEqual([200, limit]);
+  expect(Buffer.byteLength(fitting.text)).toBeLessThan(16 * 1024 * 1024);
+});

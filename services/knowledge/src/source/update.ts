@@ -1,0 +1,87 @@
+import type {
+  UpdateKnowledgeSourceRequest,
+  UpdateKnowledgeSourceResponse,
+} from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
+import {
+  type KnowledgeSource,
+  KnowledgeStatus,
+} from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { deleteSource } from './delete.ts';
+import { readSource } from './read.ts';
+import { requireTags } from './require-tags.ts';
+import { titleWordsOf } from './rules/search-words.ts';
+import { changeSource, requireValidSource, type SourceInput } from './rules/state.ts';
+import { fieldsOf } from './schema.ts';
+import { sourceMessage, sourceSubject } from './to-proto.ts';
+
+/**
+ * Changes a knowledge source, or deletes it by `status`; then its other fields do not matter. If no value differs, nothing
+ * is changed.
+ *
+ * Errors: knowledge_source_not_found; too_short, unknown_tag, unknown_parent, knowledge_cycle, knowledge_too_deep,
+ * teams_required; knowledge_source_has_children; dependency_unavailable.
+ * Source: docs/reference/api.md, Knowledge; docs/reference/api.md, Presence and null.
+ */
+export async function updateKnowledgeSource(
+  context: Context,
+  call: Call,
+  request: UpdateKnowledgeSourceRequest,
+): Promise<UpdateKnowledgeSourceResponse> {
+  const { id } = request;
+  const input = inputOf(request);
+  if (input.status === KnowledgeStatus.DELETED) return responseOf(await deleteSource(context, call, id));
+  // Before the tags are asked for and the text is cleaned, which takes longer.
+  await readSource(context, call, id);
+  if (input.tags) await requireTags(context, call, input.tags);
+  await changeFields(context, call, id, input);
+  call.idempotency?.addSubject(sourceSubject(id));
+  return responseOf(sourceMessage(await readSource(context, call, id)));
+}
+
+async function changeFields(
+  { sources, textWork, now }: Context,
+  { caller }: Call,
+  id: number,
+  input: Partial<SourceInput>,
+): Promise<void> {
+  const cleaned = input.text === undefined ? undefined : await textWork.clean(input.text, callerKey(caller));
+  const cleanInput = cleaned ? { ...input, text: cleaned.text } : input;
+  await sources.change(async (tree) => {
+    const stored = await sources.findStored(id);
+    if (!stored || !tree.get(id)) throw notFound('Knowledge source');
+    const { textWords, ...before } = stored;
+    const after = changeSource(before, cleanInput, now());
+    requireValidSource(tree, after);
+    if (after === before) return undefined;
+    const words = { textWords: cleaned?.textWords ?? textWords, titleWords: titleWordsOf(after) };
+    return { source: after, write: { fields: fieldsOf(after, words), requestId: null } };
+  });
+}
+
+function responseOf(knowledgeSource: KnowledgeSource): UpdateKnowledgeSourceResponse {
+  return { $typeName: 'ticketing.knowledge.v1.UpdateKnowledgeSourceResponse', success: true, knowledgeSource };
+}
+
+type Values = { [Name in keyof SourceInput]?: SourceInput[Name] | undefined };
+
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+function inputOf(request: UpdateKnowledgeSourceRequest): Partial<SourceInput> {
+  const values: Record<string, Values> = {
+    type: { type: request.type },
+    status: { status: request.status },
+    source: { source: request.source },
+    name: { name: request.name?.trim() },
+    title: { title: request.title?.trim() },
+    text: { text: request.text },
+    tags: { tags: request.tags },
+    teams: { teams: request.teams },
+    parent: { parent: request.parent ?? null },
+    confidential: { confidential: request.confidential },
+    excluded: { excluded: request.excluded },
+  };
+  return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
+}

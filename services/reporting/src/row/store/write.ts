@@ -1,0 +1,80 @@
+import { duplicatesIn, isDuplicateKey } from '@ticketing/store/store-error.ts';
+import type { mongo } from 'mongoose';
+import type { Row } from '../rules/from-snapshot.ts';
+import { documentOf, type RowDocument } from './schema.ts';
+
+/**
+ * Writes rows into a collection, except those whose stored row was erased, has a newer version or shows newer tag names.
+ * Returns the ids of the rows that must be read again, because the stored row has a newer version but older tag names, or
+ * the other way round.
+ */
+export async function putRows(
+  collection: mongo.Collection<RowDocument>,
+  rows: readonly Row[],
+  tagRevision: number,
+): Promise<number[]> {
+  if (rows.length === 0) return [];
+  const writes = rows.map((row) => ({
+    replaceOne: {
+      filter: {
+        _id: row.id,
+        version: { $lte: row.version },
+        tagRevision: { $lte: tagRevision },
+        erasedAt: null,
+      },
+      replacement: documentOf(row, tagRevision),
+      upsert: true,
+    },
+  }));
+  try {
+    await collection.bulkWrite(writes as never, { ordered: false });
+    return [];
+  } catch (error) {
+    // If the filter does not match the stored row, the upsert tries to insert the row and fails as a duplicate.
+    const refused = duplicatesIn(error);
+    if (!refused) throw error;
+    return idsToReadAgain(
+      collection,
+      refused.flatMap((index) => rows[index] ?? []),
+      tagRevision,
+    );
+  }
+}
+
+async function idsToReadAgain(
+  collection: mongo.Collection<RowDocument>,
+  refused: readonly Row[],
+  tagRevision: number,
+): Promise<number[]> {
+  const ids = refused.map(({ id }) => id);
+  const stored = await collection
+    .find({ _id: { $in: ids } }, { projection: { version: 1, tagRevision: 1, erasedAt: 1 } })
+    .toArray();
+  const versionOfId = new Map(refused.map(({ id, version }) => [id, version]));
+  return stored
+    .filter((document) => {
+      const isNewer = document.version >= (versionOfId.get(document._id) ?? 0) && document.tagRevision >= tagRevision;
+      return document.erasedAt === undefined && !isNewer;
+    })
+    .map(({ _id }) => _id);
+}
+
+/** Replaces a row by the mark of an erased one, or inserts the mark if there is no row. A newer version stays. */
+export async function eraseRow(
+  collection: mongo.Collection<RowDocument>,
+  { id, version, erasedAt }: { id: number; version: number; erasedAt: Date },
+): Promise<void> {
+  const replacement = { version, tagRevision: 0, erasedAt };
+  const filter = { _id: id, version: { $lte: version }, erasedAt: null };
+  for (;;) {
+    try {
+      await collection.replaceOne(filter as never, replacement as never, { upsert: true });
+      return;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const stored = await collection.findOne({ _id: id }, { projection: { version: 1, erasedAt: 1 } });
+    // Otherwise another process wrote the row between the lookup and the insert of the upsert: try again.
+    if (stored?.erasedAt !== undefined || (stored?.version ?? 0) > version) return;
+  }
+}

@@ -1,0 +1,98 @@
+import type { TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { invalidCursor, positionOf } from './rules/cursor.ts';
+import type { EventFilter, EventStore, FeedBounds, StoredEvent } from './store.ts';
+
+/** How many positions one read of the feed looks at, so that a filter that matches little does not read all of it. */
+export const maxScanned = 5_000;
+/** How many events of one ticket one read looks at, if a type is wanted too. */
+const maxScannedOfTicket = 1_000;
+
+/** A part of the feed: events, and the position after which the next part begins. */
+export interface FeedPage {
+  events: StoredEvent[];
+  next: number;
+}
+
+/**
+ * Reads the first matching events after a position, up to a position that readers may read. Where a filter matches little,
+ * there are fewer events than the limit, and `next` has advanced nevertheless.
+ *
+ * Errors: cursor_expired if events after the position were removed already, also while this reads.
+ */
+export async function readFeed(
+  store: EventStore,
+  after: number,
+  upTo: number,
+  filter: EventFilter,
+  limit: number,
+): Promise<FeedPage> {
+  if (after >= upTo) return { events: [], next: after };
+  const page = await readPart(store, after, upTo, filter, limit);
+  // A gap before the first event is that of the filter, or that of a removal since the bounds were read.
+  if (page.events[0]?.position !== after + 1) requireKept(after, await store.bounds());
+  return page;
+}
+
+/**
+ * Reads a part of what `readFeed` reads: it looks at a limited number of events, and does not notice removed ones.
+ */
+export async function readPart(
+  store: EventStore,
+  after: number,
+  upTo: number,
+  filter: EventFilter,
+  limit: number,
+): Promise<FeedPage> {
+  const { types, ticketId } = filter;
+  if (ticketId !== undefined && types.length > 0) {
+    const seen = await store.between(after, upTo, { types: [], ticketId }, maxScannedOfTicket);
+    const events = seen.filter(({ event }) => types.includes(event.type)).slice(0, limit);
+    const isWhole = seen.length < maxScannedOfTicket;
+    return { events, next: nextAfter(events, limit, isWhole ? upTo : (seen.at(-1)?.position ?? upTo)) };
+  }
+  // An index finds the events of a ticket, so that the others need not be looked at.
+  const end = types.length > 0 ? Math.min(upTo, after + maxScanned) : upTo;
+  const events = await store.between(after, end, filter, limit);
+  return { events, next: nextAfter(events, limit, end) };
+}
+
+/** The end of a part: that of its last event if there may be more events, otherwise that of what was looked at. */
+function nextAfter(events: readonly StoredEvent[], limit: number, end: number): number {
+  return events.length === limit ? (events.at(-1)?.position ?? end) : end;
+}
+
+/** Whether an event is wanted by a filter. */
+export function isWanted({ types, ticketId }: EventFilter, event: TicketChanged): boolean {
+  return (types.length === 0 || types.includes(event.type)) && (ticketId === undefined || ticketId === event.ticketId);
+}
+
+/** The filter of a request. */
+export function filterOf(request: { types: readonly TicketChangeType[]; ticketId?: number | undefined }): EventFilter {
+  return { types: request.types, ticketId: request.ticketId };
+}
+
+/**
+ * The position at which a reader begins: that of its cursor, or the oldest. `pointer` is where the request has the cursor.
+ *
+ * Errors: invalid_cursor, also for one beyond the end; cursor_expired.
+ */
+export async function startOf(
+  store: EventStore,
+  cursor: string | undefined,
+  pointer: string,
+): Promise<{ after: number; upTo: number }> {
+  const given = cursor === undefined ? undefined : positionOf(cursor, pointer);
+  const bounds = await store.bounds();
+  const upTo = bounds?.last ?? 0;
+  if (given === undefined) return { after: (bounds?.first ?? 1) - 1, upTo };
+  requireKept(given, bounds);
+  // After a crash of the database the end may be behind a cursor, until an event is appended again.
+  if (given > upTo && !(await store.has(given))) throw invalidCursor(pointer);
+  return { after: given, upTo };
+}
+
+function requireKept(after: number, bounds: FeedBounds | undefined): void {
+  if (bounds && after + 1 < bounds.first)
+    throw new DomainError('failed_precondition', 'cursor_expired', 'Events after this cursor were removed already.');
+}

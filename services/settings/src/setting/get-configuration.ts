@@ -1,0 +1,51 @@
+import type {
+  ConfiguredSubchannel,
+  GetConfigurationResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { Context } from '../context.ts';
+import type { SubchannelState } from './rules/configuration.ts';
+
+/** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
+export async function getConfiguration(context: Context, call: Call): Promise<GetConfigurationResponse> {
+  const { version, values, subchannels } = await context.configuration.read();
+  return {
+    $typeName: 'ticketing.settings.v1.GetConfigurationResponse',
+    configuration: {
+      $typeName: 'ticketing.settings.v1.Configuration',
+      version,
+      settings: settingsOf(usable(values, call)),
+      subchannels: subchannels.map(subchannelOf),
+    },
+  };
+}
+
+function subchannelOf(subchannel: SubchannelState): ConfiguredSubchannel {
+  const { id, enabled, interface: inlet, channel, name, isDefault, data, emailTemplateId } = subchannel;
+  return {
+    $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
+    id,
+    enabled,
+    interface: inlet,
+    channel,
+    name,
+    isDefault,
+    ...(typeof data.address === 'string' ? { address: data.address } : {}),
+    ...(emailTemplateId === null ? {} : { emailTemplateId }),
+  };
+}
+
+/** The values that this version accepts. One may be left of a setting that was removed, or that took other values. */
+function usable(values: SettingValues, { log }: Call): SettingValues {
+  const accepted = Object.entries(values).filter(([name, value]) => {
+    try {
+      settingsOf({ [name]: value });
+      return true;
+    } catch (error) {
+      log.warn({ err: error, setting: name }, 'a stored setting is not accepted; its default applies');
+      return false;
+    }
+  });
+  return Object.fromEntries(accepted);
+}

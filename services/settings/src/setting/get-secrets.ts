@@ -1,0 +1,32 @@
+import type {
+  GetSecretsRequest,
+  GetSecretsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { Context } from '../context.ts';
+import { settingBinding } from './rules/configuration.ts';
+
+/**
+ * Returns secret settings by name to a service that may read them. Secrets that are not set are left out.
+ *
+ * Errors: secret_not_readable if the contract does not name the service as a reader of each.
+ */
+export async function getSecrets(
+  context: Context,
+  { caller: { service } }: Call,
+  { names }: GetSecretsRequest,
+): Promise<GetSecretsResponse> {
+  const isReadable = (name: string) => service !== null && knownSettings.get(name)?.form.readers.includes(service);
+  if (!names.every(isReadable)) {
+    const detail = 'The service may not read one of these secrets.';
+    throw new DomainError('permission_denied', 'secret_not_readable', detail);
+  }
+  const { secrets } = await context.configuration.read();
+  const found = names.flatMap((name) => {
+    const sealed = secrets[name];
+    return sealed ? [[name, context.secretBox.open(sealed, settingBinding(name))]] : [];
+  });
+  return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
+}

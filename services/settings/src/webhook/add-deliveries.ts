@@ -1,0 +1,66 @@
+import { toBinary } from '@bufbuild/protobuf';
+import {
+  TicketChangedSchema,
+  TicketChangeTypeSchema,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { spellingsOf } from '@ticketing/rest/options.ts';
+import type { Context } from '../context.ts';
+import type { StoredEvent } from '../feed/store.ts';
+import type { Delivery } from './rules/delivery.ts';
+import { takesEvent } from './rules/endpoint.ts';
+
+const spellings = spellingsOf(TicketChangeTypeSchema);
+
+/**
+ * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing. `erased` names
+ * the deleted tickets among theirs. `traces` has the `traceparent` of events by their ids, if traces are recorded.
+ *
+ * Source: docs/reference/api.md, Delivery.
+ */
+export async function addDeliveries(
+  context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
+  events: readonly StoredEvent[],
+  erased?: ReadonlySet<number>,
+  traces?: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
+  if (webhooks.length === 0) return;
+  const deliveries = events.flatMap((stored) =>
+    webhooks
+      .filter((webhook) => stored.position > webhook.afterPosition && takesEvent(webhook, stored.event))
+      .map(({ id }) => withTrace(newDelivery(context, id, stored), traces)),
+  );
+  if (deliveries.length === 0) return;
+  await context.deliveries.add(deliveries, erased);
+  context.dispatcher?.wake();
+}
+
+function withTrace(delivery: Delivery, traces: ReadonlyMap<string, string | undefined> | undefined): Delivery {
+  const traceparent = traces?.get(delivery.eventId);
+  return traceparent === undefined ? delivery : { ...delivery, traceparent };
+}
+
+/** A delivery that is due at once. */
+export function newDelivery(
+  { newDeliveryId, runtime }: Pick<Context, 'newDeliveryId' | 'runtime'>,
+  webhookId: number,
+  { position, event }: StoredEvent,
+): Delivery {
+  return {
+    id: newDeliveryId(),
+    webhookId,
+    eventId: event.eventId,
+    eventType: spellings.get(event.type) ?? '',
+    ticketId: event.ticketId,
+    position,
+    status: WebhookDeliveryStatus.SCHEDULED,
+    createdAt: runtime.now(),
+    dueAt: 0,
+    isDelivered: false,
+    isRequested: false,
+    attemptsMade: 0,
+    attempts: [],
+    event: toBinary(TicketChangedSchema, event),
+  };
+}

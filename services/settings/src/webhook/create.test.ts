@@ -1,0 +1,32 @@
+import { create } from '@bufbuild/protobuf';
+import { CreateWebhookRequestSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import { secretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { expect, it } from 'vitest';
+import type { Context } from '../context.ts';
+import { createWebhook } from './create.ts';
+
+/** Requests an endpoint when there are too many. Returns the ids that are free for others afterwards. */
+async function releasedBy(idempotency: Call['idempotency']): Promise<number[]> {
+  const released: number[] = [];
+  const context = {
+    runtime: systemRuntime,
+    secretBox: secretBox([systemRuntime.randomBytes(32)], systemRuntime),
+    webhookIds: { next: async () => 7, release: (id: number) => released.push(id) },
+    webhooks: { add: async () => false },
+    events: { bounds: async () => undefined },
+    outbound: { requireAllowedUrl: () => undefined },
+    now: () => 0,
+  };
+  const request = create(CreateWebhookRequestSchema, {});
+  const refused = createWebhook(context as unknown as Context, { idempotency } as Call, request);
+  await expect(refused).rejects.toMatchObject({ reason: 'too_many_webhooks' });
+  return released;
+}
+
+it('an id that was not used is free again, unless it is reserved for a repetition of the request', async () => {
+  expect(await releasedBy(undefined)).toEqual([7]);
+  const reserve = async (_name: string, choose: () => Promise<number>) => choose();
+  expect(await releasedBy({ id: 'a', reserve, reserved: () => undefined, addSubject: () => undefined })).toEqual([]);
+});

@@ -1,0 +1,62 @@
+import {
+  type CreateWebhookRequest,
+  type CreateWebhookResponse,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { findWebhook } from './find.ts';
+import { maxWebhooks } from './rules/endpoint.ts';
+import { healthy } from './rules/health.ts';
+import { newWebhookSecret, webhookBinding } from './rules/secret.ts';
+import { webhookMessage } from './to-proto.ts';
+import { requireValidWebhook } from './validate.ts';
+
+/**
+ * Creates a webhook endpoint. It gets the events that are received from now on.
+ *
+ * Errors: address_refused, invalid_url, unknown_subchannel, not_allowed; too_many_webhooks.
+ * Source: docs/reference/api.md, Webhooks.
+ */
+export async function createWebhook(
+  context: Context,
+  { idempotency }: Call,
+  request: CreateWebhookRequest,
+): Promise<CreateWebhookResponse> {
+  const { webhooks, webhookIds, events, secretBox, runtime } = context;
+  await requireValidWebhook(context, request);
+  const next = () => webhookIds.next();
+  const id = idempotency ? await idempotency.reserve('webhook', next) : await next();
+  const sealed = secretBox.seal(newWebhookSecret(runtime), webhookBinding(id));
+  const isAdded = await webhooks.add({
+    id,
+    url: request.url ?? '',
+    description: request.description ?? null,
+    eventTypes: request.eventTypes,
+    subchannelIds: request.subchannelIds,
+    status: request.status ?? WebhookStatus.ACTIVE,
+    disabledReason: null,
+    createdAt: context.now(),
+    secrets: [{ sealed, endsAt: null, requestId: null }],
+    afterPosition: (await events.bounds())?.last ?? 0,
+    health: healthy,
+    epoch: 1,
+  });
+  if (!isAdded) {
+    // A repetition of the request uses the id that is reserved for it.
+    if (!idempotency) webhookIds.release(id);
+    throw new DomainError('already_exists', 'too_many_webhooks', `There are ${maxWebhooks} webhooks already.`);
+  }
+  // Read anew: a process that has died may have created it for the same request.
+  const webhook = await findWebhook(context, id);
+  const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookBinding(id));
+  return {
+    $typeName: 'ticketing.settings.v1.CreateWebhookResponse',
+    webhook: {
+      $typeName: 'ticketing.settings.v1.CreatedWebhook',
+      webhook: webhookMessage(webhook),
+      ...(secret === undefined ? {} : { secret }),
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { isTransient } from '@ticketing/store/transient-error.ts';
+import type { PendingDelivery } from '../rules/delivery.ts';
+import type { WebhookState } from '../rules/endpoint.ts';
+import { pendingQueue } from '../rules/pending-queue.ts';
+import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
+import { endpointHealth } from './endpoint-health.ts';
+import { type SettlingContext, settleAttempt } from './settle-attempt.ts';
+
+/** What the workers of a process share. */
+export interface WorkerContext extends AttemptContext, SettlingContext {}
+
+/** Makes the deliveries to one endpoint. */
+export interface EndpointWorker {
+  /** Looks for deliveries that are due, and for changes of the endpoint. */
+  wake(): void;
+  /** Whether it would look at new deliveries if it were woken. */
+  wantsMore(): boolean;
+  /** How many attempts may be made at once now. */
+  attemptsAtOnce(webhook: WebhookState): number;
+  /** The ids of the deliveries that are being attempted. */
+  attempted(): string[];
+  /** Begins no attempt any more, and resolves when those that are being made have ended, or were ended after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const windowSize = 100;
+/** Below this many in memory, more are read. */
+const lowMark = 50;
+
+/** Starts a worker, which waits until it is woken. */
+export function startEndpointWorker(context: WorkerContext, webhookId: number): EndpointWorker {
+  const { endpoints, runtime, log } = context;
+  const health = endpointHealth();
+  const pending = pendingQueue();
+  const changes = new EventEmitter();
+  const ending = new AbortController();
+  const attempts = new Set<Promise<void>>();
+  let running: Promise<void> | undefined;
+  let mayHaveMore = false;
+  let isStopping = false;
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const webhook = (await endpoints.read()).get(webhookId);
+      const allowed = webhook?.status === WebhookStatus.ACTIVE ? health.attemptsAtOnce(webhook, runtime.now()) : 0;
+      if (allowed === 0) pending.clear();
+      if (mayHaveMore && allowed > 0 && pending.waiting() < lowMark) await load();
+      if (webhook) startAttempts(webhook, allowed);
+      const needsMore = mayHaveMore && allowed > 0 && pending.waiting() < lowMark;
+      if (needsMore) continue;
+      if (attempts.size === 0) return;
+      await nextChange();
+    }
+  }
+
+  /** Reads deliveries, until there are enough or no more. */
+  async function load(): Promise<void> {
+    // Before the read, because what happens meanwhile may call for another one.
+    mayHaveMore = false;
+    const found = await context.queue.due(webhookId, runtime.now(), pending.tickets(), windowSize);
+    const hasTakenAll = pending.add(found.deliveries);
+    if (found.mayHaveMore || !hasTakenAll) mayHaveMore = true;
+  }
+
+  function startAttempts(webhook: WebhookState, allowed: number): void {
+    while (!isStopping && attempts.size < allowed) {
+      const delivery = pending.next();
+      if (!delivery) return;
+      const attempt: Promise<void> = attemptAndRecord(webhook, delivery)
+        .catch(onUnexpected)
+        .finally(() => {
+          attempts.delete(attempt);
+          // The later deliveries of a ticket are not read while one of it is being attempted.
+          if (attempts.size === 0 && pending.waiting() === 0) mayHaveMore = true;
+          changes.emit('change');
+        });
+      attempts.add(attempt);
+    }
+  }
+
+  async function attemptAndRecord(webhook: WebhookState, delivery: PendingDelivery): Promise<void> {
+    let isBlocked = true;
+    try {
+      const outcome = await attemptDelivery(context, webhook, delivery, ending.signal);
+      if (outcome) isBlocked = await settleAttempt(context, health, { webhook, delivery, outcome });
+    } finally {
+      pending.done(delivery, isBlocked);
+    }
+  }
+
+  function onUnexpected(error: unknown): void {
+    log.error({ err: error, webhookId }, 'an attempt of a webhook could not be made');
+    const pauseMs = isTransient(error) ? 1_000 : 30_000;
+    health.pauseFor(pauseMs);
+    context.wakeAt(runtime.now() + pauseMs);
+  }
+
+  async function nextChange(): Promise<void> {
+    await once(changes, 'change', { signal: ending.signal }).catch(() => undefined);
+  }
+
+  return {
+    wake() {
+      mayHaveMore = true;
+      changes.emit('change');
+      running ??= run()
+        .catch((error: unknown) => log.warn({ err: error, webhookId }, 'deliveries of a webhook cannot be read'))
+        .finally(() => {
+          running = undefined;
+        });
+    },
+    wantsMore: () => running === undefined || pending.waiting() === 0,
+    attemptsAtOnce: (webhook) => health.attemptsAtOnce(webhook, runtime.now()),
+    attempted: () => pending.attempted(),
+    async stop(graceMs) {
+      isStopping = true;
+      changes.emit('change');
+      const timer = new AbortController();
+      const ended = Promise.all(attempts).finally(() => timer.abort());
+      await setTimeout(graceMs, undefined, { signal: timer.signal }).catch(() => undefined);
+      ending.abort();
+      await ended;
+      await running;
+    },
+  };
+}

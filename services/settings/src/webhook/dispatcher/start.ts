@@ -1,0 +1,129 @@
+import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import type { Leased } from '@ticketing/store/lease.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
+import type { WebhookState } from '../rules/endpoint.ts';
+import { type EndpointWorker, startEndpointWorker, type WorkerContext } from './endpoint-worker.ts';
+import { resultRecorder } from './result-recorder.ts';
+import { wakeTimer } from './wake-timer.ts';
+
+/** What a dispatcher needs. */
+export interface DispatcherOptions {
+  database: Pick<Database, 'connection' | 'opened'>;
+  context: Omit<WorkerContext, 'recorder' | 'wakeAt'>;
+  leaseTimes?: LeaseGroupTimes;
+}
+
+/** A running dispatcher. */
+export interface Dispatcher extends WakefulLoop {
+  /** Wakes it after a change of endpoints. */
+  wakeForEndpoints(): void;
+}
+
+const parts = 16;
+/** With the age of the cached endpoints less than a second, in which what another process has changed takes effect. */
+const pollMs = { busy: 250, idle: 500 };
+const graceMs = 3_000;
+const maxRetryMs = 2_000;
+
+/**
+ * Makes the deliveries of webhooks. The dispatchers of all processes share the endpoints; the owner of an endpoint attempts
+ * its deliveries, those of a ticket one after the other. A dispatcher whose lease expires during an attempt can only cause
+ * duplicates: it and the next owner both continue with the first delivery that has not ended.
+ *
+ * Source: docs/reference/api.md, Delivery; docs/reference/guarantees.md, Webhooks.
+ */
+export function startDispatcher({ database, context, leaseTimes }: DispatcherOptions): Dispatcher {
+  const { endpoints, queue, webhooks, log, runtime } = context;
+  const owned = new Set<number>();
+  const workers = new Map<number, EndpointWorker>();
+  const stopping = new AbortController();
+  const recorder = resultRecorder({ queue, webhooks, log, signal: stopping.signal });
+  const timer = wakeTimer(runtime.now, () => loop.wake());
+  const shared: WorkerContext = { ...context, recorder, wakeAt: timer.wakeAt };
+  const isOwned = (id: number) => owned.has(id % parts);
+
+  const member = joinLeaseGroup<Leased>(database, {
+    collection: 'dispatcherLeases',
+    group: 'dispatcher',
+    parts: Array.from({ length: parts }, (_, part) => String(part)),
+    initial: {},
+    async work(part, _document, signal) {
+      owned.add(Number(part));
+      loop.wake();
+      await aborted(signal);
+      owned.delete(Number(part));
+      const ids = [...workers.keys()].filter((id) => id % parts === Number(part));
+      await Promise.all(ids.map((id) => stopWorker(id, graceMs)));
+    },
+    onError: (error) => log.warn({ err: error }, 'the leases of the dispatcher cannot be renewed'),
+    times: leaseTimes,
+  });
+
+  async function stopWorker(id: number, waitMs: number): Promise<void> {
+    const worker = workers.get(id);
+    workers.delete(id);
+    await worker?.stop(waitMs);
+  }
+
+  function workerOf(id: number): EndpointWorker {
+    const worker = workers.get(id) ?? startEndpointWorker(shared, id);
+    workers.set(id, worker);
+    return worker;
+  }
+
+  /** Whether deliveries to an endpoint would be attempted now, or have to be ended. */
+  function needsWork(webhook: WebhookState): boolean {
+    if (!isOwned(webhook.id) || webhook.status === WebhookStatus.PAUSED) return false;
+    if (webhook.status === WebhookStatus.DISABLED) return true;
+    const worker = workerOf(webhook.id);
+    return worker.attemptsAtOnce(webhook) > 0 && worker.wantsMore();
+  }
+
+  /** Wakes the workers of the endpoints that have deliveries which are due. */
+  async function dispatch(): Promise<WorkFound> {
+    if (owned.size === 0) return 'nothing';
+    const all = await endpoints.read();
+    const deleted = [...workers.keys()].filter((id) => !all.has(id));
+    await Promise.all(deleted.map((id) => stopWorker(id, 0)));
+    const needing = [...all.values()].filter(needsWork);
+    if (needing.length === 0) return 'nothing';
+    const attempted = [...workers.values()].flatMap((worker) => worker.attempted());
+    const ids = needing.map(({ id }) => id);
+    const withDue = new Set(await queue.withDue(ids, runtime.now(), attempted));
+    for (const { id, status } of needing) {
+      if (!withDue.has(id) || !isOwned(id)) continue;
+      // Added in the moment in which the endpoint was disabled.
+      if (status === WebhookStatus.DISABLED) await queue.exhaust(id, runtime.now());
+      else workerOf(id).wake();
+    }
+    return withDue.size > 0 ? 'done' : 'nothing';
+  }
+
+  const loop = startWakefulLoop({
+    pollMs,
+    run: dispatch,
+    after: database.opened,
+    onError(error, failures) {
+      if (failures === 0) log.warn({ err: error }, 'deliveries of webhooks cannot be read');
+      return Math.min(maxRetryMs, 100 * 2 ** failures);
+    },
+  });
+
+  return {
+    wake: loop.wake,
+    wakeForEndpoints() {
+      endpoints.invalidate();
+      loop.wake();
+    },
+    async stop() {
+      timer.stop();
+      await loop.stop();
+      // The results of the attempts that are being made are still recorded, if the database is available.
+      const giveUp = setTimeout(() => stopping.abort(), 2 * graceMs);
+      await member.stop();
+      clearTimeout(giveUp);
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Context } from '../context.ts';
+import { attemptsAtOnce } from './rules/health.ts';
+
+/**
+ * Counts the deliveries that are due and not made yet. Those whose next attempt is later are not among them, nor those of
+ * endpoints to which none is made now, because they may wait for as long as the receiver fails.
+ */
+export async function countDueDeliveries({
+  webhooks,
+  deliveries,
+  runtime,
+}: Pick<Context, 'webhooks' | 'deliveries' | 'runtime'>): Promise<number> {
+  const now = runtime.now();
+  const attempted = (await webhooks.all()).filter(
+    ({ status, health }) => status === WebhookStatus.ACTIVE && attemptsAtOnce(health, now) > 0,
+  );
+  return deliveries.countDue(
+    attempted.map(({ id }) => id),
+    now,
+  );
+}

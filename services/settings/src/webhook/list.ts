@@ -1,0 +1,24 @@
+import type {
+  ListWebhooksRequest,
+  ListWebhooksResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { webhookMessage } from './to-proto.ts';
+
+/** Lists the webhook endpoints by id. Source: docs/reference/api.md, Webhooks. */
+export async function listWebhooks(
+  { webhooks }: Context,
+  _call: Call,
+  { limit = 100, offset = 0 }: ListWebhooksRequest,
+): Promise<ListWebhooksResponse> {
+  const all = await webhooks.all();
+  return {
+    $typeName: 'ticketing.settings.v1.ListWebhooksResponse',
+    success: true,
+    webhooks: all.slice(offset, offset + limit).map(webhookMessage),
+    total: all.length,
+    limit,
+    offset,
+  };
+}

@@ -1,0 +1,35 @@
+import type {
+  RedeliverWebhookDeliveryRequest,
+  RedeliverWebhookDeliveryResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { deliveryMessage } from './delivery-to-proto.ts';
+import { findEnabledWebhook } from './find.ts';
+
+/**
+ * Sends a delivery again, also while the breaker pauses its endpoint.
+ *
+ * Errors: webhook_not_found; delivery_not_found; webhook_disabled. Source: docs/reference/api.md, Webhooks.
+ */
+export async function redeliverWebhookDelivery(
+  context: Context,
+  { idempotency }: Call,
+  { id, deliveryId }: RedeliverWebhookDeliveryRequest,
+): Promise<RedeliverWebhookDeliveryResponse> {
+  await findEnabledWebhook(context, id);
+  const { deliveries, webhooks } = context;
+  await deliveries.attemptAgain(id, [deliveryId], { isRequested: true });
+  const delivery = await deliveries.find(id, deliveryId);
+  if (!delivery) throw notFound('Delivery');
+  // The response contains what the receiver has responded.
+  if (delivery.ticketId !== null) idempotency?.addSubject({ kind: 'Ticket', id: delivery.ticketId });
+  await webhooks.endPause(id);
+  context.dispatcher?.wakeForEndpoints();
+  return {
+    $typeName: 'ticketing.settings.v1.RedeliverWebhookDeliveryResponse',
+    success: true,
+    delivery: deliveryMessage(delivery),
+  };
+}

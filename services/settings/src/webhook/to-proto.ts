@@ -1,0 +1,19 @@
+import type { Webhook } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+import type { WebhookState } from './rules/endpoint.ts';
+
+/** The message of an endpoint, without its secret. */
+export function webhookMessage(state: WebhookState): Webhook {
+  const { id, url, description, eventTypes, subchannelIds, status, disabledReason, createdAt } = state;
+  return {
+    $typeName: 'ticketing.settings.v1.Webhook',
+    id,
+    url,
+    ...(description === null ? {} : { description }),
+    eventTypes: [...eventTypes],
+    subchannelIds: [...subchannelIds],
+    status,
+    ...(disabledReason === null ? {} : { disabledReason }),
+    createdAt: timestampOf(createdAt),
+  };
+}

@@ -1,0 +1,67 @@
+import {
+  type UpdateWebhookRequest,
+  type UpdateWebhookResponse,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { findWebhook } from './find.ts';
+import type { WebhookState } from './rules/endpoint.ts';
+import { healthy } from './rules/health.ts';
+import type { WebhookChange } from './store.ts';
+import { webhookMessage } from './to-proto.ts';
+import { requireValidWebhook } from './validate.ts';
+
+/**
+ * Changes a webhook endpoint. One that was disabled starts without failures, and gets the events from now on.
+ *
+ * Errors: webhook_not_found; address_refused, invalid_url, unknown_subchannel, not_allowed.
+ * Source: docs/reference/api.md, Webhooks.
+ */
+export async function updateWebhook(
+  context: Context,
+  _call: Call,
+  request: UpdateWebhookRequest,
+): Promise<UpdateWebhookResponse> {
+  const { id } = request;
+  const before = await findWebhook(context, id);
+  const change = changeOf(request);
+  await requireValidWebhook(context, change);
+  const restarted = await restartOf(context, before, change);
+  const webhook = await context.webhooks.change(id, { ...change, ...restarted }, restarted !== undefined);
+  if (!webhook) throw notFound('Webhook');
+  context.dispatcher?.wakeForEndpoints();
+  return {
+    $typeName: 'ticketing.settings.v1.UpdateWebhookResponse',
+    success: true,
+    webhook: webhookMessage(webhook),
+  };
+}
+
+/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+function changeOf(request: UpdateWebhookRequest): WebhookChange {
+  const values: Record<string, { [Name in keyof WebhookChange]: WebhookChange[Name] | undefined }> = {
+    url: { url: request.url },
+    description: { description: request.description ?? null },
+    event_types: { eventTypes: request.eventTypes },
+    subchannel_ids: { subchannelIds: request.subchannelIds },
+    // It may have been disabled since it was read.
+    status: { status: request.status, disabledReason: null },
+  };
+  return Object.assign({}, ...(request.updateMask?.paths ?? []).map((path) => values[path]));
+}
+
+/**
+ * The fields that change as well when an endpoint is enabled again or gets another URL; undefined for other changes.
+ */
+async function restartOf(
+  { events }: Context,
+  before: WebhookState,
+  { url = before.url, status = before.status }: WebhookChange,
+): Promise<WebhookChange | undefined> {
+  const isContinued = status !== before.status && before.status !== WebhookStatus.ACTIVE;
+  if (!isContinued) return url === before.url ? undefined : { health: healthy };
+  if (before.status === WebhookStatus.PAUSED) return { health: healthy };
+  return { health: healthy, afterPosition: (await events.bounds())?.last ?? 0 };
+}

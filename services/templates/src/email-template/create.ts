@@ -1,0 +1,31 @@
+import type {
+  CreateEmailTemplateRequest,
+  CreateEmailTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { emailTemplateMessage } from '../template/to-proto.ts';
+import { requireValidEmailTemplate } from './validate.ts';
+
+/**
+ * Creates an e-mail template.
+ *
+ * Errors: duplicate_email_template; those of `requireValidEmailTemplate`. Source: docs/reference/api.md, E-mail templates.
+ */
+export async function createEmailTemplate(
+  context: Context,
+  call: Call,
+  request: CreateEmailTemplateRequest,
+): Promise<CreateEmailTemplateResponse> {
+  const fields = { name: (request.name ?? '').trim(), template: request.template ?? '' };
+  await requireValidEmailTemplate(context, call, fields);
+  const next = () => context.emailTemplateIds.next();
+  const id = call.idempotency ? await call.idempotency.reserve('emailTemplate', next) : await next();
+  await context.emailTemplates.add({ id, ...fields });
+  // Read anew: a process that has died may have created it for the same request.
+  const stored = (await context.emailTemplates.find(id)) ?? { id, ...fields };
+  return {
+    $typeName: 'ticketing.templates.v1.CreateEmailTemplateResponse',
+    emailTemplate: emailTemplateMessage(stored),
+  };
+}

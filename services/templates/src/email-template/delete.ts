@@ -1,0 +1,36 @@
+import type {
+  DeleteEmailTemplateRequest,
+  DeleteEmailTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+
+/**
+ * Deletes an e-mail template. Settings drops it first, so that nothing is changed if that is not possible.
+ *
+ * Errors: email_template_not_found; those of the settings service. Source: docs/reference/api.md, E-mail templates.
+ */
+export async function deleteEmailTemplate(
+  context: Context,
+  call: Call,
+  request: DeleteEmailTemplateRequest,
+): Promise<DeleteEmailTemplateResponse> {
+  const { clients, emailTemplates } = context;
+  const { trace, signal } = call;
+  if (!(await emailTemplates.find(request.id))) throw notFound('Email template');
+  await clients.configuration({ trace, signal }).dropEmailTemplate({ emailTemplateId: request.id });
+  return removeEmailTemplate(context, call, request);
+}
+
+/** Deletes an e-mail template that settings has dropped, or drops by itself. Errors: email_template_not_found. */
+export async function removeEmailTemplate(
+  { emailTemplates, templates }: Context,
+  _call: Call,
+  { id }: DeleteEmailTemplateRequest,
+): Promise<DeleteEmailTemplateResponse> {
+  if (!(await emailTemplates.remove(id))) throw notFound('Email template');
+  // Those that are stored with it at this moment read it as unset, because it does not exist.
+  await templates.drop('emailTemplateId', [id]);
+  return { $typeName: 'ticketing.templates.v1.DeleteEmailTemplateResponse', success: true };
+}

@@ -1,0 +1,22 @@
+import type {
+  GetEmailTemplateRequest,
+  GetEmailTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { emailTemplateMessage } from '../template/to-proto.ts';
+
+/** Reads an e-mail template. Errors: email_template_not_found. Source: docs/reference/api.md, E-mail templates. */
+export async function getEmailTemplate(
+  { emailTemplates }: Context,
+  _call: Call,
+  { id }: GetEmailTemplateRequest,
+): Promise<GetEmailTemplateResponse> {
+  const found = await emailTemplates.find(id);
+  if (!found) throw notFound('Email template');
+  return {
+    $typeName: 'ticketing.templates.v1.GetEmailTemplateResponse',
+    emailTemplate: emailTemplateMessage(found),
+  };
+}

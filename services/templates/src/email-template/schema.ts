@@ -1,0 +1,30 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { EmailTemplateState } from '../template/rules.ts';
+
+/** The document of an e-mail template. */
+export type EmailTemplateDocument = Omit<EmailTemplateState, 'id'> & {
+  _id: number;
+  /** The name, by which it is unique. */
+  foldedName: string;
+  /** Of its text, in UTF-8. */
+  bytes: number;
+};
+
+const schema = new Schema(
+  { _id: Number, name: String, foldedName: String, template: String, bytes: Number },
+  { versionKey: false, strict: 'throw', minimize: false, collection: 'emailTemplates' },
+);
+schema.index({ foldedName: 1 }, { unique: true });
+
+/** The model of the e-mail templates on a connection. */
+export function emailTemplateModel(connection: Connection): Model<EmailTemplateDocument> {
+  return connection.model<EmailTemplateDocument>('EmailTemplate', schema as unknown as Schema<EmailTemplateDocument>);
+}
+
+/** What is stored of some fields. Names differ only if they differ in more than case. */
+export function fieldsOf({ name, template }: Partial<EmailTemplateState>): Partial<EmailTemplateDocument> {
+  return {
+    ...(name === undefined ? {} : { name, foldedName: name.normalize('NFKC').toLowerCase() }),
+    ...(template === undefined ? {} : { template, bytes: Buffer.byteLength(template) }),
+  };
+}

@@ -1,0 +1,105 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { removePresent } from '@ticketing/store/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import type { Connection } from 'mongoose';
+import type { EmailTemplateState } from '../template/rules.ts';
+import { type EmailTemplateDocument, emailTemplateModel, fieldsOf } from './schema.ts';
+
+/** The id of an e-mail template, before its text is read. Units: bytes of the text. */
+export interface EmailTemplateEntry {
+  id: number;
+  bytes: number;
+}
+
+/** The e-mail templates. Errors of every operation: store_unavailable. */
+export interface EmailTemplateStore {
+  /** Adds an e-mail template; one with this id stays as it is. Errors: duplicate_email_template. */
+  add(template: EmailTemplateState): Promise<void>;
+  find(id: number): Promise<EmailTemplateState | undefined>;
+  /** Changes an e-mail template; undefined if there is none. Errors: duplicate_email_template. */
+  change(id: number, change: Partial<Omit<EmailTemplateState, 'id'>>): Promise<EmailTemplateState | undefined>;
+  /** Returns whether it existed. */
+  remove(id: number): Promise<boolean>;
+  /** A page by id, and how many there are. */
+  list(offset: number, limit: number): Promise<{ total: number; entries: EmailTemplateEntry[] }>;
+  /** How large those of some e-mail templates are that exist, by id. */
+  sizes(ids: readonly number[]): Promise<EmailTemplateEntry[]>;
+  /** Those of some e-mail templates that exist, by id. */
+  findSome(ids: readonly number[]): Promise<EmailTemplateState[]>;
+}
+
+/** Opens the e-mail templates on a connection. */
+export function emailTemplateStore(connection: Connection, runtime: Pick<Runtime, 'random'>): EmailTemplateStore {
+  const templates = emailTemplateModel(connection);
+  const uniqueWrite = uniqueWrites(runtime);
+
+  const writeName = async <Result>(write: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await storeCall(() => uniqueWrite(write));
+    } catch (error) {
+      throw isDuplicateKey(error) ? duplicateName(error) : error;
+    }
+  };
+
+  const entriesOf = (documents: readonly EmailTemplateDocument[]) =>
+    documents.map(({ _id, bytes }) => ({ id: _id, bytes }));
+
+  return {
+    add: ({ id, ...state }) =>
+      writeName(async () => {
+        if ((await templates.exists({ _id: id })) !== null) return;
+        await templates.collection.insertOne({ _id: id, ...fieldsOf(state) } as never);
+      }),
+    find: (id) => storeCall(async () => stateOf(await templates.findById(id).lean<EmailTemplateDocument>())),
+    change: (id, change) =>
+      writeName(async () => {
+        const update = { $set: fieldsOf(change) };
+        return stateOf(
+          await templates
+            .findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' })
+            .lean<EmailTemplateDocument>(),
+        );
+      }),
+    remove: (id) =>
+      storeCall(() =>
+        removePresent(
+          async () => (await templates.deleteOne({ _id: id })).deletedCount === 1,
+          async () => (await templates.exists({ _id: id })) !== null,
+        ),
+      ),
+    list: (offset, limit) =>
+      storeCall(async () => {
+        const [total, page] = await Promise.all([
+          templates.countDocuments(),
+          templates.find({}, { bytes: 1 }).sort({ _id: 1 }).skip(offset).limit(limit).lean<EmailTemplateDocument[]>(),
+        ]);
+        return { total, entries: entriesOf(page) };
+      }),
+    sizes: async (ids) =>
+      ids.length === 0
+        ? []
+        : storeCall(async () =>
+            entriesOf(await templates.find({ _id: { $in: [...ids] } }, { bytes: 1 }).lean<EmailTemplateDocument[]>()),
+          ),
+    findSome: async (ids) => {
+      if (ids.length === 0) return [];
+      const find = () =>
+        templates
+          .find({ _id: { $in: [...ids] } })
+          .sort({ _id: 1 })
+          .lean<EmailTemplateDocument[]>();
+      return (await storeCall(find)).flatMap((one) => stateOf(one) ?? []);
+    },
+  };
+}
+
+function stateOf(document: EmailTemplateDocument | null): EmailTemplateState | undefined {
+  return document ? { id: document._id, name: document.name, template: document.template } : undefined;
+}
+
+function duplicateName(cause: unknown): DomainError {
+  const detail = 'There is an e-mail template of this name.';
+  return new DomainError('already_exists', 'duplicate_email_template', detail, { cause });
+}

@@ -1,0 +1,20 @@
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import type { EmailTemplateState } from '../template/rules.ts';
+
+/** Refuses what an e-mail template may not have. Errors: the problems of its text, message_placeholder, too_short. */
+export async function requireValidEmailTemplate(
+  { rendering }: Context,
+  { caller }: Call,
+  { name, template }: Partial<EmailTemplateState>,
+): Promise<void> {
+  const pointer = '#/template';
+  const texts = template === undefined ? [] : [{ kind: 'wrapper' as const, text: template, pointer }];
+  const violations = await rendering.violationsOf(texts, callerKey(caller));
+  if (name === '') {
+    violations.unshift({ pointer: '#/name', code: 'too_short', detail: 'must have a character that is not a space' });
+  }
+  if (violations.length > 0) throw invalidInput(violations);
+}

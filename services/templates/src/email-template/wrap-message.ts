@@ -1,0 +1,41 @@
+import type {
+  WrapMessageRequest,
+  WrapMessageResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { firstEmailTemplate } from '../template/to-proto.ts';
+
+/** The message is a value, so that nothing in it is read as a tag of Handlebars. */
+const messages = {
+  html: '{{{content}}}',
+  text: '<p>{{#each content}}{{#unless @first}}<br />{{/unless}}{{this}}{{/each}}</p>',
+};
+
+/**
+ * Renders the first of some e-mail templates that exists, with a message that is no template.
+ *
+ * Errors: those of `Rendering.render`. Source: docs/reference/api.md, Messages with a template.
+ */
+export async function wrapMessage(
+  context: Context,
+  _call: Call,
+  { content, emailTemplateIds, variables }: WrapMessageRequest,
+): Promise<WrapMessageResponse> {
+  const $typeName = 'ticketing.templates.v1.WrapMessageResponse';
+  const found = await firstEmailTemplate(context, emailTemplateIds);
+  if (!found) return { $typeName };
+  const { message: text = '', type } = content ?? {};
+  const isHtml = type === ContentType.HTML;
+  const input = {
+    message: isHtml ? messages.html : messages.text,
+    wrapper: found.template,
+    variables,
+    more: { content: isHtml ? text : text.split(/\r\n?|\n/) },
+    pointer: '#/content',
+  };
+  // An e-mail template that uses up its time keeps those waiting who use the same one.
+  const { message } = await context.rendering.render(input, `email template ${found.id}`);
+  return { $typeName, message };
+}

@@ -1,0 +1,181 @@
+import { createHook } from 'node:async_hooks';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { createLogger } from '@ticketing/runtime/logger.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HostileOutcome, hostileTemplates } from '../../test/hostile-templates.ts';
+import { openRendering, type Rendering } from './open.ts';
+import { withTags } from './rules/render-template.ts';
+
+const log = createLogger('test', 'silent');
+const pointer = '#/message';
+
+let rendering: Rendering;
+/** Has time enough for all that ends, however slow the machine is. */
+let patient: Rendering;
+const stoppedReasons: string[] = [];
+beforeAll(() => {
+  rendering = openRendering(log, { timeoutMs: 500, onStopped: (reason) => stoppedReasons.push(reason) });
+  patient = openRendering(log, { timeoutMs: 2_000 });
+});
+/** A message that is rendered alone. */
+const inputOf = (template: string, variables: object) => ({
+  message: template,
+  variables: Buffer.from(JSON.stringify(variables)),
+  pointer,
+});
+afterAll(() => Promise.all([rendering.close(), patient.close()]));
+
+/** The codes with which work on a template ended; none if it was done. */
+async function codesOf(work: Promise<unknown>): Promise<string[]> {
+  try {
+    await work;
+    return [];
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return error.violations.map(({ code, pointer: at, detail }) => {
+      expect(at).toBe(pointer);
+      expect(detail).toMatch(/^(Line \d+, column \d+: |The template ).+\.$/);
+      return code;
+    });
+  }
+}
+
+const summary = (outcome: HostileOutcome) =>
+  'rendered' in outcome ? 'harmless' : Object.entries(outcome).flat(2).join(': ');
+
+describe('the processes', () => {
+  it('start with the first template, and not before', async () => {
+    let processes = 0;
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'PROCESSWRAP') processes += 1;
+      },
+    }).enable();
+    const unused = openRendering(log, { timeoutMs: 500 });
+    expect(processes).toBe(0);
+    expect((await unused.render(inputOf('{{a}}', { a: 1 }), 'agent')).message).toBe('<p>1</p>');
+    await expect.poll(() => processes).toBe(3);
+    hook.disable();
+    await unused.close();
+  });
+});
+
+describe('a hostile template', () => {
+  it.each(hostileTemplates.map((one) => [one.name, summary(one.outcome), one] as const))(
+    'that %s is %s',
+    async (_name, _summary, { template, variables, outcome }) => {
+      const input = inputOf(template, variables);
+      const saved = await patient.violationsOf([{ kind: 'message', text: template, pointer }], 'author');
+      const codes = saved.map(({ code }) => code);
+      if ('refused' in outcome) {
+        expect(codes[0]).toBe(outcome.refused);
+        expect(await codesOf(patient.render(input, 'author'))).toEqual(codes);
+        return;
+      }
+      expect(codes).toEqual([]);
+      const takesLong = 'stopped' in outcome && outcome.stopped.includes('template_too_slow');
+      const rendered = (takesLong ? rendering : patient).render(input, 'author');
+      if ('stopped' in outcome) expect(outcome.stopped).toContain((await codesOf(rendered)).join());
+      else expect((await rendered).message).toBe(withTags(outcome.rendered));
+    },
+  );
+});
+
+describe('a rendered template', () => {
+  const render = async (template: string, variables: object) =>
+    (await patient.render(inputOf(template, variables), 'agent')).message;
+
+  it('may be a megabyte long, and no longer', async () => {
+    const template = '<p>{{#each list}}{{this}}{{/each}}';
+    const ofBytes = (bytes: number) => ({ list: ['x'.repeat(bytes - 5), 'ä'] });
+    expect(await render(template, ofBytes(1024 * 1024))).toHaveLength(1024 * 1024 + 3);
+    expect(await codesOf(render(template, ofBytes(1024 * 1024 + 1)))).toEqual(['template_output_too_large']);
+  });
+
+  it('is escaped where values are inserted, and sanitised', async () => {
+    const template = '<p>Hello {{customer.firstname}},</p>{{{in.html}}}<p>{{agent.name}}</p>';
+    const variables = {
+      customer: { firstname: '<b>Ada</b> & Co' },
+      in: { html: '<i onclick="x">sent</i><script>x</script>' },
+    };
+    expect(await render(template, variables)).toBe('<p>Hello &lt;b&gt;Ada&lt;/b&gt; &amp; Co,</p><i>sent</i><p></p>');
+  });
+
+  it('of the same text with other values is another one', async () => {
+    expect(await render('<p>{{a}}</p>', { a: 1 })).toBe('<p>1</p>');
+    expect(await render('<p>{{a}}</p>', { a: 2 })).toBe('<p>2</p>');
+    expect(await render('<p>{{a}}</p>', {})).toBe('<p></p>');
+  });
+
+  it('is HTML, also if it has no tag: then it is a paragraph with its lines', async () => {
+    expect(await render('Dear {{a}},\r\n1 < 2\n\nwrite <b>', { a: "O'Neil & Co" })).toBe(
+      '<p>Dear O&#x27;Neil &amp; Co,<br />1 < 2<br /><br />write &lt;b></p>',
+    );
+    expect(await render('{{a}}<br>\n', { a: '&' })).toBe('&amp;<br />\n');
+    expect(await render('\n{{a}}\n', { a: 1 })).toBe('<p>1</p>');
+    expect(await render(' {{a}}\n', {})).toBe('');
+  });
+
+  it('is stopped after 500 ms', async () => {
+    const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
+    const work = rendering.render(inputOf(slow?.template ?? '', slow?.variables ?? {}), 'agent');
+    stoppedReasons.length = 0;
+    await expect(work).rejects.toMatchObject({
+      reason: 'template_too_slow',
+      violations: [{ detail: 'The template takes longer than 500 ms.' }],
+    });
+    expect(stoppedReasons).toEqual(['time']);
+  });
+
+  // On a busy machine each of them takes ten times its time.
+  it('does not wait until hostile ones have ended, of another author or of the same', { timeout: 60_000 }, async () => {
+    const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
+    const slowly = openRendering(log, { timeoutMs: 2_000 });
+    let stopped = 0;
+    const show = async (caller: string) => (await slowly.render(inputOf('{{a}}', { a: 1 }), caller)).message;
+    const stop = async (caller: string) => {
+      const input = inputOf(slow?.template ?? '', slow?.variables ?? {});
+      expect(await codesOf(slowly.render(input, caller))).toEqual(['template_too_slow']);
+      stopped += 1;
+    };
+    // All processes have started when each has rendered something.
+    await Promise.all(['a', 'b', 'c'].map(show));
+    const stops = [stop('author'), stop('author')];
+    expect(await show('agent')).toBe('<p>1</p>');
+    expect(stopped).toBe(0);
+    await Promise.all(stops);
+    await Promise.all(['a', 'b', 'c'].map(show));
+    const again = slowly.render(inputOf(slow?.template ?? '', slow?.variables ?? {}), 'author');
+    const ended = expect(again).rejects.toMatchObject({ reason: 'sandbox_closed' });
+    expect(await show('author')).toBe('<p>1</p>');
+    await slowly.close();
+    await ended;
+  });
+});
+
+describe('problems', () => {
+  it('say where they are, all at once, for every template of a request', async () => {
+    const found = await patient.violationsOf(
+      [
+        { kind: 'message', pointer: '#/message', text: 'Hello\n  {{exec "ls"}} {{upper}}' },
+        { kind: 'subject', pointer: '#/subject', text: 'a\n{{#if x}}' },
+        { kind: 'wrapper', pointer: '#/template', text: 'ab' },
+      ],
+      'author',
+    );
+    expect(found).toEqual([
+      { pointer: '#/message', code: 'unknown_helper', detail: 'Line 2, column 3: There is no helper exec.' },
+      {
+        pointer: '#/message',
+        code: 'wrong_argument_count',
+        detail: 'Line 2, column 17: upper takes 1 argument, not 0.',
+      },
+      { pointer: '#/subject', code: 'template_syntax', detail: 'Line 2, column 10: Not expected here: EOF.' },
+      {
+        pointer: '#/template',
+        code: 'message_placeholder',
+        detail: 'Line 1, column 1: %MESSAGE% must be in the text.',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,26 @@
+import type {
+  GetTemplateAttachmentRequest,
+  GetTemplateAttachmentResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
+import { sendFile } from '@ticketing/files/send-file.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+
+/**
+ * Sends a file of a response template, or the part of it that the header `Range` names.
+ *
+ * Errors: attachment_not_found; range_not_satisfiable.
+ * Source: docs/reference/api.md, Attachments.
+ */
+export async function* getTemplateAttachment(
+  context: Context,
+  call: Call,
+  { id, attachmentId }: GetTemplateAttachmentRequest,
+): AsyncGenerator<GetTemplateAttachmentResponse> {
+  const attachment = (await context.templates.filesOf(id)).find((file) => file.id === attachmentId);
+  if (!attachment) throw attachmentNotFound('Template');
+  for await (const body of sendFile(context, call, attachment)) {
+    yield { $typeName: 'ticketing.templates.v1.GetTemplateAttachmentResponse', body };
+  }
+}

@@ -1,0 +1,50 @@
+import type {
+  PreviewTemplateRequest,
+  PreviewTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { unknownEmailTemplate } from './validate.ts';
+
+/**
+ * Renders a text with the values of a ticket. Nothing is stored.
+ *
+ * Errors: ticket_not_found, unknown_template; those of `Rendering.render`; too_much_at_once, for a large ticket.
+ * Source: docs/reference/api.md, Templates.
+ */
+export async function previewTemplate(
+  context: Context,
+  call: Call,
+  { message = '', ticketId, contractId, emailTemplateId, templateData = {} }: PreviewTemplateRequest,
+): Promise<PreviewTemplateResponse> {
+  const ids = { ...(ticketId === undefined ? {} : { ticketId }), ...(contractId === undefined ? {} : { contractId }) };
+  const [wrapper, found] = await Promise.all([
+    wrapperTextOf(context, emailTemplateId),
+    ifFound(context.clients.tickets(call).getTemplateVariables(ids)),
+  ]);
+  if (!found) throw notFound('Ticket');
+  const { variables } = found;
+  const caller = callerKey(call.caller);
+  await context.pages.take(caller, variables.length, call);
+  const more = { in: templateData };
+  const input = { message, wrapper, variables, more, pointer: '#/message' };
+  const { message: preview } = await context.rendering.render(input, caller);
+  // Last, because the bytes of large values can be read once only.
+  const { json } = await context.json.parse(caller, variables);
+  return {
+    $typeName: 'ticketing.templates.v1.PreviewTemplateResponse',
+    success: true,
+    preview,
+    variables: { ...(json as object), ...more },
+  };
+}
+
+async function wrapperTextOf(context: Context, emailTemplateId: number | undefined): Promise<string | undefined> {
+  if (emailTemplateId === undefined) return undefined;
+  const found = await context.emailTemplates.find(emailTemplateId);
+  if (!found) throw invalidInput(await unknownEmailTemplate(context, emailTemplateId));
+  return found.template;
+}

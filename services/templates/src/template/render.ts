@@ -1,0 +1,34 @@
+import type {
+  RenderTemplateRequest,
+  RenderTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { templateFiles, wrapperOf, wrappersOf } from './to-proto.ts';
+
+const pointer = '#/templateId';
+
+/**
+ * Renders a response template for a message that another service writes.
+ *
+ * Errors: unknown_template; those of `Rendering.render`. Source: docs/reference/api.md, Templates.
+ */
+export async function renderTemplate(
+  context: Context,
+  _call: Call,
+  { templateId, variables, withWrapper }: RenderTemplateRequest,
+): Promise<RenderTemplateResponse> {
+  const state = await context.templates.find(templateId);
+  if (!state) throw invalidInput([{ pointer, code: 'unknown_template', detail: 'There is no such template.' }]);
+  const wrapper = withWrapper ? wrapperOf(await wrappersOf(context, [state]), state) : undefined;
+  const input = { message: state.message, subject: state.subject ?? undefined, wrapper, variables, pointer };
+  // A template that uses up its time keeps those waiting who use the same one.
+  const { message, subject } = await context.rendering.render(input, `template ${templateId}`);
+  return {
+    $typeName: 'ticketing.templates.v1.RenderTemplateResponse',
+    message,
+    ...(subject ? { subject } : {}),
+    attachments: templateFiles(state),
+  };
+}

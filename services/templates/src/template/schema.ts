@@ -1,0 +1,43 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { type TemplateState, templateBytes } from './rules.ts';
+
+/** The document of a response template. */
+export type TemplateDocument = Omit<TemplateState, 'id'> & {
+  _id: number;
+  /** As of `templateBytes`. */
+  bytes: number;
+};
+
+const schema = new Schema(
+  {
+    _id: Number,
+    version: Number,
+    tagId: Number,
+    emailTemplateId: Number,
+    description: String,
+    message: String,
+    subject: String,
+    exampleTicketIds: [Number],
+    attachments: [Schema.Types.Mixed],
+    bytes: Number,
+  },
+  { versionKey: false, strict: 'throw', minimize: false, collection: 'templates' },
+);
+schema.index({ tagId: 1 });
+schema.index({ emailTemplateId: 1 });
+schema.index({ exampleTicketIds: 1 });
+
+/** The model of the response templates on a connection. */
+export function templateModel(connection: Connection): Model<TemplateDocument> {
+  return connection.model<TemplateDocument>('Template', schema as unknown as Schema<TemplateDocument>);
+}
+
+/** What is stored of a template. */
+export function documentOf({ id, ...state }: TemplateState): TemplateDocument {
+  return { _id: id, ...state, bytes: templateBytes({ id, ...state }) };
+}
+
+/** A stored template. */
+export function stateOf({ _id, bytes: _bytes, ...state }: TemplateDocument): TemplateState {
+  return { id: _id, ...state };
+}

@@ -1,0 +1,145 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { escapePattern, type Query } from '@ticketing/store/field-query.ts';
+import { removePresent } from '@ticketing/store/remove-present.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import type { Connection } from 'mongoose';
+import type { TemplateChange, TemplateState } from './rules.ts';
+import { documentOf, stateOf, type TemplateDocument, templateModel } from './schema.ts';
+
+/** Which templates to list: those whose texts contain `q`, without regard to case; those with a tag. */
+export interface TemplateFilter {
+  q: string | undefined;
+  tagId: number | undefined;
+}
+
+/** A template of a page, before it is read. */
+export type TemplateEntry = Pick<TemplateState, 'id' | 'emailTemplateId'> & { bytes: number };
+
+/** Says how to change a template as it is now. It may be called more than once. */
+export type DecideTemplate = (current: TemplateState) => TemplateChange | Promise<TemplateChange>;
+
+/** What a template names by id, and what may be dropped because it was deleted. */
+export type TemplateReference = 'tagId' | 'emailTemplateId' | 'exampleTicketIds';
+
+/** The response templates. Errors of every operation: store_unavailable. */
+export interface TemplateStore {
+  /** Adds a template; one with this id stays as it is. */
+  add(template: TemplateState): Promise<void>;
+  find(id: number): Promise<TemplateState | undefined>;
+  /** The files that a template lists; none if there is no such template. */
+  filesOf(id: number): Promise<readonly AttachmentState[]>;
+  /**
+   * Changes a template; undefined if there is none. Errors: what `decide` throws; concurrent_change, if too many other
+   * changes come first.
+   */
+  change(id: number, decide: DecideTemplate): Promise<TemplateState | undefined>;
+  /** Returns whether the template existed. */
+  remove(id: number): Promise<boolean>;
+  /** A page by id, and how many match. Errors: search_too_slow. */
+  list(filter: TemplateFilter, offset: number, limit: number): Promise<{ total: number; entries: TemplateEntry[] }>;
+  /** Those of some templates that exist, by id. */
+  findSome(ids: readonly number[]): Promise<TemplateState[]>;
+  /** Drops what templates name by any of some ids. */
+  drop(reference: TemplateReference, ids: readonly number[]): Promise<void>;
+}
+
+const maxAttempts = 20;
+const maxQueryMs = 5_000;
+
+/** Opens the response templates on a connection. */
+export function templateStore(connection: Connection): TemplateStore {
+  const templates = templateModel(connection);
+
+  async function find(id: number): Promise<TemplateState | undefined> {
+    const found = await templates.findById(id).lean<TemplateDocument>();
+    return found ? stateOf(found) : undefined;
+  }
+
+  /** Returns false if another request has changed it first. */
+  async function write(before: TemplateState, after: TemplateState): Promise<boolean> {
+    const { _id, ...fields } = documentOf(after);
+    const { matchedCount } = await templates.updateOne({ _id, version: before.version }, { $set: fields });
+    return matchedCount === 1;
+  }
+
+  async function change(id: number, decide: DecideTemplate): Promise<TemplateState | undefined> {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const before = await storeCall(() => find(id));
+      if (!before) return undefined;
+      const after = { ...before, ...(await decide(before)), version: before.version + 1 };
+      if (await storeCall(() => write(before, after))) return after;
+    }
+    throw new DomainError('aborted', 'concurrent_change', 'The template was changed by others at the same time.');
+  }
+
+  return {
+    add: (template) =>
+      storeCall(async () => {
+        try {
+          await templates.collection.insertOne(documentOf(template) as never);
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error;
+        }
+      }),
+    find: (id) => storeCall(() => find(id)),
+    filesOf: (id) =>
+      storeCall(async () => {
+        const found = await templates.findById(id, { attachments: 1 }).lean<Pick<TemplateDocument, 'attachments'>>();
+        return found?.attachments ?? [];
+      }),
+    change,
+    remove: (id) =>
+      storeCall(() =>
+        removePresent(
+          async () => (await templates.deleteOne({ _id: id })).deletedCount === 1,
+          async () => (await templates.exists({ _id: id })) !== null,
+        ),
+      ),
+    list: (filter, offset, limit) =>
+      storeCall(() =>
+        translateTimeLimit('Search for another text, or by a tag.', async () => {
+          const query = queryOf(filter);
+          const projection = { emailTemplateId: 1, bytes: 1 };
+          const options = { maxTimeMS: maxQueryMs };
+          const [total, page] = await Promise.all([
+            templates.countDocuments(query, options),
+            templates
+              .find(query, projection, options)
+              .sort({ _id: 1 })
+              .skip(offset)
+              .limit(limit)
+              .lean<TemplateDocument[]>(),
+          ]);
+          return {
+            total,
+            entries: page.map(({ _id, emailTemplateId, bytes }) => ({ id: _id, emailTemplateId, bytes })),
+          };
+        }),
+      ),
+    findSome: (ids) =>
+      storeCall(async () => {
+        const found = await templates
+          .find({ _id: { $in: [...ids] } })
+          .sort({ _id: 1 })
+          .lean<TemplateDocument[]>();
+        return found.map(stateOf);
+      }),
+    drop: (reference, ids) =>
+      storeCall(async () => {
+        const named = { $in: [...ids] };
+        const update =
+          reference === 'exampleTicketIds' ? { $pull: { [reference]: named } } : { $set: { [reference]: null } };
+        // The version rises, so that a change that has read what is dropped here is made again.
+        if (ids.length > 0) await templates.updateMany({ [reference]: named }, { ...update, $inc: { version: 1 } });
+      }),
+  };
+}
+
+function queryOf({ q, tagId }: TemplateFilter): Query {
+  const pattern = { $regex: escapePattern(q ?? ''), $options: 'i' };
+  return {
+    ...(q ? { $or: [{ description: pattern }, { subject: pattern }, { message: pattern }] } : {}),
+    ...(tagId === undefined ? {} : { tagId }),
+  };
+}

@@ -1,0 +1,87 @@
+import { type AiSupportLevel, SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { changeFields } from '../../ticket/rules/change.ts';
+import type { TicketDecision } from '../../ticket/rules/decision.ts';
+import { type EventHeader, updatedEvent } from '../../ticket/rules/event.ts';
+import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
+import { agentsOf, changedIntents, type IntentState, isExecuted } from '../../ticket/rules/intent.ts';
+import { type SlaRules, withStricterTargets } from '../../ticket/rules/sla.ts';
+import { countsAsSpam, isManual } from '../../ticket/rules/spam.ts';
+
+/** The result of an analysis. A part that was not analysed is undefined. Units: times in Unix seconds. */
+export interface Analysis {
+  /** The version of the ticket that was analysed. */
+  ticketVersion: number;
+  isRefresh: boolean;
+  /** Null: not known. */
+  text:
+    | { sentiment: string | null; language: string | null; languageCode: string | null; summary: string | null }
+    | undefined;
+  tagIds: readonly number[];
+  spamStatus: SpamStatus | undefined;
+  intents:
+    | { intents: readonly IntentState[]; aiSupportLevel: AiSupportLevel; autoExecuteAt: number | null }
+    | undefined;
+}
+
+/** What the decision on an analysis depends on. Units: `now` in Unix seconds. */
+export interface AnalysisContext {
+  now: number;
+  sla: SlaRules;
+  header: EventHeader;
+  /** The tag that marks spam at run time. */
+  spamTagId: number | null;
+}
+
+/**
+ * Decides what an analysis changes in a ticket. A person's decisions stay: a manual spam status, tags, and a summary that
+ * is there, unless the analysis was asked for again. On spam nothing is proposed, and what was executed stays.
+ *
+ * Source: docs/reference/api.md, Detection; docs/reference/api.md, Spam.
+ */
+export function decideAnalysis(
+  ticket: TicketState,
+  analysis: Analysis,
+  { now, sla, header, spamTagId }: AnalysisContext,
+): TicketDecision {
+  const spamStatus = spamStatusAfter(ticket.spamStatus, analysis.spamStatus);
+  const input: TicketInput = {
+    ...textAfter(ticket, analysis),
+    ...tagsAfter(ticket, analysis.tagIds, sla),
+    spamStatus,
+  };
+  const tagIds = input.tagIds ?? ticket.tagIds;
+  const isMarked = countsAsSpam({ spamStatus, tagIds }, spamTagId);
+  Object.assign(input, intentsAfter(ticket, analysis, isMarked));
+  const change = changeFields(ticket, withStricterTargets(ticket, input, sla), now);
+  if (change.changed.length === 0) return {};
+  const cause = analysis.isRefresh ? 'refresh' : 'analysis';
+  return { change: { ...change, event: { ...updatedEvent(ticket, change, header), cause } } };
+}
+
+function textAfter(ticket: TicketState, { text, isRefresh }: Analysis): TicketInput {
+  if (!text) return {};
+  const { summary, ...others } = text;
+  return { ...others, ...(ticket.summary === null || isRefresh ? { summary: summary ?? ticket.summary } : {}) };
+}
+
+function tagsAfter(ticket: TicketState, detected: readonly number[], { tagOf }: SlaRules): TicketInput {
+  const added = detected.filter((id) => tagOf(id) !== undefined && !ticket.tagIds.includes(id));
+  return added.length === 0 ? {} : { tagIds: [...ticket.tagIds, ...new Set(added)] };
+}
+
+/** What a person or a header says about spam is final for the classifier. */
+function spamStatusAfter(before: SpamStatus | null, detected: SpamStatus | undefined): SpamStatus | null {
+  if (detected === undefined) return before;
+  return before !== null && (isManual(before) || before === SpamStatus.AUTO_PROGRAMMATIC) ? before : detected;
+}
+
+function intentsAfter(ticket: TicketState, { intents: found, ticketVersion }: Analysis, onSpam: boolean): TicketInput {
+  if (!found) return {};
+  const { aiSupportLevel, autoExecuteAt } = found;
+  const merged = changedIntents(ticket.intents, found.intents);
+  const intents = onSpam ? changedIntents(ticket.intents, merged.filter(isExecuted)) : merged;
+  if (onSpam) return { intents, aiAgentIds: agentsOf(intents), autoExecuteAt: null };
+  // A person who has changed the ticket meanwhile, or the customer with a message, was not foreseen.
+  const isOver = ticket.interventionVersion > ticketVersion || ticket.status === TicketStatus.CLOSED;
+  return { intents, aiAgentIds: agentsOf(intents), aiSupportLevel, autoExecuteAt: isOver ? null : autoExecuteAt };
+}

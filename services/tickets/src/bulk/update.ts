@@ -1,0 +1,37 @@
+import type {
+  UpdateTicketsRequest,
+  UpdateTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { readBulkElement } from '../ticket/read-patch.ts';
+import { requireValidChanges } from '../ticket/require-valid-changes.ts';
+
+/**
+ * Changes several tickets, all of them or none: everything is checked first, then the bulk is recorded, then applied;
+ * if this process dies, another applies it. An element with a refresh flag changes nothing, but requests a new
+ * analysis.
+ *
+ * Errors: ticket_not_found, if nothing else is wrong; duplicate_ticket, unknown_ticket, unknown_tag, unknown_subchannel, subchannel_disabled, conflicting_tags,
+ * not_allowed, each with a pointer; stale_version, if an element names a version that its ticket no longer has.
+ * Source: docs/reference/api.md, Bulk changes.
+ */
+export async function updateTickets(
+  context: Context,
+  call: Call,
+  request: UpdateTicketsRequest,
+): Promise<UpdateTicketsResponse> {
+  const elements = request.tickets.map((change, index) => ({
+    ...readBulkElement(change),
+    change,
+    pointer: `#/tickets/${index}`,
+  }));
+  await requireValidChanges(context, elements);
+  const analysisRequests = elements.flatMap(({ change, refreshMode: mode }) =>
+    mode === undefined ? [] : [{ ticketId: change.id ?? 0, mode }],
+  );
+  if (analysisRequests.length < request.tickets.length)
+    await context.bulks.run(call.idempotency?.id ?? context.runtime.randomUUID(), request, call);
+  await context.analysisRequests.add(analysisRequests, new Date(context.now() * 1000));
+  return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
+}

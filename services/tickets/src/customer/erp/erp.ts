@@ -1,0 +1,48 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Contract, Customer } from '../rules/customer.ts';
+
+/**
+ * The ERP system, which knows customers and contracts.
+ *
+ * Errors of every operation: erp_unavailable.
+ */
+export interface Erp {
+  /** The customers that match all fields of a query, in a fixed order. */
+  search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;
+  /** A customer with all contracts. */
+  customer(id: string): Promise<Customer | undefined>;
+  /** A contract, with the id of its customer. */
+  contract(id: string): Promise<Contract | undefined>;
+  /**
+   * Those that have one of the ids, or a contract with one of them, or the e-mail address. There may be more than are
+   * returned if they are `maxMatches`.
+   */
+  match(traces: { ids: readonly string[]; email: string | null }): Promise<Customer[]>;
+}
+
+/** So many customers, or more, are not compared by what a message contains. */
+export const maxMatches = 20;
+
+/** The fields by which customers are searched. */
+export interface CustomerQuery {
+  q?: string;
+  customerId?: string;
+  contractId?: string;
+  email?: string;
+  phone?: string;
+  firstname?: string;
+  lastname?: string;
+  zip?: string;
+}
+
+/** A page of customers, and how many there are on all pages. */
+export interface FoundCustomers {
+  customers: Customer[];
+  total: number;
+}
+
+/** The error for an ERP system that does not respond, or with something else than documented. */
+export function erpUnavailable(cause: unknown, retryAfterSeconds = 5): DomainError {
+  const detail = 'The ERP system does not respond.';
+  return new DomainError('unavailable', 'erp_unavailable', detail, { retryAfterSeconds, cause });
+}

@@ -1,0 +1,195 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Context } from '../context.ts';
+import { isEmailAddress } from '../ticket/rules/addresses.ts';
+import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import type { ErpReadOptions, ErpResponse } from './directory.ts';
+import { maxMatches } from './erp/erp.ts';
+import { type Contract, type Customer, customerCopyOf } from './rules/customer.ts';
+import { hasEmail, identifyCustomer } from './rules/identify.ts';
+import { type LegitimationFacts, legitimationOf } from './rules/legitimation.ts';
+import { type Mentions, mentionsIn } from './rules/mentions.ts';
+
+/** A message of a ticket, by which its customer is identified. */
+export interface IdentifyingMessage {
+  direction: Direction;
+  from: string | null;
+  fromName: string | null;
+  to: readonly string[];
+  subject: string | null;
+  /** The plain text. */
+  text: string | null;
+  /** What the same sender has written before. */
+  earlier?: readonly (string | null)[];
+}
+
+/** What is known of the customer of a ticket. */
+export interface Identification {
+  /** The fields of the ticket that follow from it; some may have the values that they have already. */
+  input: TicketInput;
+  /** The customer; null if there is none, undefined if the ERP system did not respond. */
+  customer: ErpResponse<Customer>;
+}
+
+/** How a customer is identified. */
+export interface IdentifyOptions {
+  mode: ErpReadOptions['mode'];
+  /** Until when to wait for the ERP system; by default as long as any ticket does. */
+  deadline?: number;
+  /**
+   * Whom to look for: if neither customer nor contract is set, the one whom the message shows (`anybody`, the default);
+   * that of the contract, also if another customer is set; or `nobody` but those that are set.
+   */
+  lookFor?: 'anybody' | 'customerOfContract' | 'nobody';
+  /** The score from which the new one is computed; by default that of the ticket. */
+  current?: number;
+}
+
+/** The part of a context that reads customers. */
+type Directory = Pick<Context, 'customers'>;
+
+/** What the first message of a ticket shows of the customer. */
+export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
+  const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
+  return { direction, from, fromName, to, subject, text };
+}
+
+const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
+
+/** Whether nobody has changed the customer, the contract or the score of a ticket since it was read. */
+export function hasSameCustomer(ticket: TicketState, before: TicketState): boolean {
+  return customerFields.every((name) => ticket[name] === before[name]);
+}
+
+/**
+ * Identifies the customer and the contract of a ticket, unless they are set, and computes how sure that is. If the ERP
+ * system does not respond in time, what is set stays, and nothing is detected.
+ *
+ * Call it with a ticket that has the fields that a request sets, before the write that stores `input`.
+ *
+ * Errors: store_unavailable. Source: docs/reference/api.md, Customers and contracts; docs/reference/api.md, Legitimation.
+ */
+export async function identify(
+  { customers }: Directory,
+  ticket: TicketState,
+  message: IdentifyingMessage,
+  identifyOptions: IdentifyOptions,
+): Promise<Identification> {
+  const { mode, deadline = customers.deadline() } = identifyOptions;
+  const { lookFor = 'anybody', current = ticket.customerLegitimation } = identifyOptions;
+  const options: ErpReadOptions = { mode, ticketId: ticket.id, deadline };
+  const traces = tracesOf(ticket, message);
+  const found =
+    lookFor === 'anybody' && ticket.customerId === null && ticket.contractId === null
+      ? await detect(customers, traces, options)
+      : await readKnown(customers, ticket, { ...options, followsContract: lookFor === 'customerOfContract' });
+  const { customerId, contractId, customer } = found;
+  const facts: LegitimationFacts = {
+    current,
+    channel: ticket.channel,
+    direction: message.direction,
+    customerId,
+    contractId,
+    customer: customer ?? null,
+    senderEmail: message.direction === Direction.IN ? traces.email : null,
+    isSenderKnown: found.isSenderKnown,
+    message: traces.mentions,
+    letter: traces.letter,
+  };
+  const customerLegitimation = await score(customers, facts, options);
+  const copy = customer === undefined ? {} : customerCopyOf(customer);
+  return { input: { customerId, contractId, customerLegitimation, ...copy }, customer };
+}
+
+/**
+ * Does the same for a message that has arrived on a ticket. What its sender has written at the beginning counts too. The
+ * score does not fall only because the ERP system does not respond.
+ */
+export async function identifyByMessage(
+  context: Directory,
+  ticket: TicketState,
+  message: IdentifyingMessage,
+): Promise<Identification> {
+  const isSameSender = message.from !== null && message.from === ticket.from;
+  const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
+  const identification = await identify(context, ticket, { ...message, earlier }, { mode: 'cached' });
+  const { input, customer } = identification;
+  if (customer !== undefined) return identification;
+  const customerLegitimation = Math.max(ticket.customerLegitimation, input.customerLegitimation ?? 0);
+  return { ...identification, input: { ...input, customerLegitimation } };
+}
+
+interface Traces {
+  mentions: Mentions;
+  letter: Pick<Mentions, 'hasWords'>;
+  /** The e-mail address of the customer's side. */
+  email: string | null;
+}
+
+function tracesOf({ channel }: TicketState, message: IdentifyingMessage): Traces {
+  const { direction, from, fromName, to, subject, text, earlier = [] } = message;
+  const texts = [subject, text, ...earlier];
+  const mentions = mentionsIn(texts);
+  const [recipient = null] = to.length === 1 ? to : [];
+  const address = direction === Direction.IN ? from : recipient;
+  return {
+    mentions,
+    letter: channel === Channel.LETTER ? mentionsIn([from, fromName, ...texts]) : mentions,
+    email: channel !== Channel.SYSTEM && address !== null && isEmailAddress(address) ? address : null,
+  };
+}
+
+interface Found {
+  customerId: string | null;
+  contractId: string | null;
+  customer: ErpResponse<Customer>;
+  /** Whether the ERP system knows the e-mail address; undefined if it was not asked, or did not respond. */
+  isSenderKnown?: boolean | undefined;
+}
+
+async function detect(customers: Context['customers'], traces: Traces, options: ErpReadOptions): Promise<Found> {
+  const nobody = { customerId: null, contractId: null };
+  const { mentions, email } = traces;
+  if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
+  if (email === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
+  const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
+  if (!matches) return { ...nobody, customer: undefined };
+  const hasSender = matches.some((customer) => hasEmail(customer, email));
+  // Otherwise there may be others, who fit as well, or have the address.
+  const isComplete = matches.length < maxMatches;
+  const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
+  const found = isComplete ? identifyCustomer(matches, traces) : undefined;
+  if (!found) return { ...nobody, customer: null, isSenderKnown };
+  const { customer, contractId } = found;
+  await customers.keep(customer, options.ticketId);
+  return { customerId: customer.id, contractId, customer, isSenderKnown };
+}
+
+/** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */
+async function readKnown(
+  customers: Context['customers'],
+  { customerId, contractId }: TicketState,
+  options: ErpReadOptions & { followsContract: boolean },
+): Promise<Found> {
+  const isContractAsked = customerId === null || options.followsContract || options.mode === 'fresh';
+  const mustReadContract = contractId !== null && isContractAsked;
+  const contract: ErpResponse<Contract> = mustReadContract ? await customers.contract(contractId, options) : null;
+  const id = contract?.customerId ?? customerId;
+  if (id === null) return { customerId, contractId, customer: contract === undefined ? undefined : null };
+  return { customerId: id, contractId, customer: await customers.customer(id, options) };
+}
+
+/** The score. Whether the ERP system knows the sender is asked only if the score depends on it. */
+async function score(
+  customers: Context['customers'],
+  facts: LegitimationFacts,
+  { mode, deadline }: ErpReadOptions,
+): Promise<number> {
+  if (facts.isSenderKnown !== undefined || facts.senderEmail === null || mode === 'cacheOnly') {
+    return legitimationOf(facts);
+  }
+  const ifKnown = legitimationOf({ ...facts, isSenderKnown: true });
+  const ifUnknown = legitimationOf({ ...facts, isSenderKnown: false });
+  if (ifKnown === ifUnknown) return ifKnown;
+  const matches = await customers.match({ ids: [], email: facts.senderEmail }, deadline);
+  return matches && !matches.some((customer) => hasEmail(customer, facts.senderEmail)) ? ifUnknown : ifKnown;
+}

@@ -1,0 +1,63 @@
+import type {
+  SearchCustomersRequest,
+  SearchCustomersResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import type { Context } from '../context.ts';
+import type { TagTree } from '../tag/rules/tree.ts';
+import { tagMessages, tagSize } from '../tag/to-proto.ts';
+import type { CustomerQuery } from './erp/erp.ts';
+import type { Customer } from './rules/customer.ts';
+import { customerMessage } from './to-proto.ts';
+
+const defaultLimit = 10;
+const fields = ['q', 'customerId', 'contractId', 'email', 'phone', 'firstname', 'lastname', 'zip'] as const;
+
+/**
+ * Finds customers in the ERP system.
+ *
+ * Errors: required; page_too_large, too_much_at_once; erp_unavailable.
+ * Source: docs/reference/api.md, Customers and contracts.
+ */
+export async function searchCustomers(
+  context: Context,
+  call: Call,
+  request: SearchCustomersRequest,
+): Promise<SearchCustomersResponse> {
+  const query: CustomerQuery = Object.fromEntries(
+    fields.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
+  );
+  if (Object.keys(query).length === 0) {
+    const detail = `is required, or at least one of ${fields.slice(1).join(', ')}`;
+    throw invalidInput([{ pointer: '#/q', code: 'required', detail }]);
+  }
+  const { limit = defaultLimit, offset = 0 } = request;
+  const [tree, { customers, total }] = await Promise.all([
+    context.tags.tree(),
+    context.searches.run(callerKey(call.caller), () => context.customers.search(query, { limit, offset })),
+  ]);
+  const sizes = customers.map((customer) => sizeOf(customer, tree));
+  requirePageSize(sizes);
+  await context.pages.take(
+    callerKey(call.caller),
+    sizes.reduce((sum, size) => sum + size, 0),
+    call,
+  );
+  const response: SearchCustomersResponse = {
+    $typeName: 'ticketing.tickets.v1.SearchCustomersResponse',
+    customers: customers.map((customer) => customerMessage(customer, tree)),
+    total,
+    offset,
+    limit,
+  };
+  return isLargePage(sizes) ? markAsLarge(response) : response;
+}
+
+function sizeOf(customer: Customer, tree: TagTree): number {
+  const tags = tagMessages(customer.tagIds, tree);
+  return tags.reduce((sum, tag) => sum + tagSize(tag), JSON.stringify(customer).length);
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts';
+import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
+import { finishErasure } from './finish.ts';
+
+/** For whom a ticket is deleted, and in which version. */
+interface Erasure {
+  /** Throws if a ticket in this version may not be deleted. */
+  requireVersion(version: number): void;
+  /** Makes the header of the event. */
+  newHeader(): EventHeader;
+}
+
+/**
+ * Deletes a ticket, and all that this service stores of it. Only its id, its version and its event stay. Returns false if there
+ * is no such ticket.
+ *
+ * Errors: those of `requireVersion`.
+ */
+export async function eraseTicket(
+  context: Context,
+  id: number,
+  { requireVersion, newHeader }: Erasure,
+): Promise<boolean> {
+  for (;;) {
+    const stored = await context.tickets.find(id);
+    if (!stored) return false;
+    requireVersion(stored.ticket.version);
+    const event = deletedEvent(stored.ticket, newHeader(), context.now());
+    if (await context.tickets.erase(stored.ticket, event, new Date(context.now() * 1000))) break;
+    if (stored.reservedBy !== null) await context.bulks.resolveReservation(stored.reservedBy, id);
+  }
+  await finishErasure(context, id);
+  return true;
+}

@@ -1,0 +1,76 @@
+import type { HistoryEntry } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type {
+  GetTicketHistoryRequest,
+  GetTicketHistoryResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import type { Context } from '../context.ts';
+import type { HistoryKey, HistoryLine } from './rules.ts';
+
+const defaultLimit = 100;
+/** So many lines never have more bytes than a small page. */
+const surelySmall = 20;
+
+/**
+ * Lists the history of the customer or contract of a ticket, newest first.
+ *
+ * Errors: ticket_not_found; page_too_large, too_much_at_once; search_too_slow. Source: docs/reference/api.md, History.
+ */
+export function getTicketHistory(
+  context: Context,
+  call: Call,
+  request: GetTicketHistoryRequest,
+): Promise<GetTicketHistoryResponse> {
+  return context.searches.run(callerKey(call.caller), async () => {
+    call.signal.throwIfAborted();
+    return readHistory(context, call, request);
+  });
+}
+
+async function readHistory(
+  context: Context,
+  call: Call,
+  { ticketId, offset = 0, limit = defaultLimit }: GetTicketHistoryRequest,
+): Promise<GetTicketHistoryResponse> {
+  const subject = await context.history.subjectOf(ticketId);
+  if (!subject) throw notFound('Ticket');
+  const counts = await context.history.count(subject);
+  const keys = await context.history.page(subject, counts, { skip: offset, limit });
+  const isLarge = await takeBytes(context, call, keys);
+  const lines = await context.history.lines(keys);
+  const response: GetTicketHistoryResponse = {
+    $typeName: 'ticketing.tickets.v1.GetTicketHistoryResponse',
+    success: true,
+    total: counts.tickets + counts.entries,
+    totalOpenedTickets: counts.openTickets,
+    history: lines.map(entryMessage),
+  };
+  return isLarge ? markAsLarge(response) : response;
+}
+
+/** Takes the bytes of a page before it is read. Returns whether it is large. */
+async function takeBytes(context: Context, call: Call, keys: readonly HistoryKey[]): Promise<boolean> {
+  if (keys.length <= surelySmall) return false;
+  const sizes = await context.history.sizes(keys);
+  requirePageSize(sizes);
+  await context.pages.take(
+    callerKey(call.caller),
+    sizes.reduce((sum, size) => sum + size, 0),
+    call,
+  );
+  return isLargePage(sizes);
+}
+
+function entryMessage({ createdAt, ...line }: HistoryLine): HistoryEntry {
+  const set = Object.fromEntries(Object.entries(line).filter(([, value]) => value !== null));
+  return {
+    $typeName: 'ticketing.tickets.v1.HistoryEntry',
+    ...(set as Pick<HistoryEntry, 'type'>),
+    createdAt: timestampOf(createdAt),
+  };
+}

@@ -1,0 +1,56 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import type { Context } from '../context.ts';
+import { type AddedMessage, addMessage, type NewMessage } from '../message/add.ts';
+import { attachMailFiles } from './attach-files.ts';
+import type { IncomingMail, MailCall } from './incoming-mail.ts';
+
+/**
+ * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has
+ * too many. A mail without the signed token of the ticket, whose sender is no participant, does not change who gets the
+ * replies.
+ */
+export async function addMailToTicket(
+  context: Context,
+  call: MailCall,
+  ticketId: number,
+  incoming: IncomingMail,
+): Promise<AddedMessage | undefined> {
+  const { isProgrammatic, mail } = incoming;
+  // Whoever has got a copy of a mail knows its id, but only who has got it from us knows the token.
+  const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
+  const options = { isProgrammatic, onlyParticipants };
+  const attachments = await attachMailFiles(context, call, mail.files);
+  try {
+    return await writeWithFiles(
+      context,
+      call,
+      attachments,
+      () => addMessage(context, call, ticketId, messageOf(incoming, attachments), options),
+      ({ isInserted }) => (isInserted ? attachments : []),
+    );
+  } catch (error) {
+    if (error instanceof DomainError && ['ticket_not_found', 'too_many_messages'].includes(error.reason)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function messageOf(
+  { mail, externalId, subchannelId, receivedAt }: IncomingMail,
+  attachments: readonly AttachmentState[],
+): NewMessage {
+  const { from, fromName, to, cc, subject, body, isHtml } = mail;
+  return {
+    direction: Direction.IN,
+    type: isHtml ? ContentType.HTML : ContentType.TEXT,
+    body: body ?? '',
+    ...{ from, fromName, to, cc, subject, subchannelId, attachments },
+    externalConversationId: externalId,
+    createdAt: receivedAt,
+  };
+}

@@ -1,0 +1,140 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { cutBytes, cutChars } from '@ticketing/runtime/cut-text.ts';
+import PostalMime, { type Address, type Attachment, type Email, type Mailbox } from 'postal-mime';
+import { oneLine } from '../ticket/rules/one-line.ts';
+import { answeredIds } from './answered-ids.ts';
+import { declareCharset } from './declare-charset.ts';
+import { keptHeaders } from './kept-headers.ts';
+import { mailLimits as limits } from './limits.ts';
+import { ownMessageId } from './rules.ts';
+import './skip-conversions.ts';
+import type { MailFile, ParsedMail, UnreadableMail } from './parsed-mail.ts';
+
+/**
+ * Reads a mail in the format of RFC 5322. Texts beyond their limits are cut, control characters in headers are replaced
+ * by spaces, and addresses that are not valid are kept as texts, so that few mails are unreadable: those that are empty,
+ * have no sender, are nested too deep, or have too many headers or files.
+ */
+export async function parseMail(raw: Uint8Array): Promise<ParsedMail | UnreadableMail> {
+  if (raw.length > limits.bytes) return tooLarge('The mail has more than 40 MiB.');
+  const email = await read(raw);
+  if ('problem' in email) return email;
+  const sender = senderOf(email);
+  if (!sender) return unreadable('The mail has no sender.');
+  const { html, text = textWithoutParts(email, raw) } = email;
+  const body = cutBytes((html ?? text).replaceAll('\0', ''), limits.bodyBytes);
+  if (email.attachments.length > limits.files) return unreadable(`The mail has more than ${limits.files} files.`);
+  const files = email.attachments.map((attachment, index) => fileOf(attachment, index, html));
+  const problem = problemOf(files);
+  if (problem) return problem;
+  return {
+    messageId: ownMessageId(email.messageId ?? ''),
+    digest: createHash('sha256').update(raw).digest('hex'),
+    answeredIds: answeredIds(email),
+    date: dateOf(email),
+    ...sender,
+    to: addressesOf(email.to),
+    cc: addressesOf(email.cc),
+    subject: cutChars(oneLine(email.subject ?? '').trim(), limits.subjectChars) || null,
+    body: body.trim() === '' ? null : body,
+    isHtml: html !== undefined,
+    headers: keptHeaders(email.headers),
+    files,
+  };
+}
+
+async function read(raw: Uint8Array): Promise<Email | UnreadableMail> {
+  const options = {
+    maxNestingDepth: limits.depth,
+    maxHeadersSize: limits.headerBytes,
+    maxRfc822NestingDepth: limits.messageDepth,
+  };
+  try {
+    const email = await PostalMime.parse(raw, options);
+    if (email.headers.length === 0) return unreadable('The mail is empty.');
+    return hasUndecoded(email) ? await PostalMime.parse(declareCharset(raw), options) : email;
+  } catch (error) {
+    // These are the errors for its limits.
+    const message = error instanceof Error ? error.message : '';
+    if (message.startsWith('Maximum header size')) return unreadable('The headers of the mail are too large.');
+    if (message.startsWith('Maximum MIME nesting depth'))
+      return unreadable('The parts of the mail are nested too deep.');
+    throw error;
+  }
+}
+
+function hasUndecoded({ subject, from, to, cc, html, text }: Email): boolean {
+  const names = [from, ...(to ?? []), ...(cc ?? [])].map((one) => one?.name);
+  return [subject, ...names, html, text].some((one) => one?.includes('\ufffd'));
+}
+
+/** A mail whose parts have no boundary, or another than it says, is read as one text. */
+function textWithoutParts({ headers, attachments }: Email, raw: Uint8Array): string {
+  const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
+  if (attachments.length > 0 || !/^multipart\//i.test(type)) return '';
+  const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
+  const boundary = /boundary *= *"?([^";]+)/i.exec(type)?.[1];
+  if (boundary !== undefined && mail.includes(`\n--${boundary.trim()}`)) return '';
+  const starts = ['\n\n', '\n\r\n'].map((end) => [mail.indexOf(end), end.length] as const);
+  const [at = -1, length = 0] = starts.filter(([start]) => start !== -1).sort(([a], [b]) => a - b)[0] ?? [];
+  const body = at === -1 ? Buffer.of() : mail.subarray(at + length, at + length + limits.bodyBytes);
+  return isUtf8(body) ? body.toString() : new TextDecoder('windows-1252').decode(body);
+}
+
+function senderOf({ from, sender, replyTo, returnPath }: Email): { from: string; fromName: string | null } | undefined {
+  for (const one of [from, sender, replyTo?.[0], returnPath && { name: '', address: returnPath }]) {
+    const mailbox = one && mailboxesOf([one])[0];
+    if (!mailbox) continue;
+    const name = cutChars(oneLine(mailbox.name).trim(), limits.nameChars);
+    const address = addressText(mailbox);
+    if (address !== '') return { from: address, fromName: name || null };
+    if (name !== '') return { from: name, fromName: name };
+  }
+  return undefined;
+}
+
+function addressesOf(list: readonly Address[] = []): string[] {
+  const addresses = mailboxesOf(list).map(addressText);
+  return [...new Set(addresses)].filter((address) => address !== '').slice(0, limits.recipients);
+}
+
+function mailboxesOf(list: readonly Address[]): Mailbox[] {
+  return list.flatMap((one) => one.group ?? [one]);
+}
+
+/** An address that is too long to be one is none. */
+function addressText({ address }: Mailbox): string {
+  const text = oneLine(address).trim();
+  return text.length > limits.nameChars ? '' : text;
+}
+
+function dateOf({ date }: Email): number | null {
+  const ms = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
+}
+
+function fileOf(attachment: Attachment, index: number, html = ''): MailFile {
+  const { filename, mimeType, contentId, content } = attachment;
+  const id = contentId?.trim().replace(/^<|>$/g, '');
+  const name = cutChars(oneLine(filename ?? '').trim(), limits.nameChars) || defaultName(mimeType, index);
+  const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+  return { name, bytes, inline: id ? html.includes(`cid:${id}`) : false };
+}
+
+function defaultName(mimeType: string, index: number): string {
+  if (mimeType === 'message/rfc822') return `message-${index + 1}.eml`;
+  if (mimeType === 'text/calendar') return `invitation-${index + 1}.ics`;
+  return `file-${index + 1}`;
+}
+
+function problemOf(files: readonly MailFile[]): UnreadableMail | undefined {
+  if (files.some(({ bytes }) => bytes.length > limits.fileBytes)) {
+    return tooLarge('A file of the mail has more than 20 MiB.');
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  return bytes > limits.filesBytes ? tooLarge('The files of the mail have more than 25 MiB together.') : undefined;
+}
+
+const unreadable = (problem: string): UnreadableMail => ({ problem, isTooLarge: false });
+const tooLarge = (problem: string): UnreadableMail => ({ problem, isTooLarge: true });

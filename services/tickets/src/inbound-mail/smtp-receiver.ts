@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
+import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import { feedDataStream } from './feed-data-stream.ts';
+import { mailLimits } from './limits.ts';
+import { readData } from './read-data.ts';
+import type { ReceiverConfig } from './receiver-config.ts';
+import { smtpReply } from './smtp-reply.ts';
+import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
+
+SMTPStream.prototype._feedDataStream = feedDataStream;
+
+/** What the SMTP receiver does with mails. */
+export interface MailHandler {
+  /** Whether mails to an address are taken in. Errors: settings_unavailable, store_unavailable. */
+  accepts(recipient: string): Promise<boolean>;
+  /** Takes in a mail, and returns when it is stored. `sender` is the address of the connection, or its /64 network of IPv6. */
+  receive(mail: Buffer, recipients: readonly string[], sender: string): Promise<void>;
+}
+
+/** The limits of the SMTP receiver. Tests replace some of them. */
+export interface SmtpLimits extends SessionLimits {
+  connections: number;
+  recipients: number;
+  /** Without a byte from the client. */
+  idleMs: number;
+  /** How long a mail that is being received may take at the stop of the service. */
+  stopMs: number;
+  bytesInFlight: number;
+}
+
+export const defaultSmtpLimits: Omit<SmtpLimits, 'bytesInFlight'> = {
+  connections: 200,
+  connectionsPerAddress: 50,
+  beforeMailMs: 60_000,
+  recipients: 100,
+  idleMs: 60_000,
+  sessionMs: 15 * 60_000,
+  stopMs: 10_000,
+};
+
+/** The parts that the SMTP receiver is made from. */
+export interface ReceiverParts {
+  config: ReceiverConfig;
+  limits: SmtpLimits;
+  tls: Pick<ServiceTls, 'files' | 'onChange'>;
+  log: Logger;
+  handler: MailHandler;
+}
+
+/**
+ * Starts to receive mails by SMTP. A mail is acknowledged when it is stored; if it cannot be stored at the moment, the
+ * sender is asked to try again. Stopping completes the mails that are being received.
+ *
+ * Errors: a port that is taken. Source: docs/reference/api.md, Incoming mail.
+ */
+export async function startSmtpReceiver(parts: ReceiverParts): Promise<WakefulLoop> {
+  const { config, tls, log } = parts;
+  const { server, sessions } = smtpServer(parts);
+  server.on('error', (error: Error) => log.info({ reason: error.message }, 'an SMTP connection failed'));
+  const listener = server.listen(config.port, config.host);
+  await once(listener, 'listening');
+  const removeListener = tls.onChange(() => server.updateSecureContext(certificateOf(tls)));
+  log.info({ address: listener.address() }, 'mails are received');
+  return {
+    wake: () => undefined,
+    async stop() {
+      removeListener();
+      const closed = new Promise<void>((resolve) => server.close(resolve));
+      sessions.stop();
+      await closed;
+    },
+  };
+}
+
+type Callback = (error?: Error | null) => void;
+
+function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMTPServer; sessions: SmtpSessions } {
+  const bodies = bodiesInFlight(limits.bytesInFlight);
+  const sessions = smtpSessions(limits, () => server);
+  const server = new SMTPServer({
+    ...certificateOf(tls),
+    ...optionsOf(limits),
+    disabledCommands: [...disabledCommands, ...(tls.files().cert ? [] : ['STARTTLS'])],
+    onConnect({ id, remoteAddress }, callback) {
+      const isFree = sessions.begin(id, remoteAddress);
+      callback(isFree ? null : replyError(421, 'Too many connections from your address, try again later.'));
+    },
+    onClose: ({ id }) => sessions.forget(id),
+    onRcptTo({ address }, _session, callback) {
+      settle(requireMailbox(handler, address), callback, log);
+    },
+    onData(stream, session, callback) {
+      settle(sessions.receiving(session.id, receive(stream, session, { bodies, handler })), callback, log);
+    },
+  });
+  return { server, sessions };
+}
+
+/** Nobody logs in here, and the others are of old programs, or for proxies. */
+const disabledCommands = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'];
+
+function optionsOf(limits: SmtpLimits): SMTPServerOptions {
+  return {
+    size: mailLimits.bytes,
+    rejectOversized: true,
+    maxClients: limits.connections,
+    maxRecipients: limits.recipients,
+    socketTimeout: limits.idleMs,
+    closeTimeout: limits.stopMs,
+    disableReverseLookup: true,
+    logger: false,
+  };
+}
+
+async function requireMailbox(handler: MailHandler, address: string): Promise<void> {
+  if (!(await handler.accepts(address))) throw replyError(550, 'There is no such mailbox.');
+}
+
+/** Receives the data of a mail, and hands it over. All of it is read, also if it is refused. */
+async function receive(
+  stream: NodeJS.ReadableStream,
+  { envelope, remoteAddress }: SMTPServerSession,
+  { bodies, handler }: { bodies: BodiesInFlight; handler: MailHandler },
+): Promise<void> {
+  const sender = addressKey(remoteAddress);
+  const held = bodies.hold(sender);
+  try {
+    const mail = await readData(stream, mailLimits.bytes, held);
+    // The server refuses a mail that is too large by itself.
+    if (!mail) return;
+    await handler.receive(
+      mail,
+      envelope.rcptTo.map(({ address }) => address),
+      sender,
+    );
+  } finally {
+    held.release();
+  }
+}
+
+function settle(work: Promise<void>, callback: Callback, log: Logger): void {
+  work.then(
+    () => callback(null),
+    (error: unknown) => callback(smtpReply(error, log)),
+  );
+}
+
+function replyError(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+/** Senders of mails need no certificate, whatever the other listeners demand. */
+function certificateOf({ files }: Pick<ServiceTls, 'files'>) {
+  const { cert, key } = files();
+  return cert && key ? { cert, key } : {};
+}

@@ -1,0 +1,37 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Context } from '../context.ts';
+import { settingsKnowing } from '../settings-knowing.ts';
+import type { TicketState } from '../ticket/rules/fields.ts';
+import { type MessageCall, mailOf } from './add.ts';
+import { askSender, mailFields, messageSender } from './sender.ts';
+import { openingMessage } from './to-proto.ts';
+
+/**
+ * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
+ * direction out and recipients, if its mailbox is enabled. The message is unseen until the ticket is inserted with it.
+ * Returns the ids of the messages with which the ticket begins.
+ *
+ * Source: docs/reference/api.md, Outgoing mail.
+ */
+export async function storeOpeningMail(context: Context, call: MessageCall, ticket: TicketState): Promise<number[]> {
+  if (!(await isSent(context, ticket))) return [];
+  const sender = await askSender(context, await messageSender(context, call, ticket.subchannelId));
+  // Without a sender there is no mail; the ticket is recorded all the same.
+  if (sender.from === null) return [];
+  const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(context, ticket.channel, sender)) };
+  const { id, ticketId, externalConversationId } = message;
+  await context.conversations.insert(message, await mailOf(context, message));
+  if (externalConversationId !== null) {
+    await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
+  }
+  return [id];
+}
+
+async function isSent(context: Context, ticket: TicketState): Promise<boolean> {
+  const { channel, direction, subchannelId, openingMessageId, to, cc, bcc } = ticket;
+  if (channel !== Channel.EMAIL || direction !== Direction.OUT || openingMessageId === null) return false;
+  if (subchannelId === null || to.length + cc.length + bcc.length === 0) return false;
+  const { subchannels } = await settingsKnowing(context, [subchannelId]);
+  const subchannel = subchannels?.get(subchannelId);
+  return subchannel?.enabled === true && subchannel.channel === Channel.EMAIL;
+}

@@ -1,0 +1,77 @@
+import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { eventHeaderOf } from '../ticket/event-header.ts';
+import { writeTicket } from '../ticket/write.ts';
+import { mailOf, requireRoom } from './add.ts';
+import { decidePublishedDraft } from './rules/decision.ts';
+import type { ConversationInput, ConversationState } from './rules/fields.ts';
+import { recipientViolations } from './rules/reply.ts';
+import { mailFields, messageSender } from './sender.ts';
+import type { StoredConversation } from './store.ts';
+import { messageWasSent } from './was-sent.ts';
+
+/** While a process publishes a draft, no other changes it. A call that lasts longer than this has been aborted. */
+const publishingForMs = 60_000;
+
+/**
+ * Publishes a draft with changes of it: stores it as it will be sent, and then makes it a message of its ticket by the one
+ * write of the ticket that has the event too. Returns false if the draft was changed since it was read.
+ *
+ * Errors: ticket_not_found, conversation_not_found; no_recipient, invalid_format, not_allowed, each with a pointer;
+ * message_was_sent; too_many_messages; concurrent_change.
+ */
+export async function publishDraft(
+  context: Context,
+  call: Call,
+  stored: StoredConversation,
+  changes: Partial<ConversationInput>,
+): Promise<boolean> {
+  const startedAt = context.runtime.monotonicMs();
+  const draft = { ...stored.conversation, ...changes };
+  const ticket = (await context.tickets.find(draft.ticketId))?.ticket;
+  if (!ticket) throw notFound('Ticket');
+  const violations = recipientViolations(ticket.channel, draft, { isSent: true });
+  if (violations.length > 0) throw invalidInput(violations);
+  const now = context.now();
+  const sender = await messageSender(context, call, draft.subchannelId);
+  const set: Partial<ConversationInput> = {
+    ...changes,
+    ...sender,
+    agentId: draft.agentId ?? sender.agentId,
+    authorKey: draft.authorKey ?? sender.authorKey,
+    isAutomatic: draft.isAutomatic && sender.isAutomatic,
+    publishedBy: call.caller.profileId,
+    ...(await mailFields(context, ticket.channel, sender)),
+    createdAt: now,
+    modifiedAt: now,
+  };
+  const message: ConversationState = { ...draft, ...set };
+  const { id, ticketId, externalConversationId } = message;
+  const mail = await mailOf(context, message);
+  if (!(await context.conversations.update(stored, { set, mail, publishingForMs }))) return false;
+  // A process that died while it published the draft has claimed another one.
+  await context.externalMessageIds.freeMessage(id);
+  if (externalConversationId !== null) {
+    await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
+  }
+  await writeTicket(
+    context,
+    ticketId,
+    ({ ticket: current, draftIds, conversationIds }) => {
+      if (context.runtime.monotonicMs() - startedAt > publishingForMs / 2) throw tooSlow();
+      if (conversationIds.includes(id)) throw messageWasSent();
+      if (!draftIds.includes(id)) throw notFound('Conversation');
+      requireRoom({ conversationIds });
+      return decidePublishedDraft(current, message, { now, header: eventHeaderOf(context, call) });
+    },
+    { requestId: call.idempotency?.id },
+  );
+  context.mailer?.wake();
+  return true;
+}
+
+/** Others may soon change the draft again. */
+function tooSlow(): DomainError {
+  return new DomainError('aborted', 'concurrent_change', 'The publishing of the draft took too long.');
+}

@@ -1,0 +1,48 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { expect, test } from 'vitest';
+import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
+import { decideAddedMessage, type MessageContext } from './decision.ts';
+import { type ConversationState, initialConversation } from './fields.ts';
+
+const now = 1_800_000_000;
+const addressed = { from: null, to: [], cc: [], bcc: [] };
+const ticket: TicketState = {
+  ...initialTicket,
+  id: 1,
+  channel: Channel.EMAIL,
+  direction: Direction.IN,
+  from: 'kim@example.com',
+  to: ['support@example.org'],
+  cc: ['boss@example.com'],
+};
+
+/** The latest message of the ticket after a message of this sender. */
+function latestOf(from: string | null, context: Partial<MessageContext> = {}, before: Partial<TicketState> = {}) {
+  const message: ConversationState = { ...initialConversation, direction: Direction.IN, from, id: 2, ticketId: 1 };
+  const header = { eventId: 'e', actor: { profileId: 7, kind: 'service' } };
+  const { change } = decideAddedMessage({ ...ticket, ...before }, message, { now, header, ...context });
+  return change?.after;
+}
+
+test('a message becomes the latest one, whoever sends it', () => {
+  expect(latestOf('eve@evil.org')?.latestMessage).toMatchObject({ from: 'eve@evil.org' });
+});
+
+test.each([
+  ['kim@example.com', {}],
+  ['KIM@Example.com', {}],
+  ['support@example.org', {}],
+  ['boss@example.com', {}],
+  ['ada@example.com', { customerEmail: 'Ada@example.com' }],
+  ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, to: ['lee@example.com'] } }],
+  ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, bcc: ['lee@example.com'] } }],
+  ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.IN, from: 'lee@example.com' } }],
+])('where only participants become the latest sender, %s does', (from, before) => {
+  expect(latestOf(from, { onlyParticipants: true }, before)?.latestMessage).toMatchObject({ from });
+});
+
+test.each(['eve@evil.org', null, ''])('where only participants become the latest sender, "%s" does not', (from) => {
+  const added = latestOf(from, { onlyParticipants: true });
+  expect(added).toMatchObject({ incomingMessages: 1, lastMessageAt: now, lastCustomerMessageAt: now });
+  expect(added?.latestMessage).toBeNull();
+});

@@ -1,0 +1,101 @@
+import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { setFields } from '../../ticket/rules/change.ts';
+import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
+import { conversationEvent, type EventHeader, updatedEvent } from '../../ticket/rules/event.ts';
+import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
+import type { ConversationState } from './fields.ts';
+import { isParticipant } from './participants.ts';
+
+/** What a decision on a message depends on, apart from ticket and message. Units: `now` in Unix seconds. */
+export interface MessageContext {
+  now: number;
+  header: EventHeader;
+  /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
+  isProgrammatic?: boolean;
+  /** Whether it becomes the latest message, which replies are recommended by, only if its sender is a participant. */
+  onlyParticipants?: boolean;
+  /** What else the message changes in its ticket. */
+  input?: TicketInput;
+}
+
+/** Decides how a new message changes its ticket. Source: docs/reference/api.md, Conversations. */
+export function decideAddedMessage(
+  ticket: TicketState,
+  message: ConversationState,
+  context: MessageContext,
+): TicketDecision {
+  return decide(ticket, message, context, 'conversation.created', { added: message.id });
+}
+
+/** Decides how the publishing of a draft changes its ticket. Source: docs/reference/api.md, Conversations. */
+export function decidePublishedDraft(
+  ticket: TicketState,
+  message: ConversationState,
+  context: MessageContext,
+): TicketDecision {
+  return decide(ticket, message, context, 'conversation.published', { published: message.id });
+}
+
+/** Decides how the deletion of a private note changes its ticket. Source: docs/reference/api.md, Conversations. */
+export function decideDeletedNote(
+  ticket: TicketState,
+  message: ConversationState,
+  { now, header }: MessageContext,
+): TicketDecision {
+  const change = setFields(ticket, { internalMessages: Math.max(0, ticket.internalMessages - 1) }, now);
+  const event = { ...updatedEvent(ticket, change, header), conversationId: message.id };
+  return { change: { ...change, event }, conversation: { removed: message.id } };
+}
+
+function decide(
+  ticket: TicketState,
+  message: ConversationState,
+  { now, header, isProgrammatic = false, onlyParticipants = false, input = {} }: MessageContext,
+  type: 'conversation.created' | 'conversation.published',
+  conversation: ConversationStep,
+): TicketDecision {
+  const reopens = message.direction === Direction.IN && !isProgrammatic && ticket.status !== TicketStatus.OPEN;
+  const isLatest = !onlyParticipants || isParticipant(ticket, message.from);
+  const change = setFields(
+    ticket,
+    {
+      ...input,
+      ...countOf(ticket, message.direction),
+      ...(message.private ? {} : timesOf(ticket, message, now)),
+      ...(isLatest ? latestMessageOf(ticket, message, now) : {}),
+      ...(reopens ? { status: TicketStatus.OPEN } : {}),
+    },
+    now,
+  );
+  const event = conversationEvent(type, ticket, change, header, message);
+  return { change: { ...change, event }, conversation };
+}
+
+function countOf(ticket: TicketState, direction: Direction): TicketInput {
+  if (direction === Direction.IN) return { incomingMessages: ticket.incomingMessages + 1 };
+  if (direction === Direction.OUT) return { outgoingMessages: ticket.outgoingMessages + 1 };
+  return { internalMessages: ticket.internalMessages + 1 };
+}
+
+/** When a message of a ticket was the last one. A time in the future would keep all later messages from being that. */
+const timeOf = ({ createdAt }: ConversationState, now: number) => Math.min(createdAt ?? now, now);
+
+const isLast = (ticket: TicketState, at: number) => at >= (ticket.lastMessageAt ?? at);
+
+/** What a message says of the times of a ticket. An older message that is recorded later leaves them as they are. */
+function timesOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  const at = timeOf(message, now);
+  const { direction, agentId } = message;
+  return {
+    ...(direction === Direction.IN ? { lastCustomerMessageAt: Math.max(at, ticket.lastCustomerMessageAt ?? at) } : {}),
+    ...(isLast(ticket, at) ? { lastMessageAt: at } : {}),
+    ...(isLast(ticket, at) && direction === Direction.OUT ? { lastResponseAuthorId: agentId } : {}),
+  };
+}
+
+/** The message that replies are recommended by, if it is the last one and went out or came in. */
+function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  const { direction, from, to, cc, bcc } = message;
+  if (message.private || direction === Direction.INTERNAL || !isLast(ticket, timeOf(message, now))) return {};
+  return { latestMessage: { direction, from, to, cc, bcc } };
+}

@@ -1,0 +1,52 @@
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { expect, test } from 'vitest';
+import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
+import { recipientsOf, recipientViolations, replySubject, senderOf } from './reply.ts';
+
+const nobody = { to: [], cc: [], bcc: [] };
+const isOurs = (address: string) => address === 'us@example.org';
+const ticket = (fields: Partial<TicketState>): TicketState => ({ ...initialTicket, id: 1, ...fields });
+const mail = ticket({ channel: Channel.EMAIL, from: 'kim@example.com', cc: ['boss@example.com', 'us@example.org'] });
+
+test('without recipients, a reply goes to the recommended ones', () => {
+  expect(recipientsOf(mail, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: ['boss@example.com'], bcc: [] });
+  const call = ticket({ channel: Channel.PHONE, from: '+49 30 1', customerEmail: 'kim@example.com' });
+  expect(recipientsOf(call, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: [], bcc: [] });
+  expect(recipientsOf(ticket({ channel: Channel.SYSTEM }), nobody, isOurs)).toEqual(nobody);
+});
+
+test('recipients that are given replace the recommended ones, but a missing `to`', () => {
+  expect(recipientsOf(mail, { ...nobody, to: ['x@y.de'] }, isOurs)).toEqual({ to: ['x@y.de'], cc: [], bcc: [] });
+  expect(recipientsOf(mail, { ...nobody, cc: ['x@y.de'] }, isOurs)).toEqual({
+    to: ['kim@example.com'],
+    cc: ['x@y.de'],
+    bcc: [],
+  });
+});
+
+test('only a mail that is sent needs a recipient, and only a mail has blind copies', () => {
+  const codes = (channel: Channel, given: object, isSent: boolean) =>
+    recipientViolations(channel, { ...nobody, ...given }, { isSent }).map(({ pointer, code }) => `${pointer} ${code}`);
+  expect(codes(Channel.EMAIL, {}, true)).toEqual(['#/to no_recipient']);
+  expect(codes(Channel.EMAIL, {}, false)).toEqual([]);
+  expect(codes(Channel.CHAT, {}, true)).toEqual([]);
+  expect(codes(Channel.EMAIL, { bcc: ['x@y.de'] }, true)).toEqual([]);
+  expect(codes(Channel.PORTAL, { bcc: ['x@y.de'] }, true)).toEqual(['#/bcc not_allowed']);
+});
+
+test.each([
+  ['Meter', 'Re: Meter'],
+  ['re: Meter', 're: Meter'],
+  [null, null],
+  ['', null],
+  ['x'.repeat(998), `Re: ${'x'.repeat(994)}`],
+])('the subject %j is answered as %j', (subject, expected) => {
+  expect(replySubject({ subject })).toBe(expected);
+});
+
+test('the sender is the mailbox, else that of the installation', () => {
+  const mailbox = { enabled: true, interface: 'smtp', name: 'Support', address: 'support@example.org' };
+  expect(senderOf(mailbox, 'desk@example.org')).toEqual({ from: 'support@example.org', fromName: 'Support' });
+  expect(senderOf(undefined, 'desk@example.org')).toEqual({ from: 'desk@example.org', fromName: null });
+  expect(senderOf(undefined, null)).toEqual({ from: null, fromName: null });
+});

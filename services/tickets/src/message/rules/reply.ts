@@ -1,0 +1,58 @@
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import { addressViolations } from '../../ticket/rules/addresses.ts';
+import type { TicketState } from '../../ticket/rules/fields.ts';
+import { type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
+import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
+
+/** The recipients of a request. An empty list is not given. */
+export interface GivenRecipients {
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+}
+
+/**
+ * Who gets a reply. If no recipients are given, those that are recommended; if only `to` is missing, the recommended one.
+ *
+ * Source: docs/reference/api.md, Conversations.
+ */
+export function recipientsOf(
+  ticket: TicketState,
+  given: GivenRecipients,
+  isOurs: (address: string) => boolean,
+): Recipients {
+  const recommended = replyRecipients(ticket, isOurs) ?? { to: [], cc: [], bcc: [] };
+  const { to, cc, bcc } = given;
+  if (to.length + cc.length + bcc.length === 0) return recommended;
+  return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };
+}
+
+/** The violations in the recipients of a reply. One that is sent as a mail must have a recipient. */
+export function recipientViolations(
+  channel: Channel,
+  recipients: GivenRecipients,
+  { isSent }: { isSent: boolean },
+): Violation[] {
+  const { to, cc, bcc } = recipients;
+  const violations = addressViolations({ channel, direction: Direction.OUT, from: undefined, to, cc, bcc });
+  if (isSent && channel === Channel.EMAIL && to.length + cc.length + bcc.length === 0) {
+    violations.push({ pointer: '#/to', code: 'no_recipient', detail: 'A mail needs a recipient.' });
+  }
+  return violations;
+}
+
+/** The subject of a reply without one. */
+export function replySubject({ subject }: Pick<TicketState, 'subject'>): string | null {
+  if (subject === null || subject === '') return null;
+  return /^re:/i.test(subject) ? subject : cutChars(`Re: ${subject}`, 998);
+}
+
+/** The sender of a reply: the mailbox, else the sender of the installation. */
+export function senderOf(
+  subchannel: KnownSubchannel | undefined,
+  mailFrom: string | null,
+): { from: string | null; fromName: string | null } {
+  return { from: subchannel?.address ?? mailFrom, fromName: subchannel?.name ?? null };
+}

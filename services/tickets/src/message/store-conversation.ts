@@ -1,0 +1,95 @@
+import type {
+  StoreConversationRequest,
+  StoreConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type Context, ticketSubject } from '../context.ts';
+import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
+import { addressViolations } from '../ticket/rules/addresses.ts';
+import type { TicketState } from '../ticket/rules/fields.ts';
+import { addMessage } from './add.ts';
+import { addRequestedMessage, type MessageWithoutText, textViolations } from './add-requested.ts';
+import { intentViolations } from './find-intent-violations.ts';
+import { findKnownMessage } from './find-known.ts';
+import { replySubject } from './rules/reply.ts';
+import { messageSender } from './sender.ts';
+import { type ShownReference, singleConversation } from './to-proto.ts';
+
+/**
+ * Records a message that was received or sent elsewhere.
+ *
+ * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
+ * those of `attachFiles` and `templateText`; too_many_messages; concurrent_change.
+ * Source: docs/reference/api.md, Conversations.
+ */
+export async function storeConversation(
+  context: Context,
+  call: Call,
+  request: StoreConversationRequest,
+): Promise<StoreConversationResponse> {
+  const { ticketId } = request;
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  const { channel } = stored.ticket;
+  const direction = request.direction ?? Direction.IN;
+  const { from, to, cc, bcc, subchannelId } = request;
+  const violations: Violation[] = [
+    ...textViolations(request),
+    ...intentViolations(request.intentIds, stored.ticket),
+    ...addressViolations({ channel, direction, from, to, cc, bcc }),
+    ...(request.private && direction !== Direction.INTERNAL
+      ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
+      : []),
+  ];
+  const known = violations.length === 0 && (await findKnownMessage(context, request.externalConversationId));
+  if (known) return responseOf(context, call, known);
+  violations.push(...(await findMailboxViolations(context, channel, subchannelId)));
+  if (violations.length > 0) throw invalidInput(violations);
+  const message = await messageOf(context, call, request, stored.ticket);
+  call.idempotency?.addSubject(ticketSubject(ticketId));
+  const added = await addRequestedMessage(context, call, stored, { request, message, add: addMessage });
+  return responseOf(context, call, added);
+}
+
+async function responseOf(context: Context, call: Call, reference: ShownReference): Promise<StoreConversationResponse> {
+  const { ticketId, conversationId } = reference;
+  call.idempotency?.addSubject(ticketSubject(ticketId));
+  return {
+    $typeName: 'ticketing.tickets.v1.StoreConversationResponse',
+    success: true,
+    conversationId,
+    ticketId,
+    conversation: await singleConversation(context, call, reference, true),
+  };
+}
+
+async function messageOf(
+  context: Context,
+  call: Call,
+  request: StoreConversationRequest,
+  ticket: TicketState,
+): Promise<MessageWithoutText> {
+  const { to, cc, bcc, createdAt, intentIds } = request;
+  const direction = request.direction ?? Direction.IN;
+  const subchannelId = request.subchannelId ?? ticket.subchannelId;
+  const customer = { from: ticket.from, fromName: ticket.fromName, agentId: null, subchannelId };
+  const sender = direction === Direction.IN ? customer : await messageSender(context, call, subchannelId);
+  return {
+    ...sender,
+    direction,
+    to,
+    cc,
+    bcc,
+    intentIds,
+    private: request.private ?? false,
+    agentId: direction !== Direction.IN && isHuman(call.caller) ? call.caller.profileId : null,
+    subject: request.subject ?? (request.private ? null : replySubject(ticket)),
+    externalConversationId: request.externalConversationId ?? null,
+    ...(request.from === undefined ? {} : { from: request.from }),
+    ...(request.fromName === undefined ? {} : { fromName: request.fromName }),
+    ...(createdAt === undefined ? {} : { createdAt: Number(createdAt.seconds) }),
+  };
+}

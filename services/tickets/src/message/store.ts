@@ -1,0 +1,217 @@
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection } from 'mongoose';
+import {
+  type ConversationInput,
+  type ConversationState,
+  conversationField,
+  conversationFieldNames,
+  messageBytes,
+} from './rules/fields.ts';
+import { type ConversationDocument, conversationCollection, type MailDocument } from './schema.ts';
+
+/** A message as it is stored. */
+export interface StoredConversation {
+  conversation: ConversationState;
+  /** The number of its changes. */
+  revision: number;
+  /** Whether a process is publishing it at the moment. */
+  isBeingPublished: boolean;
+  /** The sending of it as a mail. */
+  mail: MailDocument | null;
+}
+
+/** The id of a message, and how large it is. */
+export interface ConversationSize {
+  id: number;
+  bytes: number;
+}
+
+/** The files that a message lists. */
+export type ConversationFiles = Pick<ConversationState, 'id' | 'attachments'>;
+
+/** A message that its ticket may not have, and since when it may be so. */
+export interface UnseenMessage {
+  id: number;
+  ticketId: number;
+  unseenSince: Date;
+}
+
+/** Options of a change. */
+export interface ConversationChange {
+  set?: Partial<ConversationInput>;
+  mail?: MailDocument | null;
+  /** Keeps others from changing the message until then. Units: ms from now. */
+  publishingForMs?: number;
+}
+
+/**
+ * The messages of tickets that are stored apart from them. A message is part of a ticket only if the ticket says so: it
+ * is inserted before, and what no ticket has is removed later.
+ *
+ * Errors of every operation: store_unavailable.
+ */
+export interface ConversationStore {
+  /** Returns false if the id is taken. */
+  insert(conversation: ConversationState, mail: MailDocument | null): Promise<boolean>;
+  find(id: number): Promise<StoredConversation | undefined>;
+  findSome(ids: readonly number[]): Promise<StoredConversation[]>;
+  /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. The index has them. */
+  sizesOf(ticketId: number): Promise<ConversationSize[]>;
+  /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
+  filesOf(ticketId: number, attachmentId?: string): Promise<ConversationFiles[]>;
+  /** Takes a file out of the lists of all messages of a ticket. */
+  removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
+  /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
+  countReceived(ticketId: number, since: number, limit: number): Promise<number>;
+  /** Changes a message. Returns false if it was changed since it was read. */
+  update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
+  /** Stores the texts that were made anew of the body of a message, which is no change of it. */
+  setDerived(conversation: ConversationState): Promise<void>;
+  remove(id: number): Promise<void>;
+  removeOf(ticketId: number): Promise<void>;
+  /** The messages that have been unseen for some time, the oldest first. Units: ms. */
+  unseenFor(ms: number, limit: number): Promise<UnseenMessage[]>;
+  /** Marks a message as unseen from now on. Returns false if there is no such message. */
+  setUnseen(id: number): Promise<boolean>;
+  /** Records that its ticket has a message, unless the message was marked again since it was read. */
+  setSeen(unseen: UnseenMessage): Promise<void>;
+  /** Removes a message, unless it was marked again or seen since it was read. Returns whether it was removed. */
+  removeUnseen(unseen: UnseenMessage): Promise<boolean>;
+}
+
+/** Opens the messages on a connection. */
+export function conversationStore(connection: Connection): ConversationStore {
+  const conversations = conversationCollection(connection);
+  const storedOf = (document: ConversationDocument): StoredConversation => ({
+    conversation: stateOf(document),
+    revision: document.revision,
+    isBeingPublished: (document.publishingUntil?.getTime() ?? 0) > serverTime(connection),
+    mail: document.mail,
+  });
+  return {
+    insert: (conversation, mail) =>
+      storeCall(async () => {
+        const document = { ...documentOf(conversation, mail), unseenSince: new Date(serverTime(connection)) };
+        try {
+          await conversations.insertOne(document);
+          return true;
+        } catch (error) {
+          if (isDuplicateKey(error)) return false;
+          throw error;
+        }
+      }),
+    find: (id) =>
+      storeCall(async () => {
+        const found = await conversations.findOne({ _id: id });
+        return found ? storedOf(found) : undefined;
+      }),
+    findSome: (ids) =>
+      storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(storedOf)),
+    sizesOf: (ticketId) =>
+      storeCall(async () => {
+        const options = { projection: { bytes: 1 }, sort: { createdAt: 1, _id: 1 } } as const;
+        const found = await conversations.find({ ticketId }, options).toArray();
+        return found.map(({ _id, bytes }) => ({ id: _id, bytes }));
+      }),
+    filesOf: (ticketId, attachmentId) =>
+      storeCall(async () => {
+        const hasFiles = { ticketId, 'attachments.id': attachmentId ?? { $exists: true } };
+        const found = await conversations.find(hasFiles, { projection: { attachments: 1 } }).toArray();
+        return found.map((document) => {
+          const { id, attachments } = stateOf(document);
+          return { id, attachments };
+        });
+      }),
+    async removeAttachment(ticketId, attachmentId) {
+      const hasFile = { ticketId, 'attachments.id': attachmentId };
+      const removal: Query = { $pull: { attachments: { id: attachmentId } }, $inc: { revision: 1 } };
+      await storeCall(() => conversations.updateMany(hasFile, removal));
+    },
+    countReceived: (ticketId, since, limit) =>
+      storeCall(() => {
+        const received = { direction: conversationField('direction').store(Direction.IN) };
+        const query = { ticketId, createdAt: { $gte: new Date(since * 1000) }, ...received };
+        return conversations.countDocuments(query, { limit });
+      }),
+    update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
+      storeCall(async () => {
+        const publishingUntil =
+          publishingForMs === undefined ? null : new Date(serverTime(connection) + publishingForMs);
+        const { matchedCount } = await conversations.updateOne(
+          { _id: conversation.id, revision },
+          {
+            $set: {
+              ...storedFields(set),
+              bytes: messageBytes({ ...conversation, ...set }),
+              revision: revision + 1,
+              publishingUntil,
+              ...(mail === undefined ? {} : { mail }),
+            },
+          },
+        );
+        return matchedCount === 1;
+      }),
+    async setDerived({ id, ...conversation }) {
+      const { bodyHtml, bodyPlain, bodyClean, bodyRules } = conversation;
+      const texts = storedFields({ bodyHtml, bodyPlain, bodyClean, bodyRules });
+      const set = { ...texts, bytes: messageBytes(conversation) };
+      await storeCall(() => conversations.updateOne({ _id: id }, { $set: set }));
+    },
+    async remove(id) {
+      await storeCall(() => conversations.deleteOne({ _id: id }));
+    },
+    async removeOf(ticketId) {
+      await storeCall(() => conversations.deleteMany({ ticketId }));
+    },
+    unseenFor: (ms, limit) =>
+      storeCall(async () => {
+        const before = new Date(serverTime(connection) - ms);
+        const options = { projection: { ticketId: 1, unseenSince: 1 }, sort: { unseenSince: 1 }, limit } as const;
+        const found = await conversations.find({ unseenSince: { $lt: before } }, options).toArray();
+        return found.map(({ _id, ticketId, unseenSince = before }) => ({ id: _id, ticketId, unseenSince }));
+      }),
+    async setUnseen(id) {
+      const unseenSince = new Date(serverTime(connection));
+      return storeCall(async () => {
+        const { matchedCount } = await conversations.updateOne({ _id: id }, { $set: { unseenSince } });
+        return matchedCount === 1;
+      });
+    },
+    async setSeen({ id, unseenSince }) {
+      await storeCall(() => conversations.updateOne({ _id: id, unseenSince }, { $unset: { unseenSince: 1 } }));
+    },
+    removeUnseen: ({ id, unseenSince }) =>
+      storeCall(async () => (await conversations.deleteOne({ _id: id, unseenSince })).deletedCount === 1),
+  };
+}
+
+function documentOf(conversation: ConversationState, mail: MailDocument | null): ConversationDocument {
+  const { id, ticketId, ...fields } = conversation;
+  return {
+    _id: id,
+    ticketId,
+    ...storedFields(fields),
+    bytes: messageBytes(fields),
+    revision: 1,
+    publishingUntil: null,
+    mail,
+  };
+}
+
+function storedFields(fields: Partial<ConversationInput>): Record<string, unknown> {
+  const names = conversationFieldNames.filter((name) => fields[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, conversationField(name).store(fields[name])]));
+}
+
+/** The message of a document. */
+export function stateOf(document: ConversationDocument): ConversationState {
+  const fields = conversationFieldNames.map((name) => [name, conversationField(name).load(document[name] as never)]);
+  return {
+    ...(Object.fromEntries(fields) as unknown as ConversationInput),
+    id: document._id,
+    ticketId: document.ticketId,
+  };
+}

@@ -1,0 +1,59 @@
+import type { Context } from '../context.ts';
+import type { UnseenMessageId } from './external-id-store.ts';
+
+/** No request that adds a message takes this long. */
+const unseenMs = 10 * 60_000;
+const batchSize = 500;
+
+/** Removes the messages that no ticket has, because the process that added or deleted them died, and their external ids. */
+export async function sweepUnseenMessages(context: Context): Promise<void> {
+  for (;;) {
+    const unseen = await context.conversations.unseenFor(unseenMs, batchSize);
+    const ids = await idsOfTickets(context, unseen);
+    for (const one of unseen) {
+      const { messages, drafts } = ids.get(one.ticketId) ?? none;
+      if (messages.has(one.id) || drafts.has(one.id)) await context.conversations.setSeen(one);
+      else if (await context.conversations.removeUnseen(one)) await context.externalMessageIds.freeMessage(one.id);
+    }
+    if (unseen.length < batchSize) return;
+  }
+}
+
+/**
+ * Frees the external ids that were claimed for messages which no ticket has got: of mails whose tickets were not created, and
+ * of drafts that were not published.
+ */
+export async function sweepUnseenMessageIds(context: Context): Promise<void> {
+  for (;;) {
+    const unseen = await context.externalMessageIds.unseenFor(unseenMs, batchSize);
+    const ids = await idsOfTickets(context, unseen);
+    const isSeen = (one: UnseenMessageId) => ids.get(one.ticketId)?.messages.has(one.conversationId) ?? false;
+    const seen = unseen.filter(isSeen).map(({ externalId }) => externalId);
+    if (seen.length > 0) await context.externalMessageIds.setSeen(seen);
+    for (const one of unseen.filter((each) => !isSeen(each))) await context.externalMessageIds.freeUnseen(one);
+    if (unseen.length < batchSize) return;
+  }
+}
+
+interface TicketIds {
+  /** Its messages that are no drafts, the first one included. */
+  messages: ReadonlySet<number>;
+  drafts: ReadonlySet<number>;
+}
+
+const none: TicketIds = { messages: new Set(), drafts: new Set() };
+
+async function idsOfTickets(
+  context: Context,
+  unseen: readonly { ticketId: number }[],
+): Promise<ReadonlyMap<number, TicketIds>> {
+  const found = new Map<number, TicketIds>();
+  for (const ticketId of new Set(unseen.map((one) => one.ticketId))) {
+    const messages = await context.tickets.findMessages(ticketId);
+    if (!messages) continue;
+    const { conversationIds, draftIds, openingMessageId } = messages;
+    const opening = openingMessageId === null ? [] : [openingMessageId];
+    found.set(ticketId, { messages: new Set([...opening, ...conversationIds]), drafts: new Set(draftIds) });
+  }
+  return found;
+}

@@ -1,0 +1,10 @@
+import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
+import { wordsOf } from '@ticketing/words/words.ts';
+import { bodyTexts } from './rules/body-texts.ts';
+
+const functions = { bodyTexts, wordsOf };
+
+/** What the worker does with long texts. */
+export type BodyFunctions = typeof functions;
+
+serveFunctions(functions);

@@ -1,0 +1,93 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
+import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+import { actorKey, type EventActor } from '../../ticket/rules/event.ts';
+import type { TicketInput } from '../../ticket/rules/fields.ts';
+import type { BodyFunctions } from './body.worker.ts';
+import { bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
+
+/**
+ * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a
+ * process of its own (docs/decisions/0023). `actor` is whose work it is: each has a share of what may wait.
+ *
+ * Errors of every operation: sandbox_busy, if too many long texts wait; sandbox_crashed, if two processes ended in the
+ * work, but none because of a limit.
+ */
+export interface TextWork {
+  /**
+   * The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is, and so is one
+   * that `isText`.
+   */
+  bodyFields(body: string | null, actor: EventActor, isText?: boolean): Promise<BodyFields>;
+  /** The words of texts; beyond the limits of the worker, those of the short texts. */
+  words(texts: Texts, actor: EventActor): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+type Texts = readonly (string | number | null)[];
+
+/** The fields that are made of a body. */
+export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules'>>;
+
+/**
+ * Texts are converted at once if their number of `<` and a fiftieth of their characters add up to at most this. It takes
+ * about 4 ms, and at most 10. Measured: docs/decisions/0023.
+ */
+const maxCostAtOnce = 1350;
+const charsPerCost = 50;
+
+const limits: SandboxLimits = {
+  // The worst body of 5 MiB that we know takes 2.5 s.
+  timeoutMs: 10_000,
+  maxHeapMb: 256,
+  maxOutputBytes: 16 * 1024 * 1024,
+  maxWorkers: 2,
+  // Takes about 50 ms.
+  longRunBytes: 256 * 1024,
+  maxQueued: 64,
+  maxQueuedBytes: 64 * 1024 * 1024,
+  maxQueuedPerCaller: 16,
+  maxQueuedBytesPerCaller: 16 * 1024 * 1024,
+  idleMs: 30_000,
+};
+
+/** Opens the conversion of texts. Tests replace the limits, and the sandbox. */
+export function openTextWork(
+  log: Logger,
+  changedLimits: Partial<SandboxLimits> = {},
+  open: typeof openSandbox<BodyFunctions> = openSandbox,
+): TextWork {
+  const sandbox = open(new URL('./body.worker.ts', import.meta.url), { ...limits, ...changedLimits });
+  const warning = 'a text was not converted, because its worker exceeded a limit';
+  const inSandbox = <Result>(work: () => Promise<Result>, instead: () => Result) =>
+    runWithinLimits(work, log, warning, instead);
+  return {
+    async bodyFields(body, actor, isText) {
+      if (body === null) return { bodyHtml: null, bodyPlain: null, bodyClean: null, bodyRules: 0 };
+      const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body, isText);
+      const texts = isShort([body]) ? bodyTexts(body, isText) : await inSandbox(convert, () => unconvertedTexts(body));
+      return { ...texts, bodyRules };
+    },
+    async words(texts, actor) {
+      const read = texts.map((text) => (typeof text === 'string' ? text.slice(0, maxWordsTextLength) : text));
+      if (isShort(read)) return wordsOf(read);
+      const split = () => sandbox.run(actorKey(actor), 'wordsOf', read);
+      return inSandbox(split, () => wordsOf(read.filter((text) => isShort([text]))));
+    },
+    close: () => sandbox.close(),
+  };
+}
+
+function isShort(texts: Texts): boolean {
+  const written = texts.filter((text) => typeof text === 'string');
+  let cost = written.reduce((sum, text) => sum + text.length, 0) / charsPerCost;
+  for (const text of written) if (cost <= maxCostAtOnce) cost += countTags(text);
+  return cost <= maxCostAtOnce;
+}
+
+function countTags(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,197 @@
+import { setTimeout } from 'node:timers/promises';
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type {
+  UpdateConversationRequest,
+  UpdateConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
+import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type Context, ticketSubject } from '../context.ts';
+import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
+import { messageTexts } from './add.ts';
+import { type FoundConversation, findConversation } from './find.ts';
+import { intentViolations } from './find-intent-violations.ts';
+import { publishDraft } from './publish-draft.ts';
+import { requireNoteRight } from './require-note-right.ts';
+import type { ConversationInput } from './rules/fields.ts';
+import { recipientViolations } from './rules/reply.ts';
+import type { StoredConversation } from './store.ts';
+import { messageWasSent } from './was-sent.ts';
+
+const maxAttempts = 50;
+const pauseMs = 20;
+/** The fields that a private note has too. */
+const noteFields = ['content', 'is_draft'];
+
+/**
+ * Changes a draft or a private note; publishes a draft.
+ *
+ * Errors: ticket_not_found, conversation_not_found; message_was_sent; not_the_author; draft_only, unknown_subchannel, subchannel_disabled,
+ * no_recipient, invalid_format, not_allowed, unknown_attachment, unknown_intent, each with a pointer; those of `attachFiles`;
+ * concurrent_change.
+ * Source: docs/reference/api.md, Conversations.
+ */
+export async function updateConversation(
+  context: Context,
+  call: Call,
+  given: UpdateConversationRequest,
+): Promise<UpdateConversationResponse> {
+  const request = onlyNamed(given);
+  const done: UpdateConversationResponse = {
+    $typeName: 'ticketing.tickets.v1.UpdateConversationResponse',
+    success: true,
+  };
+  call.idempotency?.addSubject(ticketSubject(request.ticketId));
+  if (await wasApplied(context, call, request)) return done;
+  const first = requireChangeable(await findConversation(context, request), call, request);
+  if (!first) return done;
+  const violations = await ticketViolations(context, request);
+  if (violations.length > 0) throw invalidInput(violations);
+  const files = await attachDraftFiles(context, call, request.attachments);
+  await claimFiles(context, request.ticketId, files.stored);
+  await writeWithFiles(
+    context,
+    call,
+    files.stored,
+    () => applyChanges(context, call, request, files),
+    (listed) => listed,
+  );
+  return done;
+}
+
+/** Applies the changes as soon as no other request changes the message. Returns the files that it then lists. */
+async function applyChanges(
+  context: Context,
+  call: Call,
+  request: UpdateConversationRequest,
+  files: DraftFiles,
+): Promise<readonly AttachmentState[]> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const found = await findConversation(context, request);
+    const stored = requireChangeable(found, call, request);
+    if (!stored) return [];
+    const set = await changedFields(context, call, stored, { request, files });
+    const kept = new Set(set.attachments?.map(({ key }) => key));
+    const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
+    if (!stored.isBeingPublished) {
+      await releaseFiles(context, dropped);
+      const isPublished = found.isDraft && request.isDraft === false;
+      const isDone = isPublished
+        ? await publishDraft(context, call, stored, set)
+        : Object.keys(set).length === 0 || (await context.conversations.update(stored, { set, mail: null }));
+      if (isDone) {
+        await removeFiles(context, dropped);
+        return set.attachments ?? stored.conversation.attachments;
+      }
+    }
+    await setTimeout(pauseMs);
+  }
+  throw new DomainError('aborted', 'concurrent_change', 'The message is being changed too often.');
+}
+
+/** The request without the fields that its mask does not name. */
+function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: UpdateConversationRequest) {
+  const named = new Set(request.updateMask?.paths);
+  return {
+    ...request,
+    attachments: named.has('attachments') ? attachments : [],
+    ...(named.has('content') && content !== undefined ? { content } : {}),
+    ...(named.has('is_draft') && isDraft !== undefined ? { isDraft } : {}),
+    ...(named.has('subchannel_id') && subchannelId !== undefined ? { subchannelId } : {}),
+  };
+}
+
+/** The violations in what depends on the ticket: blind copies, the mailbox and the intents. */
+async function ticketViolations(
+  context: Context,
+  { ticketId, updateMask, bcc, subchannelId, intentIds }: UpdateConversationRequest,
+): Promise<Violation[]> {
+  const copies = updateMask?.paths.includes('bcc') ? bcc : [];
+  const intents = updateMask?.paths.includes('intent_ids') ? intentIds : [];
+  if (copies.length + intents.length === 0 && subchannelId === undefined) return [];
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  const { channel } = stored.ticket;
+  return [
+    ...recipientViolations(channel, { to: [], cc: [], bcc: copies }, { isSent: false }),
+    ...(await findMailboxViolations(context, channel, subchannelId)),
+    ...intentViolations(intents, stored.ticket),
+  ];
+}
+
+/**
+ * Returns the message if the request may change it; undefined if it changes nothing: `isDraft` false on a message that
+ * was published.
+ */
+function requireChangeable(
+  { stored, isDraft }: FoundConversation,
+  { caller }: Call,
+  request: UpdateConversationRequest,
+): StoredConversation | undefined {
+  const fields = request.updateMask?.paths ?? [];
+  if (stored && isDraft) return stored;
+  if (request.isDraft === true) throw messageWasSent();
+  if (fields.every((field) => field === 'is_draft')) return undefined;
+  if (!stored?.conversation.private) throw messageWasSent();
+  requireNoteRight(caller, stored.conversation);
+  const draftOnly = fields.filter((field) => !noteFields.includes(field));
+  if (draftOnly.length === 0) return stored;
+  throw invalidInput(
+    draftOnly.map((field) => ({
+      pointer: `#/${jsonNames.get(field) ?? field}`,
+      code: 'draft_only',
+      detail: 'is for drafts only',
+    })),
+  );
+}
+
+const jsonNames = new Map([
+  ['intent_ids', 'intentIds'],
+  ['subchannel_id', 'subchannelId'],
+]);
+
+/** Whether a process that died has already published the draft for the same request. */
+async function wasApplied(context: Context, { idempotency }: Call, { ticketId }: UpdateConversationRequest) {
+  if (!idempotency) return false;
+  const stored = await context.tickets.find(ticketId);
+  if (!stored) throw notFound('Ticket');
+  return stored.appliedRequests.some(({ id }) => id === idempotency.id);
+}
+
+/** The fields that the request sets; empty if their values are the same. */
+async function changedFields(
+  context: Context,
+  call: Call,
+  { conversation }: StoredConversation,
+  { request, files }: { request: UpdateConversationRequest; files: DraftFiles },
+): Promise<Partial<ConversationInput>> {
+  const { content, to, cc, bcc, subchannelId, intentIds } = request;
+  const given = new Set(request.updateMask?.paths);
+  const set: Partial<ConversationInput> = {
+    ...(given.has('to') ? { to } : {}),
+    ...(given.has('cc') ? { cc } : {}),
+    ...(given.has('bcc') ? { bcc } : {}),
+    ...(given.has('intent_ids') ? { intentIds } : {}),
+    ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
+    ...(subchannelId === undefined ? {} : { subchannelId }),
+  };
+  if (content?.message !== undefined && content.type !== undefined) {
+    const text = { body: content.message, type: content.type };
+    Object.assign(set, text, await messageTexts(context, call, text));
+  }
+  const names = Object.keys(set) as (keyof ConversationInput)[];
+  const isSame = names.every((name) => JSON.stringify(set[name]) === JSON.stringify(conversation[name]));
+  if (isSame) return {};
+  // The publishing of a draft may have been interrupted after it was stored as it would be sent.
+  const unsent = { deliveryStatus: DeliveryStatus.NONE, externalConversationId: null };
+  return {
+    ...set,
+    ...(conversation.private ? {} : unsent),
+    modifiedAt: context.now(),
+    modifiedBy: call.caller.profileId,
+  };
+}

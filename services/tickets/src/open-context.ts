@@ -1,0 +1,118 @@
+import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
+import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { fileContext } from '@ticketing/files/file-context.ts';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { cursorCodecOf } from '@ticketing/store/cursor.ts';
+import { derivedKey } from '@ticketing/store/derived-key.ts';
+import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { profileStore } from '@ticketing/store/profile-store.ts';
+import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
+import { analysisRequestStore } from './analysis/request-store.ts';
+import { openBulks } from './bulk/run.ts';
+import { bulkStore } from './bulk/store.ts';
+import type { TicketsConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { openCustomerDirectory } from './customer/directory.ts';
+import { embeddedErp } from './customer/erp/embedded.ts';
+import { customerStore } from './customer/erp/embedded-store.ts';
+import { openErp } from './customer/erp/open.ts';
+import { erpResponseStore } from './customer/erp/response-store.ts';
+import { openMailReader } from './inbound-mail/reader.ts';
+import { ticketTokens } from './message/rules/ticket-token.ts';
+import { openTextWork } from './message/text/work.ts';
+import type { TicketSettings } from './settings.ts';
+import { openTicketStores } from './stores.ts';
+import { tagStore } from './tag/store.ts';
+import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
+import type { TicketStore } from './ticket/store/store.ts';
+import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
+
+/** The parts of the kit from which the context is made. */
+export interface ContextParts
+  extends Pick<
+    Kit<TicketsConfig, TicketSettings>,
+    'idempotency' | 'json' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
+  > {
+  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp'>;
+  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection'>;
+  runtime: Runtime;
+}
+
+const searchesPerCaller = 8;
+const secretsTimeoutMs = 2_000;
+/** The files of a template have at most 25 MiB. */
+const templateFilesTimeoutMs = 20_000;
+
+/** Opens the stores on the database of a kit, and makes the context from them. */
+export function openContext(parts: ContextParts): Context {
+  const { config, database, idempotency, json, log, outbound, pages, settings, wakeRelay, runtime } = parts;
+  const { connection } = database;
+  const textWork = openTextWork(log);
+  parts.onClose(() => textWork.close());
+  const mailReader = openMailReader(log);
+  parts.onClose(() => mailReader.close());
+  const stores = openTicketStores(connection, wakeRelay, textWork.words);
+  const context = {
+    ...stores,
+    tags: tagStore(connection, wakeRelay, runtime),
+    profiles: profileStore(connection),
+    analysisRequests: analysisRequestStore(connection),
+    ...openCustomers(parts, stores.tickets),
+    bulkStore: bulkStore(connection),
+    ...fileContext(connection, { outbound, runtime, settings }),
+    templateFiles: parts.openClient('templates', TemplateService, { timeoutMs: templateFilesTimeoutMs }),
+    idempotency,
+    pages,
+    json,
+    textWork,
+    mailReader,
+    ticketIds: idSequence(connection, 'ticket'),
+    conversationIds: idSequence(connection, 'conversation'),
+    tagIds: idSequence(connection, 'tag'),
+    historyEntryIds: idSequence(connection, 'historyEntry'),
+    settings,
+    cursors: cursorCodecOf(config.signingKeyFile),
+    mailer: undefined,
+    ...openCalledServices(parts),
+    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
+    searches: keyedSlots(searchesPerCaller),
+    changeQueue: keyedQueue<number>(),
+    now: () => secondsNow(runtime),
+    newEventId: () => timeOrderedId('evt', runtime),
+  };
+  return { ...context, bulks: openBulks(context) };
+}
+
+/** The parts of a context that call services for what a ticket shows, and for its analysis. */
+function openCalledServices({
+  openClient,
+}: Pick<ContextParts, 'openClient'>): Pick<Context, 'analyses' | 'sessions' | 'templates'> {
+  const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
+  const renderOptions = { timeoutMs: renderTimeoutMs, maxResponseBytes: maxRenderedBytes };
+  return {
+    analyses: openAnalyses(openClient('intents', AnalysisService, { timeoutMs: analysisTimeoutMs })),
+    sessions: openSessions(openClient('intents', SessionService, sessionOptions)),
+    templates: openTemplates(openClient('templates', RenderingService, renderOptions)),
+  };
+}
+
+/** The parts of a context that concern customers. */
+function openCustomers(
+  parts: ContextParts,
+  tickets: Pick<TicketStore, 'isDeleted'>,
+): Pick<Context, 'customers' | 'embeddedErp' | 'erpResponses' | 'erpConfig'> {
+  const { config, database, log, outbound, runtime, settings } = parts;
+  const embedded = embeddedErp(customerStore(database.connection));
+  const responses = erpResponseStore(database.connection, tickets.isDeleted);
+  const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
+  const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
+  const customers = openCustomerDirectory({ erp, responses, runtime, log, ...config.erp });
+  return { customers, embeddedErp: embedded, erpResponses: responses, erpConfig: config.erp };
+}

@@ -1,0 +1,42 @@
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type {
+  ResendConversationRequest,
+  ResendConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { type Context, ticketSubject } from '../context.ts';
+import { findConversation } from '../message/find.ts';
+import { singleConversation } from '../message/to-proto.ts';
+
+/**
+ * Queues a message again that could not be sent as a mail, for those that it has not reached. Its `Message-ID` stays the
+ * same.
+ *
+ * Errors: ticket_not_found, conversation_not_found; message_not_failed. Source: docs/reference/api.md, Outgoing mail.
+ */
+export async function resendConversation(
+  context: Context,
+  call: Call,
+  { ticketId, conversationId }: ResendConversationRequest,
+): Promise<ResendConversationResponse> {
+  const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
+  const mail = stored?.mail;
+  const hasFailed = !isDraft && mail && stored.conversation.deliveryStatus === DeliveryStatus.FAILED;
+  const isQueued =
+    hasFailed &&
+    (await context.conversations.update(stored, {
+      set: { deliveryStatus: DeliveryStatus.QUEUED, modifiedAt: context.now() },
+      mail: { ...mail, attempts: 0, nextAttemptAt: new Date(0), lastError: null },
+    }));
+  if (!isQueued) {
+    throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
+  }
+  context.mailer?.wake();
+  call.idempotency?.addSubject(ticketSubject(ticketId));
+  return {
+    $typeName: 'ticketing.tickets.v1.ResendConversationResponse',
+    success: true,
+    conversation: await singleConversation(context, call, { ticketId, conversationId }, true),
+  };
+}

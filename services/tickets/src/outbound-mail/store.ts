@@ -1,0 +1,91 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { openLeases } from '@ticketing/store/lease.ts';
+import { serverTime } from '@ticketing/store/server-time.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
+import type { Connection } from 'mongoose';
+import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
+import { type ConversationDocument, conversationCollection } from '../message/schema.ts';
+import { stateOf } from '../message/store.ts';
+import type { ClaimedMail, MailQueue } from './queue-store.ts';
+
+const durationMs = 20_000;
+const isQueued: Query = { deliveryStatus: 'queued' };
+
+/**
+ * Opens the queue of outgoing mails, which are messages. Only a success is stored also by a process that has lost its
+ * lease: whoever has claimed the mail after it then stores nothing.
+ */
+export function outgoingMailStore(connection: Connection): MailQueue {
+  const conversations = conversationCollection(connection);
+  const leases = openLeases(conversations, { connection, durationMs });
+  const dueIn = (ms: number) => new Date(serverTime(connection) + ms);
+  const end = (filter: Query, set: Query) =>
+    storeCall(async () => {
+      const change = { $set: { ...set, lease: null } };
+      return (await conversations.updateOne({ ...filter, ...isQueued }, change)).matchedCount === 1;
+    });
+  // A draft has another Message-ID when it is published again.
+  const isSame = ({ mail }: ClaimedMail): Query => ({ _id: mail.id, externalConversationId: mail.messageId });
+  const isHeld = ({ mail, owner }: ClaimedMail) => leases.isHeld({ id: mail.id, owner });
+  return {
+    claim: () =>
+      storeCall(async () => {
+        const isDue = { ...isQueued, 'mail.nextAttemptAt': { $lte: dueIn(0) } };
+        const claimed = await leases.claim(isDue, { sort: { 'mail.nextAttemptAt': 1 } });
+        if (!claimed) return undefined;
+        const { lease, revision, publishingUntil } = claimed;
+        const isPublishingOver = publishingUntil !== null && publishingUntil.getTime() < serverTime(connection);
+        return { mail: outgoingMailOf(claimed), owner: lease.owner, revision, isPublishingOver };
+      }),
+    async renew({ mail, owner }) {
+      await storeCall(() => leases.renew({ id: mail.id, owner }));
+    },
+    async settle(claimed, state) {
+      await end(state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) }, {
+        deliveryStatus: state.status,
+        'mail.attempts': state.attempts,
+        'mail.reached': [...state.reached],
+        'mail.lastError': state.error,
+        'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
+      });
+    },
+    async postpone(claimed, delayMs) {
+      await end(isHeld(claimed), { 'mail.nextAttemptAt': dueIn(delayMs) });
+    },
+    isCurrent: (claimed) =>
+      storeCall(async () => (await conversations.countDocuments(isSame(claimed), { limit: 1 })) === 1),
+    withdraw: (claimed) =>
+      end(
+        { ...isHeld(claimed), revision: claimed.revision },
+        {
+          ...{ deliveryStatus: 'none', externalConversationId: null, mail: null, publishingUntil: null },
+          revision: claimed.revision + 1,
+        },
+      ),
+    size: () =>
+      storeCall(async () => {
+        const group = { _id: null, count: { $sum: 1 }, oldestAt: { $min: '$createdAt' } };
+        const [found] = await conversations
+          .aggregate<{ count: number; oldestAt: Date }>([{ $match: isQueued }, { $group: group }])
+          .toArray();
+        return found ?? { count: 0, oldestAt: undefined };
+      }),
+  };
+}
+
+function outgoingMailOf(document: ConversationDocument): OutgoingMail {
+  const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = stateOf(document);
+  const { attempts = 0, reached = [], references = [] } = document.mail ?? {};
+  const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject, isAutomatic } = message;
+  const isText = type === ContentType.TEXT;
+  return {
+    ...{ id, ticketId, subchannelId, from, fromName, to, cc, bcc, isAutomatic, attempts, reached, references },
+    messageId: externalConversationId ?? '',
+    subject: subject ?? '',
+    text: (isText ? body : bodyPlain)?.replaceAll('\0', '') ?? '',
+    html: isText ? null : bodyHtml,
+    attachments: message.attachments,
+    queuedAt: createdAt ?? 0,
+  };
+}

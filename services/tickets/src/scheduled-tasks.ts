@@ -1,0 +1,60 @@
+import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
+import { forwardAnalysisRequests } from './analysis/forward-requests.ts';
+import { sweepTicketFiles } from './attachment/sweep-files.ts';
+import type { Context } from './context.ts';
+import { finishErasure } from './erasure/finish.ts';
+import { sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
+import { cleanUpDeletedTags } from './tag/remove-deleted.ts';
+import { reopenDueTickets } from './ticket/reopen-due.ts';
+
+const batchSize = 100;
+
+/**
+ * The tasks of the scheduler role of this service. All replicas may run them concurrently: the store ensures that each
+ * effect happens once.
+ */
+export function scheduledTasks(context: Context): ScheduledTask[] {
+  return [
+    { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(context) },
+    { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
+    { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
+    { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(context) },
+    { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
+    { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(context) },
+    { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
+    { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(context) },
+    { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => trimErpResponses(context) },
+    { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(context) },
+    { name: 'close ids', everyMs: 60_000, run: closingOfIds(context) },
+    { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
+  ];
+}
+
+/** The first run of a process checks the closed ids, because a backup may have been restored while the service was stopped. */
+function closingOfIds({ closedIds, runtime }: Context): () => Promise<void> {
+  let isChecked = false;
+  return async () => {
+    if (!isChecked) await closedIds.openIfIncomplete();
+    isChecked = true;
+    await closedIds.close(new Date(runtime.now()));
+  };
+}
+
+/** Stores what was read of customers with those of their tickets that the request has left. */
+async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> {
+  let mayHaveMore = true;
+  while (mayHaveMore) mayHaveMore = await customerCopies.continue();
+}
+
+async function trimErpResponses({ erpResponses, erpConfig, runtime }: Context): Promise<void> {
+  await erpResponses.trim(new Date(runtime.now()), erpConfig.maxResponses);
+}
+
+/** Finishes the erasure of tickets whose deletion was interrupted. */
+async function finishErasures(context: Context): Promise<void> {
+  for (;;) {
+    const ids = await context.erasures.pendingIds('tickets', batchSize);
+    for (const id of ids) await finishErasure(context, id);
+    if (ids.length < batchSize) return;
+  }
+}

@@ -1,0 +1,43 @@
+import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { eventHeaderOf } from '../ticket/event-header.ts';
+import { tagChangedEvent } from './rules/event.ts';
+import { requireValidNameAndParent } from './rules/tag.ts';
+import type { TagState } from './rules/tree.ts';
+
+/** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: docs/reference/api.md, Tags. */
+export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
+  const next = () => context.tagIds.next();
+  let id = call.idempotency ? await call.idempotency.reserve('tag', next) : 0;
+  await context.tags.change(async (tree) => {
+    // The same request has created it in a process that died before it responded.
+    if (call.idempotency && (await context.tags.isTaken(id))) return undefined;
+    const tag = newTag(request, context.now());
+    requireValidNameAndParent(tree, tag);
+    id ||= await next();
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(context, call)) };
+  });
+  return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
+}
+
+/** The tag of a request. It has no id yet. */
+function newTag(request: CreateTagRequest, now: number): TagState {
+  return {
+    id: 0,
+    version: 1,
+    name: (request.name ?? '').trim(),
+    parent: request.parent ?? null,
+    reference: request.reference ?? TagReference.TICKET,
+    type: request.type ?? TagType.SKILL,
+    visibility: request.visibility ?? TagVisibility.PUBLIC,
+    color: request.color ?? null,
+    routingRelevant: request.routingRelevant ?? true,
+    sla: request.sla ?? null,
+    firstResponseSla: request.firstResponseSla ?? null,
+    priority: request.priority ?? null,
+    keywords: request.detection?.keywords ?? [],
+    modifiedAt: now,
+  };
+}

@@ -1,0 +1,73 @@
+import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
+import type { TagState, TagTree } from './tree.ts';
+
+/** The fields of a tag that a request sets. Those that it does not mention are missing. */
+export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
+
+/**
+ * Sets fields of a tag. If no value differs, the result is the same object, with its old version.
+ *
+ * Units: `now` in Unix seconds.
+ */
+export function changeTag(before: TagState, input: TagInput, now: number): TagState {
+  const after = { ...before, ...input };
+  if (JSON.stringify(after) === JSON.stringify(before)) return before;
+  return { ...after, version: before.version + 1, modifiedAt: now };
+}
+
+/**
+ * Checks the parent and the name of a tag.
+ *
+ * Errors: too_short, unknown_tag, tag_cycle, tag_too_deep; duplicate_tag. Source: docs/reference/api.md, Tags.
+ */
+export function requireValidNameAndParent(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
+  const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
+  if (violations.length > 0) throw invalidInput(violations);
+  const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
+  if (namesake) {
+    throw new DomainError('already_exists', 'duplicate_tag', 'A tag of this name exists under the same parent.');
+  }
+}
+
+/** Requires that no tag has this one as its parent. Errors: tag_has_children. */
+export function requireChildless(tree: TagTree, id: number): void {
+  if (tree.childrenOf(id).length === 0) return;
+  throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
+}
+
+/** A violation for each id that no tag has. `pointer` is that of the list in the request. */
+export function unknownTags(tree: TagTree, ids: readonly number[], pointer: string): Violation[] {
+  return ids.flatMap((id, index) => (tree.get(id) ? [] : [unknownTag(id, `${pointer}/${index}`)]));
+}
+
+function unknownTag(id: number, pointer: string): Violation {
+  return { pointer, code: 'unknown_tag', detail: `tag ${id} does not exist` };
+}
+
+function nameViolations(name: string): Violation[] {
+  return name === '' ? [{ pointer: '#/name', code: 'too_short', detail: 'must not be blank' }] : [];
+}
+
+function parentViolations(tree: TagTree, id: number, parent: number | null): Violation[] {
+  const problem = parentProblem(tree, id, parent);
+  if (parent === null || problem === undefined) return [];
+  const pointer = '#/parent';
+  switch (problem) {
+    case 'unknown':
+      return [unknownTag(parent, pointer)];
+    case 'cycle':
+      return [{ pointer, code: 'tag_cycle', detail: `tag ${parent} is tag ${id} itself, or below it` }];
+    case 'too_deep':
+      return [{ pointer, code: 'tag_too_deep', detail: `the tree would have more than ${maxLevels} levels` }];
+  }
+}
+
+/** Names that differ only in case or in their Unicode form are the same. */
+function isSameName(left: string, right: string): boolean {
+  return nameKey(left) === nameKey(right);
+}
+
+function nameKey(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}

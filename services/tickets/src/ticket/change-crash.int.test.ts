@@ -1,0 +1,123 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  CreateTicketRequestSchema,
+  DeleteTicketRequestSchema,
+  TicketChangeSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Database } from '@ticketing/store/database.ts';
+import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { testCall } from '@ticketing/testkit/test-call.ts';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { startHarness, type TicketsHarness } from '../../test/harness.ts';
+import { newProcess } from '../../test/new-process.ts';
+import { updateTickets } from '../bulk/update.ts';
+import { scheduledTasks } from '../scheduled-tasks.ts';
+import { createTicket } from './create.ts';
+import { deleteTicket } from './delete.ts';
+
+const call = testCall({ roleId: 1 });
+let tickets: TicketsHarness;
+let database: Database;
+
+beforeAll(async () => {
+  tickets = await startHarness();
+  database = await tickets.openDatabase();
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await database.close();
+  await tickets.stop();
+});
+
+/** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
+async function finishInAnotherProcess(): Promise<void> {
+  await tickets.database
+    .collection('bulks')
+    .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
+  for (const { run } of scheduledTasks(newProcess(tickets, database))) await run();
+}
+
+const post = async (): Promise<number> =>
+  (await tickets.request('POST', '/ticket', { body: { channel: 'chat' } })).json.id;
+const upTo = (version: number) => Array.from({ length: version }, (_, index) => index + 1);
+const versionsOf = (document: { outbox: { version: number }[] }) => document.outbox.map(({ version }) => version);
+
+test.each([
+  ['without versions', false],
+  ['with versions', true],
+])(
+  'a bulk %s whose process dies between any two writes is applied to all tickets or to none, by one change each',
+  async (_, hasVersions) => {
+    const seen = new Set<boolean>();
+    const steps = await crashAtEachWrite(async (nth, when) => {
+      const ids = [await post(), await post(), await post()];
+      const changes = ids.map((id) =>
+        create(TicketChangeSchema, {
+          id,
+          contractId: 'V',
+          updateMask: { paths: ['contract_id'] },
+          ...(hasVersions ? { version: 1 } : {}),
+        }),
+      );
+      const request = create(UpdateTicketsRequestSchema, { tickets: changes });
+      const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(tickets, database), call, request));
+      await finishInAnotherProcess();
+      const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
+      const versions = documents.map(({ version }) => version as number);
+      expect(new Set(versions).size, `${when} write ${nth}: ${versions}`).toBe(1);
+      expect([1, 2]).toContain(versions[0]);
+      seen.add(versions[0] === 2);
+      if (!hasDied) expect(versions[0]).toBe(2);
+      for (const document of documents) {
+        expect(versionsOf(document)).toEqual(upTo(document.version));
+        expect(document.reservedBy).toBeNull();
+      }
+      expect(await tickets.database.collection('bulks').countDocuments({ state: { $ne: 'applied' } })).toBe(0);
+      return hasDied;
+    });
+    expect(steps).toBeGreaterThanOrEqual(hasVersions ? 9 : 6);
+    expect(seen).toEqual(new Set([true, false]));
+  },
+);
+
+test('a deletion whose process dies between any two writes is finished by another, or did not happen', async () => {
+  let attempts = 0;
+  const steps = await crashAtEachWrite(async (nth, when) => {
+    const externalTicketId = `weg-${attempts++}`;
+    const body = { channel: 'chat', subject: externalTicketId, externalTicketId };
+    const { id } = (
+      await tickets.request('POST', '/ticket', { body, headers: { 'idempotency-key': externalTicketId } })
+    ).json;
+    const request = create(DeleteTicketRequestSchema, { ticketId: id });
+    const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(tickets, database), call, request));
+    await finishInAnotherProcess();
+    const isDeleted = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
+    if (!hasDied) expect(isDeleted).toBe(true);
+    for (const name of ['tickets', 'externalIds', 'idempotencyKeys']) {
+      const kept = JSON.stringify(await tickets.database.collection(name).find().toArray());
+      expect(kept.includes(`"${externalTicketId}"`), `${name}, ${when} write ${nth}`).toBe(
+        !isDeleted && name !== 'idempotencyKeys',
+      );
+    }
+    expect(versionsOf(await tickets.documentOf(id))).toEqual(isDeleted ? [1, 2] : [1]);
+    return hasDied;
+  });
+  expect(steps).toBeGreaterThanOrEqual(4);
+});
+
+test('a creation with an external id whose process dies between any two writes is completed by the next request', async () => {
+  let attempts = 0;
+  await crashAtEachWrite(async (nth, when) => {
+    const externalTicketId = `neu-${attempts++}`;
+    const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId });
+    const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(tickets, database), call, request));
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => createTicket(newProcess(tickets, database), call, request)),
+    );
+    expect(second?.ticket?.id).toBe(first?.ticket?.id);
+    const documents = await tickets.database.collection('tickets').find({ externalTicketId }).toArray();
+    expect(documents.map(({ version }) => version)).toEqual([1]);
+    return hasDied;
+  });
+});

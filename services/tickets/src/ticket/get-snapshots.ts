@@ -1,0 +1,76 @@
+import type {
+  GetTicketSnapshotsRequest,
+  GetTicketSnapshotsResponse,
+  TicketSnapshot,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../context.ts';
+import { tagMessages } from '../tag/to-proto.ts';
+import { countsAsSpam } from './rules/spam.ts';
+import type { StoredTicket } from './store/stored-ticket.ts';
+import { fullTicket, type RenderOptions } from './to-proto.ts';
+
+/** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
+const maxBytes = 8 * 1024 * 1024;
+
+/**
+ * Returns tickets as they are now, for services that store data of them: as many as have not too many bytes together.
+ *
+ * Errors: too_much_at_once.
+ */
+export async function getTicketSnapshots(
+  context: Context,
+  call: Call,
+  { ticketIds }: GetTicketSnapshotsRequest,
+): Promise<GetTicketSnapshotsResponse> {
+  const { tickets: stored, bytes, remainingIds } = await context.tickets.findSome(ticketIds, maxBytes);
+  await context.pages.take(callerKey(call.caller), bytes, call);
+  // Read after the tickets, so that the tree has each of their tags that still exists.
+  const treeBefore = await context.tags.tree();
+  const { spamDetectionTagId } = await context.settings();
+  const options = { caller: call.caller, withRawData: true, tree: treeBefore, spamDetectionTagId };
+  const snapshots: TicketSnapshot[] = [];
+  const slice = startTimeSlice();
+  for (const one of stored) {
+    snapshots.push(await snapshotOf(context, one, options));
+    if (slice.isOver()) await slice.pause();
+  }
+  const tree = await context.tags.tree();
+  const tagIdsOfTickets = new Set(stored.flatMap(({ ticket }) => ticket.tagIds));
+  const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.pathToRoot(id).map((tag) => tag.id)));
+  return {
+    $typeName: 'ticketing.tickets.v1.GetTicketSnapshotsResponse',
+    snapshots,
+    tags: tagMessages([...tagIds], tree),
+    // The tags in the response may be newer than this revision, but none is older.
+    tagRevision: BigInt(Math.min(treeBefore.revision, tree.revision)),
+    remainingIds,
+  };
+}
+
+async function snapshotOf(
+  context: Context,
+  stored: StoredTicket,
+  { spamDetectionTagId, ...options }: RenderOptions & { spamDetectionTagId: number | null },
+): Promise<TicketSnapshot> {
+  const jsonTexts: Record<string, string> = {};
+  const ticket = { ...stored.ticket };
+  for (const name of ['rawData', 'workitem', 'clientData'] as const) {
+    const text = ticket[name];
+    if (text !== null) jsonTexts[name] = text;
+    ticket[name] = null;
+  }
+  return {
+    $typeName: 'ticketing.tickets.v1.TicketSnapshot',
+    ticket: await fullTicket(context, { ...stored, ticket }, options),
+    manualWorkEntries: stored.manualWorkEntries,
+    jsonTexts,
+    incomingMessages: ticket.incomingMessages,
+    outgoingMessages: ticket.outgoingMessages,
+    internalMessages: ticket.internalMessages,
+    process: ticket.process,
+    isSpam: countsAsSpam(ticket, spamDetectionTagId),
+  };
+}

@@ -1,0 +1,53 @@
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { bodyFields, withDerivedFields } from './derived-fields.ts';
+import type { TicketFieldName, TicketInput, TicketState } from './fields.ts';
+
+/** A change of a ticket: the state after it, and the fields whose values differ. */
+export interface TicketChange {
+  after: TicketState;
+  changed: readonly TicketFieldName[];
+}
+
+/**
+ * Sets fields of a ticket. If no value differs, `after` is the same object, with its old version.
+ *
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
+ */
+export function changeFields(before: TicketState, input: TicketInput, now: number): TicketChange {
+  const change = setFields(before, input, now);
+  return change.changed.length === 0 ? { after: before, changed: [] } : change;
+}
+
+/**
+ * Sets fields of a ticket, and makes a new version of it even if no value differs.
+ *
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Updating a ticket.
+ */
+export function setFields(before: TicketState, input: TicketInput, now: number): TicketChange {
+  const ticket = withDerivedFields({ ...before, ...input });
+  const after = { ...ticket, closedAt: closedAt(before, ticket.status, now) };
+  const changed = changedFields(before, after);
+  return { after: { ...after, version: before.version + 1, modifiedAt: now }, changed };
+}
+
+/** The time since which the ticket has the status closed; null with any other status. */
+function closedAt(before: TicketState, status: TicketStatus, now: number): number | null {
+  if (status !== TicketStatus.CLOSED) return null;
+  return before.status === TicketStatus.CLOSED ? before.closedAt : now;
+}
+
+/**
+ * The fields whose values differ between two states. Those that are made of the body are among them only if the body is:
+ * a change of the rules by which they are made is no change of the ticket.
+ */
+export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<TicketState, 'id'>): TicketFieldName[] {
+  const names = Object.keys(after).filter((name) => name !== 'id') as TicketFieldName[];
+  const changed = names.filter((name) => !isSameValue(before[name], after[name]));
+  return changed.includes('body') ? changed : changed.filter((name) => !bodyFields.includes(name));
+}
+
+/** Whether two values of a field are the same; lists are, if their items are. */
+export function isSameValue(left: unknown, right: unknown): boolean {
+  if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
+  return left.length === right.length && left.every((item, index) => item === right[index]);
+}

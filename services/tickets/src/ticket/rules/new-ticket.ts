@@ -1,0 +1,49 @@
+import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Author } from './author.ts';
+import { withDerivedFields } from './derived-fields.ts';
+import type { TicketInput } from './fields.ts';
+import { initialTicket, type TicketState } from './fields.ts';
+import { type SlaRules, withInitialTargets } from './sla.ts';
+
+/**
+ * Makes the initial state of a ticket. Its body is its first message.
+ *
+ * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
+ */
+export function newTicket(
+  input: TicketInput,
+  context: {
+    id: number;
+    openingMessageId?: number;
+    now: number;
+    creator: Author;
+    lastAgentRouting: boolean;
+    sla: SlaRules;
+  },
+): TicketState {
+  const { id, openingMessageId = null, now, creator, lastAgentRouting, sla } = context;
+  const given = withInitialTargets(input, input.createdAt ?? now, sla);
+  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
+  const messageAt = ticket.body === null ? null : ticket.createdAt;
+  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
+  return {
+    ...ticket,
+    version: 1,
+    modifiedAt: now,
+    createdBy: creator.profileId,
+    agentId: assignee(input.agentId, creator, lastAgentRouting),
+    closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
+    lastMessageAt: messageAt,
+    lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+    openingMessageId: messageAt === null ? null : openingMessageId,
+    incomingMessages: isMessage(Direction.IN),
+    outgoingMessages: isMessage(Direction.OUT),
+    internalMessages: isMessage(Direction.INTERNAL),
+  };
+}
+
+/** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */
+function assignee(agentId: number | null | undefined, creator: Author, lastAgentRouting: boolean): number | null {
+  if (agentId !== undefined && agentId !== null) return agentId;
+  return lastAgentRouting && creator.isHuman ? creator.profileId : null;
+}

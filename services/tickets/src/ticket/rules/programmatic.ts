@@ -1,0 +1,76 @@
+import type { JsonValue } from '@bufbuild/protobuf';
+import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { TicketInput } from './fields.ts';
+
+/** The header rule: by which headers a message shows that a program has sent it. Names and values are in lower case. */
+export type HeaderRules = ReadonlyMap<string, HeaderRule>;
+
+/** Which values of a header show it. */
+interface HeaderRule {
+  any: boolean;
+  values: ReadonlySet<string>;
+  /** Every value that is not among these shows it; null if that is not a rule. */
+  otherThan: ReadonlySet<string> | null;
+}
+
+/**
+ * Reads the setting `programmaticHeaderRules`. What has another form is no rule.
+ *
+ * Source: docs/reference/api.md, Settings.
+ */
+export function readHeaderRules(setting: JsonValue | undefined): HeaderRules {
+  if (typeof setting !== 'object' || setting === null || Array.isArray(setting)) return new Map();
+  return new Map(Object.entries(setting).map(([name, values]) => [name.toLowerCase(), headerRule(values)]));
+}
+
+function headerRule(setting: JsonValue): HeaderRule {
+  const given = Array.isArray(setting) ? setting.filter((value) => typeof value === 'string') : [];
+  const others = given.filter((value) => value.startsWith('!')).map((value) => value.slice(1));
+  const values = given.filter((value) => !value.startsWith('!'));
+  return {
+    any: setting === true,
+    values: new Set(values.map(folded)),
+    otherThan: others.length > 0 ? new Set(others.map(folded)) : null,
+  };
+}
+
+/**
+ * Whether the headers of a message say that a program has sent it. `headers` is `rawData.headers`: an object whose names
+ * have no regard to case and whose values are a text or a list of texts; whatever has another form is no header.
+ *
+ * Source: docs/reference/api.md, Spam.
+ */
+export function isProgrammatic(rules: HeaderRules, headers: unknown): boolean {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false;
+  return Object.entries(headers).some(([name, value]) => {
+    const rule = rules.get(name.trim().toLowerCase());
+    if (!rule) return false;
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.some((one) => typeof one === 'string' && matches(rule, one));
+  });
+}
+
+/** A value is compared as a whole, and without what follows its first word, such as parameters. */
+function matches({ any, values, otherThan }: HeaderRule, value: string): boolean {
+  const whole = folded(value);
+  if (whole === '') return false;
+  const word = /^[^\s;(]*/.exec(whole)?.[0] ?? whole;
+  const isIn = (set: ReadonlySet<string>) => set.has(whole) || set.has(word);
+  return any || isIn(values) || (otherThan !== null && !isIn(otherThan));
+}
+
+const folded = (value: string) => value.trim().toLowerCase();
+
+/** A new ticket with the status of the header rule, if that applies and the ticket has none yet. */
+export function withHeaderRule(input: TicketInput, rules: HeaderRules): TicketInput {
+  const hasStatus = (input.spamStatus ?? null) !== null;
+  if (hasStatus || !isProgrammatic(rules, headersOf(input.rawData))) return input;
+  return { ...input, spamStatus: SpamStatus.AUTO_PROGRAMMATIC };
+}
+
+function headersOf(rawData: string | null | undefined): unknown {
+  // Most raw data have no headers, and can be large.
+  if (!rawData?.includes('"headers"')) return undefined;
+  const parsed: unknown = JSON.parse(rawData);
+  return typeof parsed === 'object' && parsed !== null && 'headers' in parsed ? parsed.headers : undefined;
+}

@@ -1,0 +1,50 @@
+import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Violation } from '@ticketing/errors/domain-error.ts';
+import type { TicketInput, TicketState } from './fields.ts';
+
+/** What the tickets service knows of a subchannel. */
+export interface KnownSubchannel {
+  enabled: boolean;
+  interface: string;
+  channel?: Channel;
+  name?: string;
+  isDefault?: boolean;
+  /** The address of a mailbox. */
+  address?: string | undefined;
+  /** The e-mail template around its messages. */
+  emailTemplateId?: number | undefined;
+}
+
+/** The subchannels by id; undefined as long as the settings service was never reached. */
+export type Subchannels = ReadonlyMap<number, KnownSubchannel> | undefined;
+
+/** The violation in the subchannel of a request, if it is unknown or disabled. `pointer` is that of its object. */
+export function subchannelViolations(input: TicketInput, subchannels: Subchannels, pointer: string): Violation[] {
+  const { subchannelId } = input;
+  if (subchannelId === undefined || subchannelId === null) return [];
+  const subchannel = subchannels?.get(subchannelId);
+  if (subchannel?.enabled) return [];
+  const detail = subchannel ? 'is disabled' : 'There is no such subchannel.';
+  const code = subchannel ? 'subchannel_disabled' : 'unknown_subchannel';
+  return [{ pointer: `${pointer}/subchannelId`, code, detail }];
+}
+
+/** The subchannel of a ticket as it is shown: null if it was deleted. */
+export function shownSubchannelId({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels) {
+  if (subchannelId === null || !subchannels || subchannels.has(subchannelId)) return subchannelId;
+  return null;
+}
+
+/** The ids of the e-mail templates for messages of a subchannel: its own before the default one. */
+export function emailTemplateIds(
+  subchannelId: number | null,
+  { subchannels, genericTemplateId }: { subchannels: Subchannels; genericTemplateId: number | null },
+): number[] {
+  const own = subchannelId === null ? undefined : subchannels?.get(subchannelId)?.emailTemplateId;
+  return [own, genericTemplateId].filter((id) => id !== undefined && id !== null);
+}
+
+/** The interface of a ticket: that of its subchannel. */
+export function interfaceOf({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
+  return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
+}

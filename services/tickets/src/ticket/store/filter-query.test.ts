@@ -1,0 +1,40 @@
+import { likePattern } from '@ticketing/store/field-query.ts';
+import { expect, test } from 'vitest';
+import { filterKeys } from '../rules/keys.ts';
+import { compileConditions, documentField } from './filter-query.ts';
+
+test.each([
+  ['', '^\\z'],
+  ['a', '^a\\z'],
+  ['%', '^'],
+  ['%%', '^'],
+  ['a%', '^a'],
+  ['%a', '^.*a\\z'],
+  ['%a%', '^(?>.*?a)'],
+  ['a%b%c', '^a(?>.*?b).*c\\z'],
+  ['a.b*', '^a\\.b\\*\\z'],
+  ['(?i)[x]{2}|^$\\', '^\\(\\?i\\)\\[x\\]\\{2\\}\\|\\^\\$\\\\\\z'],
+  ['a\0%', '^a\\x00'],
+])('the pattern of like %j is %s', (pattern, expected) => {
+  expect(likePattern(pattern)).toBe(expected);
+});
+
+test('every key but q and t.isCustomerActive compares a field of the document', () => {
+  const fields = [...filterKeys.keys()].filter((key) => key !== 'q').map(documentField);
+  expect(new Set(fields).size).toBe(fields.length);
+  expect(documentField('t.id')).toBe('_id');
+});
+
+test('a text without words matches nothing', () => {
+  expect(compileConditions([{ key: 'q', operator: 'in', values: ['!?'], orUnset: false }], 0)).toEqual([
+    { _id: { $in: [] } },
+  ]);
+});
+
+test('a query contains values of the request only as literals', () => {
+  const [query] = compileConditions(
+    [{ key: 't.subject', operator: 'in', values: ['$gt', '{"$ne":1}'], orUnset: true }],
+    0,
+  );
+  expect(query).toEqual({ subject: { $in: ['$gt', '{"$ne":1}', null] } });
+});

@@ -1,0 +1,244 @@
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { batchedInsert } from '@ticketing/store/batched-insert.ts';
+import type { Query } from '@ticketing/store/field-query.ts';
+import { storeCall } from '@ticketing/store/store-error.ts';
+import { ownersOfTicketData } from '@ticketing/system/services.ts';
+import type { Model } from 'mongoose';
+import { maxDrafts } from '../../message/rules/fields.ts';
+import type { QueueChange, QueueNeighbours } from '../../queue/neighbours-query.ts';
+import type { ConversationStep } from '../rules/decision.ts';
+import { bodyFields } from '../rules/derived-fields.ts';
+import type { EventActor, TicketEvent } from '../rules/event.ts';
+import { type TicketState, ticketFields } from '../rules/fields.ts';
+import type { WorkedOnChange } from '../rules/worked-on.ts';
+import { areSearched, documentOf, erasedFields, type NewTicketParts, searchedTexts, storedFields } from './document.ts';
+import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
+import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './schema.ts';
+import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
+
+/**
+ * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
+ * found.
+ *
+ * Errors of every operation: store_unavailable.
+ */
+export interface TicketStore {
+  /** Returns false if the id is taken, also by a deleted ticket. */
+  insert(ticket: TicketState, parts: NewTicketParts): Promise<boolean>;
+  find(id: number): Promise<StoredTicket | undefined>;
+  /**
+   * Finds those of the tickets that exist, by their ids, until they have more than some bytes together: at least one, and
+   * `remainingIds`, which were not looked for.
+   */
+  findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
+  /** Whether a ticket has existed and was deleted. */
+  isDeleted(id: number): Promise<boolean>;
+  /** Finds which messages a ticket has, and which files it lists. */
+  findMessages(id: number): Promise<TicketMessages | undefined>;
+  /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
+  addDraft(id: number, conversationId: number): Promise<boolean>;
+  /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
+  removeDraft(id: number, conversationId: number): Promise<boolean>;
+  findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
+  /** The versions of those tickets that exist, by id. */
+  versions(ids: readonly number[]): Promise<Map<number, number>>;
+  /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones, but not void ids. */
+  versionsAfter(id: number, limit: number): Promise<TicketVersion[]>;
+  /** Finds tickets that have any of some tags. */
+  idsWithTags(tagIds: readonly number[], limit: number): Promise<number[]>;
+  /** Finds pending tickets whose `dueBy` has passed. */
+  dueIds(now: Date, limit: number): Promise<number[]>;
+  /** Returns false if the ticket is no longer in the version that was read, or is reserved for another bulk. */
+  update(update: TicketUpdate): Promise<boolean>;
+  /** Changes who works on a ticket, without a new version. */
+  setWorkedOn(id: number, workedOn: WorkedOnChange): Promise<void>;
+  /**
+   * Stores the texts that were made anew of the body of a ticket by other rules. This is no change of the ticket; nothing
+   * happens if it was changed since it was read. `reader` causes it.
+   */
+  setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
+  /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
+  erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
+}
+
+/** The messages of a ticket by id. The first one is among them only if it is stored apart from the ticket. */
+export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | 'draftIds'> {
+  openingMessageId: number | null;
+  /** The files that the ticket itself lists. */
+  attachments: readonly AttachmentState[];
+}
+
+/** Some of the tickets that were looked for. */
+export interface FoundTickets {
+  tickets: StoredTicket[];
+  bytes: number;
+  remainingIds: number[];
+}
+
+/** The version of a ticket. */
+export interface TicketVersion {
+  ticketId: number;
+  version: number;
+  deleted: boolean;
+}
+
+/** Makes the words by which the full text search finds a ticket. `actor` causes it. */
+export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
+
+/** What a store of tickets is opened with. `onEvent` is called after each write that has stored an event. */
+export interface TicketStoreParts extends Pick<QueueNeighbours, 'changing'> {
+  onEvent(): void;
+  splitWords: SplitWords;
+}
+
+/** Opens the tickets of a model. */
+export function ticketStore(
+  model: Model<TicketDocument>,
+  { onEvent, splitWords, changing }: TicketStoreParts,
+): TicketStore {
+  const tickets = nativeCollection(model);
+  const insertDocument = batchedInsert(model.collection);
+  // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
+  const findOne = (query: Query) =>
+    storeCall(async () => {
+      const bytes = (await tickets.findOne(query, { projection: excludedFromReads, raw: true })) as Uint8Array | null;
+      const document = bytes && readDocument(bytes);
+      return document && document.deletedAt === undefined ? storedTicket(document) : undefined;
+    });
+  const updateOne = (filter: Query, update: Query) =>
+    storeCall(async () => (await tickets.updateOne(filter, update)).matchedCount === 1);
+  const change = async (queueChange: QueueChange, write: () => Promise<boolean>) => {
+    const isWritten = await changing(queueChange, write);
+    if (isWritten) onEvent();
+    return isWritten;
+  };
+  return {
+    async insert(ticket, parts) {
+      const words = await splitWords(searchedTexts(ticket), parts.event.actor);
+      const { id, version } = ticket;
+      const document = documentOf(ticket, words, parts);
+      return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
+    },
+    find: (id) => findOne({ _id: id }),
+    findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
+    isDeleted: (id) =>
+      storeCall(async () => {
+        const found = await tickets.findOne({ _id: id }, { projection: { deletedAt: 1 } });
+        return found?.deletedAt !== undefined;
+      }),
+    findMessages: (id) =>
+      storeCall(async () => {
+        const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1, attachments: 1 };
+        const found = await tickets.findOne({ _id: id, ...isNotDeleted }, { projection });
+        if (!found) return undefined;
+        const { conversationIds, draftIds, openingMessageId } = found;
+        const attachments = ticketFields.attachments.load(found.attachments as never);
+        return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null, attachments };
+      }),
+    addDraft: (id, conversationId) =>
+      updateOne(
+        {
+          _id: id,
+          draftIds: { $ne: conversationId },
+          [`draftIds.${maxDrafts - 1}`]: { $exists: false },
+          ...isNotDeleted,
+        },
+        { $push: { draftIds: conversationId } },
+      ),
+    removeDraft: (id, conversationId) =>
+      updateOne({ _id: id, draftIds: conversationId, ...isNotDeleted }, { $pull: { draftIds: conversationId } }),
+    findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
+    versions: (ids) =>
+      storeCall(async () => {
+        const options = { projection: { version: 1 } };
+        const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options).toArray();
+        return new Map(found.map(({ _id, version }) => [_id, version]));
+      }),
+    versionsAfter: (id, limit) =>
+      storeCall(async () => {
+        const options = { projection: { version: 1, deletedAt: 1 }, sort: { _id: 1 }, limit } as const;
+        const found = await tickets.find({ _id: { $gt: id }, isVoid: { $ne: true } }, options).toArray();
+        return found.map(({ _id, version, deletedAt }) => ({
+          ticketId: _id,
+          version,
+          deleted: deletedAt !== undefined,
+        }));
+      }),
+    idsWithTags: (tagIds, limit) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+        const found = await tickets.find({ tagIds: { $in: [...tagIds] }, ...isNotDeleted }, options).toArray();
+        return found.map(({ _id }) => _id);
+      }),
+    dueIds: (now, limit) =>
+      storeCall(async () => {
+        const isDue = { status: ticketFields.status.store(TicketStatus.PENDING), dueBy: { $lte: now } };
+        const options = { projection: { _id: 1 }, sort: { dueBy: 1 }, limit } as const;
+        return (await tickets.find(isDue, options).toArray()).map(({ _id }) => _id);
+      }),
+    async update(update) {
+      const { after, changed, event } = update.change;
+      const { id, version } = after;
+      const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
+      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessageOf(update.conversation) };
+      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
+    },
+    async setWorkedOn(id, workedOn) {
+      await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
+    },
+    async setBodyFields(ticket, reader) {
+      const words = await splitWords(searchedTexts(ticket), reader);
+      const { id, version, bodyRules } = ticket;
+      const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
+      await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
+    },
+    erase: (ticket, event, at) =>
+      change({ id: ticket.id, version: event.version, after: undefined }, () =>
+        updateOne(isUnchanged(ticket, undefined), {
+          $set: { version: event.version, deletedAt: at, notErasedBy: [...ownersOfTicketData] },
+          $unset: Object.fromEntries(erasedFields.map((name) => [name, 1])),
+          ...outboxPush(event),
+        }),
+      ),
+  };
+}
+
+/** The server sends at most 16 MiB at a time, so not much more than `maxBytes` is read. */
+async function findSome(tickets: TicketCollection, ids: readonly number[], maxBytes: number): Promise<FoundTickets> {
+  const options = { projection: excludedFromReads, sort: { _id: 1 }, raw: true, batchSize: ids.length + 1 } as const;
+  const cursor = tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, options);
+  const found: StoredTicket[] = [];
+  let bytes = 0;
+  try {
+    while (await cursor.hasNext()) {
+      for (const document of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+        if (found.length > 0 && bytes + document.length > maxBytes) {
+          const lastId = found.at(-1)?.ticket.id ?? 0;
+          return { tickets: found, bytes, remainingIds: ids.filter((id) => id > lastId) };
+        }
+        bytes += document.length;
+        found.push(storedTicket(readDocument(document)));
+      }
+    }
+  } finally {
+    await cursor.close();
+  }
+  return { tickets: found, bytes, remainingIds: [] };
+}
+
+/**
+ * Matches the ticket in the version that was read, which a deleted ticket no longer has, unless another bulk has
+ * reserved it.
+ */
+function isUnchanged({ id, version }: TicketState, bulkId: string | undefined): Query {
+  return { _id: id, version, reservedBy: bulkId === undefined ? null : { $in: [null, bulkId] } };
+}
+
+/** Matches the ticket if the message of a step is still what the step expects. */
+function hasMessageOf({ added, published, removed }: ConversationStep = {}): Query {
+  if (added !== undefined) return { conversationIds: { $ne: added } };
+  if (published !== undefined) return { draftIds: published };
+  return removed === undefined ? {} : { conversationIds: removed };
+}

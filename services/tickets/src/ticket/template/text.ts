@@ -1,0 +1,137 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { MessageContent } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { beforeChange, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Context } from '../../context.ts';
+import { settingsKnowing } from '../../settings-knowing.ts';
+import type { TagTree } from '../../tag/rules/tree.ts';
+import { oneLine } from '../rules/one-line.ts';
+import { emailTemplateIds } from '../rules/subchannels.ts';
+import type { ReadCall } from '../single-to-proto.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+import { copyTemplateFiles } from './copy-files.ts';
+import { templateVariables, variablesJson } from './variables.ts';
+
+/** The template that a request names for its text. */
+export interface TemplateRequest {
+  templateId?: number | undefined;
+  templateData?: JsonObject | undefined;
+}
+
+/** The message whose text is rendered. */
+export interface TemplateMessage {
+  template: TemplateRequest & { templateId: number };
+  /** The ticket as the request leaves it, apart from the text. */
+  stored: StoredTicket;
+  tree: TagTree;
+  direction: Direction;
+  private?: boolean;
+  /** The intents that the message is about: templates read the first one as `intent`. */
+  intentIds?: readonly number[] | undefined;
+  /** The files that the message has already. */
+  files: readonly AttachmentState[];
+}
+
+/** The rendered text, which is HTML, and what belongs to it. */
+export interface TemplateText {
+  body: string;
+  /** The subject for a message without one; null if the template has none. */
+  subject: string | null;
+  /** The files of the template, stored as those of the message. */
+  files: readonly AttachmentState[];
+}
+
+const maxSubjectLength = 998;
+
+/** The violations in the template of a request: data without a template. */
+export function templateViolations({ templateId, templateData }: TemplateRequest): Violation[] {
+  if (templateId !== undefined || templateData === undefined) return [];
+  return [{ pointer: '#/templateData', code: 'not_allowed', detail: 'is only for a template' }];
+}
+
+/**
+ * Renders the text of a message. Call it before anything is written. An outgoing mail has the e-mail template around it.
+ *
+ * Errors: those of `Templates.render`, `ticketThatWasRead` and `copyTemplateFiles`. They come before any change, and leave
+ * no file.
+ * Source: docs/reference/api.md, Messages with a template.
+ */
+export async function templateText(context: Context, call: Call, message: TemplateMessage): Promise<TemplateText> {
+  const { template } = message;
+  try {
+    const variables = await valuesJson(context, call, message);
+    const { templateId } = template;
+    const rendered = await context.templates.render(call, { templateId, variables, withWrapper: isMail(message) });
+    const subject = oneLine(rendered.subject ?? '').trim();
+    return {
+      body: rendered.message,
+      subject: subject === '' ? null : cutChars(subject, maxSubjectLength),
+      files: await copyTemplateFiles(context, call, templateId, rendered.attachments, message.files),
+    };
+  } catch (error) {
+    throw beforeChange(error);
+  }
+}
+
+/** A message that is written without a template. */
+export interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'> {
+  content: MessageContent;
+  subchannelId: number | null;
+}
+
+/**
+ * Renders the e-mail template of a ticket around a message. Call it before anything is written. Undefined if the message is no
+ * outgoing mail, or there is no e-mail template.
+ *
+ * Errors: those of `Templates.wrap` and `ticketThatWasRead`. They come before any change.
+ * Source: docs/reference/api.md, Messages with a template.
+ */
+export async function wrappedText(context: Context, call: Call, message: PlainMessage): Promise<string | undefined> {
+  const { content, subchannelId } = message;
+  const ids = isMail(message) ? emailTemplateIds(subchannelId, await settingsKnowing(context, [subchannelId])) : [];
+  if (ids.length === 0) return undefined;
+  try {
+    const variables = await valuesJson(context, call, message);
+    return await context.templates.wrap(call, { content, emailTemplateIds: ids, variables });
+  } catch (error) {
+    throw beforeChange(error);
+  }
+}
+
+function isMail({ stored, direction, private: isPrivate }: Pick<TemplateMessage, 'stored' | 'direction' | 'private'>) {
+  return stored.ticket.channel === Channel.EMAIL && direction === Direction.OUT && !isPrivate;
+}
+
+/** The values of a message. Those of a large ticket count as a page only until they are written. */
+async function valuesJson(
+  context: Context,
+  call: Call,
+  {
+    template,
+    stored,
+    tree,
+    intentIds,
+  }: Pick<TemplateMessage, 'stored' | 'tree' | 'intentIds'> & { template?: TemplateRequest },
+) {
+  const ended: (() => void)[] = [];
+  const { caller, signal } = call;
+  const readCall: ReadCall = {
+    ...{ caller, signal },
+    endResponse: () => call.endResponse(),
+    onEncoded: () => undefined,
+    onEnd: (done) => void ended.push(done),
+  };
+  try {
+    const variables = await templateVariables(context, readCall, stored, {
+      tree,
+      intentId: intentIds?.[0],
+      templateData: template?.templateData,
+    });
+    return await variablesJson(context, call, variables);
+  } finally {
+    for (const done of ended) done();
+  }
+}

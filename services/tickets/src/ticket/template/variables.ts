@@ -1,0 +1,112 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { ContractSchema } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
+import { TicketIntentSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { Context } from '../../context.ts';
+import type { ErpReadOptions } from '../../customer/directory.ts';
+import { contractMessage } from '../../customer/erp/codec.ts';
+import type { TagTree } from '../../tag/rules/tree.ts';
+import { type ReadCall, ticketThatWasRead } from '../single-to-proto.ts';
+import type { StoredTicket } from '../store/stored-ticket.ts';
+
+const encodeTicket = messageEncoder(TicketSchema);
+const encodeContract = messageEncoder(ContractSchema);
+const encodeIntent = messageEncoder(TicketIntentSchema);
+
+/** What the values of a ticket are made with. */
+export interface VariableOptions {
+  tree: TagTree;
+  /** The contract that is shown. Default: that of the ticket. */
+  contractId?: string | undefined;
+  /** The intent that the template is for, by its id. */
+  intentId?: number | undefined;
+  /** What templates read as `in`. */
+  templateData?: JsonObject | undefined;
+}
+
+/**
+ * Makes the data that templates for a ticket are rendered with.
+ *
+ * Shape: `{ticket, customer, contract, agent, intent, in}`, as the REST API writes them.
+ * Errors: those of `ticketThatWasRead`.
+ * Source: docs/reference/api.md, Variables.
+ */
+export async function templateVariables(
+  context: Context,
+  call: ReadCall,
+  stored: StoredTicket,
+  { tree, contractId, intentId, templateData = {} }: VariableOptions,
+): Promise<JsonObject> {
+  const deadline = context.customers.deadline();
+  const erp = { mode: 'cached', deadline } as const;
+  const message = await ticketThatWasRead(context, call, stored, { withRawData: false, tree, erp });
+  const ticket = encodeTicket(message);
+  return {
+    ticket,
+    customer: ticket.customer ?? null,
+    contract: await contractOf(context, message, contractId ?? message.contractId, deadline),
+    agent: agentOf(call.caller) ?? ticket.agent ?? null,
+    intent: intentOf(message, intentId),
+    in: templateData,
+  };
+}
+
+/** Makes the data for templates without a ticket: the agent, and a contract if one is given. */
+export async function contractVariables(
+  context: Context,
+  call: Pick<ReadCall, 'caller'>,
+  contractId: string | undefined,
+): Promise<JsonObject> {
+  const options = { mode: 'cached', deadline: context.customers.deadline() } as const;
+  return {
+    ticket: null,
+    customer: null,
+    contract: contractId === undefined ? null : await readContract(context, contractId, options),
+    agent: agentOf(call.caller) ?? null,
+    intent: null,
+    in: {},
+  };
+}
+
+/** Writes the data as JSON in UTF-8, elsewhere if that takes long. */
+export async function variablesJson(
+  context: Context,
+  { caller }: Pick<ReadCall, 'caller'>,
+  variables: JsonObject,
+): Promise<Uint8Array> {
+  const written = await context.json.write(callerKey(caller), variables);
+  return typeof written === 'string' ? Buffer.from(written) : written;
+}
+
+/** A contract for a ticket: one of its customer's, else as the ERP system knows it; null if it is not known in time. */
+async function contractOf(
+  context: Context,
+  { id: ticketId, customer }: Ticket,
+  contractId: string | undefined,
+  deadline: number,
+): Promise<JsonValue> {
+  if (contractId === undefined) return null;
+  const isSame = ({ id }: { id: string }) => id.trim().toLowerCase() === contractId.trim().toLowerCase();
+  const ofCustomer = customer?.contracts.find(isSame);
+  if (ofCustomer) return encodeContract(ofCustomer);
+  return readContract(context, contractId, { mode: 'cached', ticketId, deadline });
+}
+
+async function readContract(context: Context, contractId: string, options: ErpReadOptions): Promise<JsonValue> {
+  const contract = await context.customers.contract(contractId, options);
+  return contract ? encodeContract(contractMessage(contract)) : null;
+}
+
+function intentOf({ intents }: Ticket, intentId: number | undefined): JsonValue {
+  const intent = intents.find(({ id }) => id === intentId);
+  return intent ? encodeIntent(intent) : null;
+}
+
+/** The person who calls: messages are written in their name. Undefined if a program calls. */
+function agentOf(caller: Caller): JsonObject | undefined {
+  if (!isHuman(caller) || caller.profileId === null) return undefined;
+  const { profileId: id, firstName, lastName, email } = caller;
+  return { id, firstName, lastName, email };
+}
