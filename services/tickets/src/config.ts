@@ -5,7 +5,7 @@ import { type MailConfig, readMailConfig } from './outbound-mail/config.ts';
 /** The configuration that only this service has. */
 export interface TicketsConfig extends MailConfig {
   erp: ErpConfig;
-  /** Where mails are received; undefined if none are. */
+  /** The address at which mails are received; undefined if none are. */
   receiver: ReceiverConfig | undefined;
 }
 

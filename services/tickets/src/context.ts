@@ -80,7 +80,7 @@ export type BulkCall = Pick<Call, 'caller' | 'trace'>;
 export interface Bulks {
   /**
    * Records a validated bulk, reserves its tickets if it expects versions, and applies it. An id that is already recorded
-   * is that of a repeated request; its bulk is completed.
+   * belongs to a repeated request, whose bulk is completed.
    *
    * Errors: stale_version; concurrent_change, if another process has cancelled the bulk. Nothing is applied then.
    */

@@ -40,7 +40,7 @@ function closingOfIds({ closedIds, runtime }: Context): () => Promise<void> {
   };
 }
 
-/** Stores what was read of customers with those of their tickets that the request has left. */
+/** Stores waiting copies of customers in the tickets that the request has not written. */
 async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> {
   let mayHaveMore = true;
   while (mayHaveMore) mayHaveMore = await customerCopies.continue();

@@ -2,8 +2,8 @@ import type { Context } from './context.ts';
 import type { TicketSettings } from './settings.ts';
 
 /**
- * Reads the settings. They know the subchannels with some ids, which tickets or messages have, unless these were deleted:
- * another replica may have accepted one that this process has not read yet.
+ * Reads settings that include the subchannels of some tickets or messages, unless these were deleted: another replica
+ * may have accepted a subchannel that this process has not read yet.
  *
  * Errors: as of `Context.settings`.
  */

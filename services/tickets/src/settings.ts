@@ -17,7 +17,7 @@ export interface TicketSettings extends FileSettings {
   spamDetectionTagId: number | null;
   /** The order of the queue. */
   routingOrder: RoutingOrder;
-  /** By which headers a message shows that a program has sent it. */
+  /** The headers by which a message shows that a program has sent it. */
   headerRules: HeaderRules;
   subchannels: Subchannels;
   /** The sender of mails whose subchannel has no address. */
@@ -26,10 +26,10 @@ export interface TicketSettings extends FileSettings {
   genericTemplateId: number | null;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
-  /** Where customers and contracts are read. */
+  /** The ERP system from which customers and contracts are read. */
   erpAdapter: 'embedded' | 'http';
   erpBaseUrl: string | null;
-  /** That of the configuration, which rises with each change, also of a secret. */
+  /** The version of the configuration, which rises with each change, also of a secret. */
   version: number;
 }
 
@@ -42,7 +42,7 @@ const orders = new Map<ConfiguredOrder, RoutingOrder>([
 
 const businessTimes = new WeakMap<Value, BusinessTime>();
 
-/** The time by a setting `businessHours`. It remembers weeks, so it is made once for each configuration. */
+/** The business time of a setting `businessHours`. It caches weeks, so it is made once for each configuration. */
 function businessTimeOf(setting: Value | undefined): BusinessTime {
   if (setting === undefined) return businessTime(undefined);
   const time = businessTimes.get(setting) ?? businessTime(toJson(ValueSchema, setting));

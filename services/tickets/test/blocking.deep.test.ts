@@ -15,7 +15,7 @@ afterAll(() => tickets.stop());
 
 const maxBodyBytes = 5 * 1024 * 1024;
 const protocols: Protocol[] = ['rest', 'connect', 'connect-json', 'grpc'];
-/** Bodies of 5 MiB: what is repeated, after a prefix. */
+/** Bodies of 5 MiB: a unit that is repeated, after a prefix. */
 const hostile: [prefix: string, unit: string][] = [
   ['<p>', '<'],
   ['', '<ul><li>'],

@@ -23,7 +23,7 @@ export interface ShownTexts {
   bodyClean: string | undefined;
 }
 
-/** What to post: a prefix, and a unit that is repeated up to a number of bytes. */
+/** The body to post: a prefix, and a unit that is repeated up to a number of bytes. */
 export interface BodyRequest {
   prefix: string;
   unit: string;

@@ -7,7 +7,7 @@ import {
   CreateTicketResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 
-/** What the client needs to reach the service. */
+/** The data that the client needs to reach the service. */
 export interface FileClientData {
   url: string;
   token: string;
@@ -24,7 +24,7 @@ const { url, token, fileBytes } = workerData as FileClientData;
 const base64 = randomBytes(fileBytes).toString('base64');
 let lastPath = '';
 
-// A thread of its own: making and reading such requests would block the service, which shares the thread of the test.
+// A separate thread: making and reading such requests would block the service, which shares the thread of the test.
 parentPort?.on('message', async (request: FileRequest) => {
   parentPort?.postMessage(await send(request).catch(String));
 });

@@ -4,7 +4,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { service } from '../src/service.ts';
 import type { TicketSettings } from '../src/settings.ts';
 
-/** A running tickets service with a database of its own. */
+/** A running tickets service with a separate database. */
 export interface TicketsHarness extends ServiceHarness {
   /** The stored document of a ticket. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape

@@ -9,7 +9,7 @@ import { defaultSettings } from '../src/settings.ts';
 import type { KnownSubchannel } from '../src/ticket/rules/subchannels.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 
-/** Where a mail is when its mailer is killed. */
+/** The stages of a mail at which its mailer is killed. */
 const places = ['claimed', 'received', 'being transferred', 'accepted'] as const;
 type Place = (typeof places)[number];
 

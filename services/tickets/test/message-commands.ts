@@ -11,7 +11,7 @@ export const kim = 'kim@example.com';
 /** When the tickets were created. Units: Unix seconds. */
 export const startedAt = Math.floor(Date.now() / 1000) - 1_000;
 
-/** A ticket, and what it must be like. */
+/** A ticket, and its expected state. */
 export interface Model {
   id: number;
   ticket: NaiveTicket;

@@ -17,7 +17,7 @@ export interface NaiveMessage {
   isFinal: boolean;
 }
 
-/** What an event of a ticket says of messages. */
+/** The part of an event of a ticket that concerns messages. */
 export interface NaiveEvent {
   type: string;
   conversationId?: number;
@@ -46,7 +46,7 @@ export class NaiveTicket {
     this.#latest = opening;
   }
 
-  /** Who gets a reply: the sender of the latest message and those who got copies, or its recipients again. */
+  /** The recipients of a reply: the sender of the latest message and those who got copies, or its recipients again. */
   get replyRecipients(): { to: readonly string[]; cc: readonly string[] } {
     const { direction, from, to, cc } = this.#latest;
     return { to: direction === 'in' ? [from].filter((one) => one !== null) : to, cc };

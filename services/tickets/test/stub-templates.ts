@@ -7,7 +7,7 @@ import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { bodyPiece } from '@ticketing/rest/http-body.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 
-/** A response template of the stub: what it becomes with values. */
+/** A response template of the stub, as functions of its values. */
 export interface StubTemplate {
   // biome-ignore lint/suspicious/noExplicitAny: templates read values of every shape
   message(values: any): string;
@@ -25,7 +25,7 @@ export interface Rendered {
   values: any;
 }
 
-/** What the stub of the templates service knows, and what was asked of it. */
+/** The data of the stub of the templates service, and the calls that it has received. */
 export class TemplatesModel {
   readonly templates = new Map<number, StubTemplate>();
   readonly wrappers = new Map<number, string>();
@@ -37,7 +37,7 @@ export class TemplatesModel {
   readonly asked: number[][] = [];
   /** Whether every call fails with `unavailable`, or never ends. */
   state: 'available' | 'unavailable' | 'frozen' = 'available';
-  /** What rendering fails with. */
+  /** The error with which rendering fails. */
   failure: DomainError | undefined;
   /** Called before a rendered text is returned. */
   beforeResponse: (() => Promise<void>) | undefined;

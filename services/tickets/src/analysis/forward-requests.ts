@@ -34,14 +34,14 @@ export async function forwardAnalysisRequests(context: Context): Promise<void> {
   }
 }
 
-/** Only what is asked of another service can be forwarded: the customer is data of this one. */
+/** Returns the request for the intents service; none for the customer, which is data of this service. */
 function analysisOf({ ticketId, mode: name }: StoredRequest): MessageInitShape<typeof AnalysisRequestSchema>[] {
   if (name === firstAnalysis) return [{ ticketId }];
   const mode = modes.get(name);
   return mode === undefined || mode === RefreshMode.CUSTOMER ? [] : [{ ticketId, mode }];
 }
 
-/** A customer that cannot be read now stays as it is: the request asks for an attempt. Spam is left alone. */
+/** Makes one attempt to read the customer; if it fails, the customer stays as it is. Spam is left alone. */
 async function refreshCustomerFor(context: Context, { ticketId, mode: name }: StoredRequest): Promise<void> {
   const mode = modes.get(name);
   if (mode !== RefreshMode.FULL && mode !== RefreshMode.CUSTOMER) return;

@@ -18,8 +18,8 @@ import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-cu
 import { decideExecution } from './rules/execution.ts';
 
 /**
- * Stores that an intent was executed, with what the execution does to the ticket, in one change. Whoever executes is the
- * author of the change.
+ * Stores the execution of an intent and its effects on the ticket in one change. The author of the change is the actor
+ * of the execution.
  *
  * Errors: ticket_not_found, concurrent_change; those of `requireValidChanges`. Source: docs/reference/api.md, Execution of an intent.
  */

@@ -7,7 +7,7 @@ export const firstAnalysis = 'first';
 /** A request for a new analysis of a ticket. */
 export interface AnalysisRequest {
   ticketId: number;
-  /** What to analyse: the JSON spelling of a refresh mode, or `firstAnalysis`. */
+  /** Names what to analyse: the JSON spelling of a refresh mode, or `firstAnalysis`. */
   mode: string;
 }
 
@@ -17,7 +17,7 @@ export interface StoredRequest extends AnalysisRequest {
   revision: number;
 }
 
-/** The requests for analyses that are not made yet. Errors of every operation: store_unavailable. */
+/** The pending requests for analyses. Errors of every operation: store_unavailable. */
 export interface AnalysisRequestStore {
   /** Adds requests that were made at a time. A request with the same ticket and mode is not added twice. */
   add(requests: readonly AnalysisRequest[], at: Date): Promise<void>;

@@ -12,7 +12,7 @@ import { defaultSettings } from '../settings.ts';
 
 let tickets: TicketsHarness;
 let stub: StubServer;
-/** What the stub of the intents service was asked for. */
+/** The requests that the stub of the intents service received. */
 let requested: Pick<AnalysisRequest, 'ticketId' | 'mode'>[] = [];
 let isUnavailable = false;
 let onRequest = async (): Promise<void> => undefined;
@@ -93,7 +93,7 @@ test('a request that is made again while it is forwarded is forwarded again', as
   await expect.poll(waiting, { timeout }).toBe(0);
 });
 
-/** Creates a ticket without a customer, who is known by its sender from then on. */
+/** Creates a ticket without a customer, and then imports a customer with the address of its sender. */
 async function ticketOfUnknown(name: string, changes: object = {}): Promise<number> {
   const { id } = (await post('', { from: `${name}@example.com` })).json;
   await tickets.database.collection('tickets').updateOne({ _id: id as never }, { $set: changes });
@@ -107,7 +107,7 @@ test('refreshMode=customer and full read the customer anew, as a refresh, and ch
   const body = ids.map((id, index) => ({ id, refreshMode: ['customer', 'full'][index] }));
   expect((await tickets.request('PATCH', '/ticket', { body })).status).toBe(200);
   await expect.poll(waiting, { timeout }).toBe(0);
-  // Of the customer nothing is asked of the intents service.
+  // The intents service is not asked about the customer.
   expect(requested).toMatchObject([{ ticketId: ids[1], mode: RefreshMode.FULL }]);
   for (const id of ids) {
     const { outbox } = await tickets.documentOf(id);
@@ -155,7 +155,7 @@ test('process=realtime waits 10 seconds at most', async () => {
   expect((await post('?process=realtime')).status).toBe(200);
   const [wait = 0] = waits;
   expect(waits).toHaveLength(1);
-  // What is left of the time when the call has arrived.
+  // The timeout that is left when the call arrives.
   expect(wait).toBeLessThanOrEqual(10_000);
   expect(wait).toBeGreaterThan(5_000);
 });

@@ -45,7 +45,7 @@ const post = (attachments: object[]) => tickets.request('POST', '/ticket', { bod
 const fileAt = (path: string, name = 'a.bin') => ({ name, url: `${base}${path}` });
 const recordsNow = () => tickets.database.collection('fileRecords').countDocuments();
 
-/** The only violation of a refusal, and that no file is left. */
+/** Returns the only violation of a refusal, and checks that no file is left. */
 async function refusalOf(attachments: object[]) {
   const before = await recordsNow();
   const { status, json } = await post(attachments);

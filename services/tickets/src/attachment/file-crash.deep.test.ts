@@ -190,7 +190,7 @@ describe('a file that was stored and is not listed', () => {
         },
       },
     };
-    // The ticket is made anew, under another id; its file was removed with the ticket that it was assigned to.
+    // The ticket is created again, under another id; its file was removed with the ticket that it was assigned to.
     await expect(createTicket(whileWriting, call, request)).rejects.toMatchObject({ reason: 'concurrent_change' });
     await runTasks(2);
     await expectOnlyListedFiles('after the deletion');

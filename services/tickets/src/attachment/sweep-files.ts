@@ -2,7 +2,7 @@ import { sweepFiles } from '@ticketing/files/sweep-files.ts';
 import type { Context } from '../context.ts';
 import { listedFiles } from './find.ts';
 
-/** Checks the files that were written an hour ago: those that neither their ticket nor one of its messages lists are removed. */
+/** Checks the files that were written an hour ago, and removes files that neither ticket nor messages list. */
 export async function sweepTicketFiles(context: Context): Promise<void> {
   await sweepFiles(context, async (ticketId) => {
     const { ofTicket, ofMessages } = await listedFiles(context, ticketId);

@@ -113,7 +113,7 @@ test('a read leaves what is left to the scheduler', async () => {
     customerId: 'K-9',
   }));
   await stored().insertMany(others);
-  // What the ticket has kept of the customer, whom the ERP system does not know, is outdated.
+  // The ticket has an outdated copy of the customer, whom the ERP system does not know.
   await stored().updateOne({ _id: id }, { $set: { customerId: 'K-9', customerEmail: 'old' } });
   await stored().updateMany({ _id: { $gt: id } }, { $set: { customerEmail: 'old' } });
   expect((await tickets.request('GET', `/ticket/${id}`)).status).toBe(200);

@@ -3,7 +3,7 @@ import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import { isNotDeleted, type TicketCollection } from '../ticket/store/schema.ts';
 import type { CustomerCopy } from './rules/customer.ts';
 
-/** What was read of a customer, until all tickets of the customer have it. */
+/** A copy of a customer that is stored here until all tickets of the customer have it. */
 interface CustomerCopyDocument extends CustomerCopy {
   /** The id of the customer. */
   _id: string;
@@ -13,7 +13,7 @@ interface CustomerCopyDocument extends CustomerCopy {
   beforeId: number;
 }
 
-/** What was read of the customer of a ticket. `revision` differs for each read. */
+/** The copy of the customer of a ticket, as just read. `revision` differs for each read. */
 export interface ReadCopy {
   customerId: string;
   ticketId: number;
@@ -22,23 +22,23 @@ export interface ReadCopy {
 }
 
 /**
- * Stores what was read of a customer with the tickets of the customer, which is no change of the tickets.
+ * Stores copies of customers in their tickets. A new copy does not count as a change of a ticket.
  *
  * Errors of every operation: store_unavailable.
  */
 export interface CustomerCopyStore {
-  /** Stores it with the ticket and the newest ones of the customer. If there are more, `continue` does the rest. */
+  /** Stores a copy in the ticket and the newest tickets of the customer. `continue` writes any others. */
   set(read: ReadCopy): Promise<void>;
-  /** Stores what was read of some customer with further tickets, at most `limit`. Returns false if none is left. */
+  /** Stores a waiting copy in further tickets, at most `limit`. Returns false if no copy is waiting. */
   continue(limit?: number): Promise<boolean>;
 }
 
-/** So many tickets of a customer are written by the request that reads the customer. */
+/** Limits how many tickets of a customer the request writes that reads the customer. */
 export const maxCopiedAtOnce = 100;
 const batchSize = 1000;
 const aboveAllIds = 2 ** 31;
 
-/** The model of what is left to be stored with tickets, on a connection. */
+/** The model of the waiting copies on a connection. */
 export function customerCopyModel(connection: Connection): Model<CustomerCopyDocument> {
   const schema = new Schema<CustomerCopyDocument>(
     { _id: String, customerTagIds: [Number], customerEmail: String, revision: String, beforeId: Number },
@@ -66,7 +66,7 @@ export function customerCopyStore(connection: Connection, tickets: TicketCollect
       storeCall(async () => {
         const ids = await idsBefore(customerId, aboveAllIds, maxCopiedAtOnce + 1);
         const hasMore = ids.length > maxCopiedAtOnce;
-        // First, so that a process that is storing an earlier copy begins anew with this one.
+        // Stored first, so that a process that is storing an earlier copy starts over with this one.
         const update = { $set: { ...copy, revision, beforeId: aboveAllIds } };
         await retryUpsert(() => copies.updateOne({ _id: customerId }, update, { upsert: hasMore }));
         await write(customerId, [ticketId, ...ids.slice(0, maxCopiedAtOnce)], copy);

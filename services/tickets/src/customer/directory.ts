@@ -18,8 +18,8 @@ export interface ErpReadOptions {
 }
 
 /**
- * What the ERP system has responded with: null, if it has no such item; undefined, if it did not respond in time, or
- * must not be called.
+ * A response of the ERP system: null, if it has no such item; undefined, if it did not respond in time, or must not be
+ * called.
  */
 export type ErpResponse<Item> = Item | null | undefined;
 
@@ -34,7 +34,7 @@ export interface CustomerDirectory {
   deadline(): number;
   customer(id: string, options: ErpReadOptions): Promise<ErpResponse<Customer>>;
   contract(id: string, options: ErpReadOptions): Promise<ErpResponse<Contract>>;
-  /** Those that have one of the ids or the address, always by a new response; undefined as above. */
+  /** The customers that have one of the ids or the address, always from a new response; undefined as above. */
   match(traces: { ids: readonly string[]; email: string | null }, deadline: number): Promise<Customer[] | undefined>;
   /** Keeps a customer that was found by `match`, for the reads of the ticket. */
   keep(customer: Customer, ticketId: number | undefined): Promise<void>;
@@ -42,7 +42,7 @@ export interface CustomerDirectory {
   search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;
 }
 
-/** What a directory is opened with. Units: ms. */
+/** The dependencies and times of a directory. Units: ms. */
 export interface DirectoryParts {
   erp(): Promise<ConfiguredErp>;
   responses: ErpResponseStore;
@@ -54,7 +54,7 @@ export interface DirectoryParts {
   waitMs: number;
 }
 
-/** Responses of searches, and those that something does not exist, are kept for a shorter time: people wait for a change. */
+/** Searches and responses without an item are kept at most this long, because people wait for changes. */
 const shortCacheMs = 60_000;
 /** Longer responses are not kept. */
 const maxContentLength = 1024 * 1024;
@@ -64,7 +64,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
   const { erp, responses, runtime, log, cacheMs, waitMs } = parts;
   const running = new Map<string, Promise<unknown>>();
 
-  /** Asks once for all that need the same response at the same time. */
+  /** Sends one request for all concurrent readers of the same response. */
   function shared<Item>(key: string, ask: () => Promise<Item>): Promise<Item> {
     const known = running.get(key) as Promise<Item> | undefined;
     if (known) return known;

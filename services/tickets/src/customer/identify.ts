@@ -18,13 +18,13 @@ export interface IdentifyingMessage {
   subject: string | null;
   /** The plain text. */
   text: string | null;
-  /** What the same sender has written before. */
+  /** The earlier texts of the same sender. */
   earlier?: readonly (string | null)[];
 }
 
-/** What is known of the customer of a ticket. */
+/** The result of the identification of a customer. */
 export interface Identification {
-  /** The fields of the ticket that follow from it; some may have the values that they have already. */
+  /** The fields of the ticket that follow from it; some may be unchanged. */
   input: TicketInput;
   /** The customer; null if there is none, undefined if the ERP system did not respond. */
   customer: ErpResponse<Customer>;
@@ -33,11 +33,12 @@ export interface Identification {
 /** How a customer is identified. */
 export interface IdentifyOptions {
   mode: ErpReadOptions['mode'];
-  /** Until when to wait for the ERP system; by default as long as any ticket does. */
+  /** The deadline of the ERP system; by default that of any ticket. */
   deadline?: number;
   /**
-   * Whom to look for: if neither customer nor contract is set, the one whom the message shows (`anybody`, the default);
-   * that of the contract, also if another customer is set; or `nobody` but those that are set.
+   * The customer to look for. `anybody`, the default: the one whom the message shows, if neither customer nor contract
+   * is set. `customerOfContract`: the one of the contract, even if another is set. `nobody`: none but those that are
+   * set.
    */
   lookFor?: 'anybody' | 'customerOfContract' | 'nobody';
   /** The score from which the new one is computed; by default that of the ticket. */
@@ -47,7 +48,7 @@ export interface IdentifyOptions {
 /** The part of a context that reads customers. */
 type Directory = Pick<Context, 'customers'>;
 
-/** What the first message of a ticket shows of the customer. */
+/** The first message of a ticket, as evidence of its customer. */
 export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
   const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
   return { direction, from, fromName, to, subject, text };
@@ -101,8 +102,8 @@ export async function identify(
 }
 
 /**
- * Does the same for a message that has arrived on a ticket. What its sender has written at the beginning counts too. The
- * score does not fall only because the ERP system does not respond.
+ * Does the same for a message that has arrived on a ticket. If its sender has written the first message, this counts
+ * too. The score does not fall only because the ERP system does not respond.
  */
 export async function identifyByMessage(
   context: Directory,
@@ -154,7 +155,7 @@ async function detect(customers: Context['customers'], traces: Traces, options: 
   const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
   if (!matches) return { ...nobody, customer: undefined };
   const hasSender = matches.some((customer) => hasEmail(customer, email));
-  // Otherwise there may be others, who fit as well, or have the address.
+  // Otherwise other customers may fit as well, or have the address.
   const isComplete = matches.length < maxMatches;
   const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
   const found = isComplete ? identifyCustomer(matches, traces) : undefined;

@@ -5,8 +5,8 @@ import type { ErpReadOptions, ErpResponse } from './directory.ts';
 import { type Customer, customerCopyOf } from './rules/customer.ts';
 
 /**
- * Reads the customer of a ticket. What the tickets of this customer keep of it is brought up to date, which is no change
- * of the tickets. Without a customer id nothing is read.
+ * Reads the customer of a ticket. Outdated copies in the tickets of this customer are updated, which does not count as
+ * a change of the tickets. Without a customer id nothing is read.
  *
  * Errors: store_unavailable.
  */

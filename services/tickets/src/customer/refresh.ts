@@ -8,8 +8,8 @@ import { writeTicket } from '../ticket/write.ts';
 import { firstMessageOf, hasSameCustomer, identify } from './identify.ts';
 
 /**
- * Reads customer and contract of a ticket anew, or looks for them if it has none, and returns the ticket with what has
- * changed. If the ERP system does not respond in time, nothing changes.
+ * Reads customer and contract of a ticket again, or looks for them if it has none, and returns the ticket with the
+ * changes. If the ERP system does not respond in time, nothing changes.
  *
  * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Reading a ticket.
  */
@@ -32,7 +32,7 @@ export async function refreshCustomer(
   });
 }
 
-/** A later message may have shown more than the first one, by which the score was computed here. */
+/** Keeps a higher score: a later message may have shown more than the first one, which alone counts here. */
 function withoutLoss(before: TicketState, found: TicketInput): TicketInput {
   const isSameCustomer = found.customerId === before.customerId && found.contractId === before.contractId;
   if (!isSameCustomer || before.incomingMessages <= 1) return found;

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
 import { finishErasure } from './finish.ts';
 
-/** For whom a ticket is deleted, and in which version. */
+/** The version check and the event header of a deletion. */
 interface Erasure {
   /** Throws if a ticket in this version may not be deleted. */
   requireVersion(version: number): void;

@@ -2,8 +2,8 @@ import { eraseFiles } from '@ticketing/files/sweep-files.ts';
 import { type Context, ticketSubject } from '../context.ts';
 
 /**
- * Erases what this service stores of a deleted ticket outside of the ticket's document, and in its unsent events. It may run
- * several times.
+ * Erases the data of a deleted ticket that this service stores outside of the ticket's document, and in its unsent
+ * events. It may run several times.
  */
 export async function finishErasure(context: Context, ticketId: number): Promise<void> {
   await context.erasures.wipeUnsentValues(ticketId);

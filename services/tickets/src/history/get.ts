@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import type { HistoryKey, HistoryLine } from './rules.ts';
 
 const defaultLimit = 100;
-/** So many lines never have more bytes than a small page. */
+/** Up to this many lines never have more bytes than a small page. */
 const surelySmall = 20;
 
 /**

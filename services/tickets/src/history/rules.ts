@@ -1,7 +1,7 @@
 import type { Channel, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { HistoryEntryType, HistorySubChannel } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 
-/** Whose history is listed: that of the customer and the contract of a ticket; without both only the ticket itself. */
+/** The subject of a history: the customer and the contract of a ticket; without both, only the ticket itself. */
 export interface HistorySubject {
   ticketId: number;
   customerId: string | null;
@@ -55,7 +55,7 @@ export interface Part {
   limit: number;
 }
 
-/** Which parts of the two lists a page is merged from, and where it then begins. */
+/** The parts of the two lists from which a page is merged, and how many merged lines come before the page. */
 export interface PageParts {
   tickets: Part;
   entries: Part;
@@ -63,8 +63,8 @@ export interface PageParts {
 }
 
 /**
- * Finds out what has to be read for a page of two lists that are merged. A line of one list moves down at most by the
- * length of the other list, so that many lines before the page need not be read, however deep it is.
+ * Finds the parts of two lists that have to be read for a page of both, merged. A line of one list moves down at most
+ * by the length of the other list, so that many lines before the page need not be read, however deep it is.
  */
 export function pageParts({ tickets, entries }: HistoryCounts, { skip, limit }: Part): PageParts {
   const partOf = (otherLength: number): Part => {

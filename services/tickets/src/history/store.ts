@@ -22,14 +22,14 @@ import { entrySubChannel, entryType, type HistoryEntryDocument, historyEntries }
 export interface HistoryStore {
   /** Stores an entry. One with the same external id is replaced and keeps its id. Units: `now` in Unix seconds. */
   record(entry: RecordedEntry, now: number, newId: () => Promise<number>): Promise<number>;
-  /** Whose history belongs to a ticket; undefined if there is no such ticket. */
+  /** The subject of the history of a ticket; undefined if there is no such ticket. */
   subjectOf(ticketId: number): Promise<HistorySubject | undefined>;
   count(subject: HistorySubject): Promise<HistoryCounts>;
   /** The positions of a page, newest first. */
   page(subject: HistorySubject, counts: HistoryCounts, part: Part): Promise<HistoryKey[]>;
   /** About how many bytes the texts of lines have. A line that no longer exists has none. */
   sizes(keys: readonly HistoryKey[]): Promise<number[]>;
-  /** The lines of a page. Those that no longer exist are left out. */
+  /** The lines of a page, without lines that no longer exist. */
   lines(keys: readonly HistoryKey[]): Promise<HistoryLine[]>;
 }
 
@@ -117,7 +117,7 @@ async function record(
   return first.id;
 }
 
-/** Matches what belongs to a customer or a contract; undefined if there is neither. */
+/** Matches the tickets or entries of a customer or a contract; undefined if there is neither. */
 function isOf({ customerId, contractId }: HistorySubject): Query | undefined {
   const queries: Query[] = [];
   if (customerId !== null) queries.push({ customerId });

@@ -20,7 +20,7 @@ export async function addMailToTicket(
   incoming: IncomingMail,
 ): Promise<AddedMessage | undefined> {
   const { isProgrammatic, mail } = incoming;
-  // Whoever has got a copy of a mail knows its id, but only who has got it from us knows the token.
+  // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
   const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
   const options = { isProgrammatic, onlyParticipants };
   const attachments = await attachMailFiles(context, call, mail.files);

@@ -2,14 +2,15 @@ import type { Attachment, Email } from 'postal-mime';
 import { messageIds } from './rules.ts';
 
 const reportedTypes = ['message/rfc822', 'text/rfc822-headers', 'message/rfc822-headers'];
-/** As much of a reported mail as is read to find its headers. */
+/** How many bytes of a reported mail are read to find its headers. */
 const headBytes = 64 * 1024;
 /** More than a thread needs; each is looked up. */
 const maxIds = 200;
 
 /**
- * The ids of the messages that a mail answers, the nearest first: those of `In-Reply-To`, which names one message, of
- * `References`, which names the whole thread with the nearest last, and of the mail that a report of a mail server is about.
+ * The ids of the messages that a mail replies to, the nearest first: those of `In-Reply-To`, which names one message,
+ * of `References`, which names the whole thread with the nearest last, and of the mail that a report of a mail server
+ * is about.
  */
 export function answeredIds(email: Email): string[] {
   const { inReplyTo = '', references = '' } = email;

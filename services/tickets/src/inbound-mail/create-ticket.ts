@@ -14,7 +14,7 @@ const maxAttempts = 20;
 
 /**
  * Creates the ticket of a mail. The external id of the mail is claimed first, with the ids of the ticket and its message:
- * whoever takes in the same mail, at the same time or after a crash, uses the same ids.
+ * another process that takes in the same mail, at the same time or after a crash, uses the same ids.
  *
  * Errors: concurrent_change, if its ticket is created and deleted again and again.
  */
@@ -43,7 +43,7 @@ async function insertOnce(
   let proposed = await newIds();
   let claimed = await context.externalMessageIds.claim(externalId, proposed);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    // One that another process has claimed might be swept before the ticket is inserted.
+    // The claim of another process might be swept before the ticket is inserted.
     const isOwn = claimed.ticketId === proposed.ticketId;
     if (!isOwn && !(await context.externalMessageIds.renew(externalId, claimed))) {
       claimed = await context.externalMessageIds.claim(externalId, proposed);
@@ -55,7 +55,7 @@ async function insertOnce(
     const inserted = await storeTicket(context, { caller: call.caller, trace: call.trace }, ticket);
     if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
     if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
-    // The ticket was deleted, or the mail was to become a message of it, by a process that has died.
+    // The ticket was deleted, or a process died while it added the mail to the ticket as a message.
     proposed = await newIds();
     const isReplaced = await context.externalMessageIds.replace(externalId, claimed, proposed);
     claimed = isReplaced ? proposed : await context.externalMessageIds.claim(externalId, proposed);

@@ -5,8 +5,8 @@ const startsWithHeader = /^[!-9;-~]+:/;
 const emptyLine = /\n\r?\n/g;
 
 /**
- * A mail whose texts and headers without a charset are declared to be windows-1252, of which ISO 8859-1 is a part: old
- * programs send them so, while the parser takes what names no charset for UTF-8. Time is linear in the input.
+ * Declares the texts and headers of a mail that name no charset as windows-1252, of which ISO 8859-1 is a part: old
+ * programs send them so, but the parser reads them as UTF-8. Time is linear in the input.
  */
 export function declareCharset(raw: Uint8Array): Buffer {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
@@ -29,7 +29,7 @@ function afterNextBoundary(text: string, from: number): number {
   return next === -1 ? -1 : next + 1;
 }
 
-/** A block of headers, if it is one, in UTF-8 and with a charset for its text. */
+/** Returns a block of headers in UTF-8 and with a charset for its text, and any other block as it is. */
 function declaredBlock(block: string, isFirst: boolean): Buffer {
   const bytes = Buffer.from(block, 'latin1');
   if (!isFirst && !startsWithHeader.test(block)) return bytes;

@@ -5,8 +5,8 @@ const dot = 0x2e;
 type Position = 'lineStart' | 'bareLineStart' | 'text' | 'cr' | 'dot' | 'bareDot' | 'dotCr';
 
 /**
- * Reads the data of a mail as SMTP transfers it: a line of a dot is its end, and of two dots at the start of a line one is
- * dropped. A line that a bare line feed begins can have such dots, but does not end the data.
+ * Decodes the data of a mail as SMTP transfers it: a line with only a dot ends the data, and the first of two dots at
+ * the start of a line is dropped. After a bare line feed, two dots become one too, but a dot does not end the data.
  *
  * Source: RFC 5321, Transparency.
  */

@@ -3,8 +3,8 @@ import { isPartOfTicket } from '../message/find-known.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 
 /**
- * The ticket that a mail belongs to: that of the nearest message that it answers, else the one of the token in its
- * subject. A deleted ticket is none.
+ * Finds the ticket that a mail belongs to: the ticket of the nearest message that it replies to, else the one of the
+ * token in its subject. Deleted tickets are ignored.
  */
 export async function findThread(context: Context, mail: ParsedMail): Promise<number | undefined> {
   const answered = mail.answeredIds.length === 0 ? [] : await context.externalMessageIds.find(mail.answeredIds);

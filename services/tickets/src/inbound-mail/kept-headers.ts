@@ -7,7 +7,7 @@ const headerName = /^[!-9;-~]{1,100}$/;
 
 /**
  * The headers of a mail as `rawData.headers` has them: by names in lower case, a list where a header occurs several
- * times. Those after the limit are left out; a longer value is cut.
+ * times. Headers beyond the limit are left out, and longer values are cut.
  */
 export function keptHeaders(headers: readonly Header[]): Record<string, string | string[]> {
   const kept = new Map<string, string[]>();

@@ -3,7 +3,7 @@ import { parseMail } from './parse.ts';
 
 const functions = { parseMail };
 
-/** What the worker does with large mails. */
+/** The functions that the worker runs for large mails. */
 export type MailFunctions = typeof functions;
 
 serveFunctions(functions);

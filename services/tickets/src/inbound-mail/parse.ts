@@ -69,7 +69,7 @@ function hasUndecoded({ subject, from, to, cc, html, text }: Email): boolean {
   return [subject, ...names, html, text].some((one) => one?.includes('\ufffd'));
 }
 
-/** A mail whose parts have no boundary, or another than it says, is read as one text. */
+/** Reads a multipart mail as one text if it names no boundary or never uses it; empty for any other mail. */
 function textWithoutParts({ headers, attachments }: Email, raw: Uint8Array): string {
   const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
   if (attachments.length > 0 || !/^multipart\//i.test(type)) return '';
@@ -103,7 +103,7 @@ function mailboxesOf(list: readonly Address[]): Mailbox[] {
   return list.flatMap((one) => one.group ?? [one]);
 }
 
-/** An address that is too long to be one is none. */
+/** The text of an address; empty if it is too long. */
 function addressText({ address }: Mailbox): string {
   const text = oneLine(address).trim();
   return text.length > limits.nameChars ? '' : text;

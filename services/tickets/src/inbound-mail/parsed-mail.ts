@@ -4,7 +4,7 @@ export interface ParsedMail {
   messageId: string | null;
   /** SHA-256 of the mail in hexadecimal, which identifies a mail without a `Message-ID`. */
   digest: string;
-  /** The ids of the messages that it answers, the nearest first. */
+  /** The ids of the messages that it replies to, the nearest first. */
   answeredIds: readonly string[];
   /** Its `Date` in Unix seconds; null without a valid one. */
   date: number | null;

@@ -6,8 +6,8 @@ import type { HeldBody } from '@ticketing/service-kit/server/bodies-in-flight.ts
 /**
  * Reads the data of a mail up to its end, also if it is refused. Returns undefined if it has too many bytes.
  *
- * Errors, after the end of the data: invalid_mail, if it arrives in too many pieces; bodies_in_flight. That of the stream,
- * if the client closes the connection.
+ * Errors, after the end of the data: invalid_mail, if it arrives in too many pieces; bodies_in_flight. The error of the
+ * stream, if the client closes the connection.
  */
 export async function readData(
   stream: NodeJS.ReadableStream,

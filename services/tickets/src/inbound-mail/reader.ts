@@ -6,10 +6,10 @@ import type { MailFunctions } from './mail.worker.ts';
 import { parseMail } from './parse.ts';
 import type { ParsedMail, UnreadableMail } from './parsed-mail.ts';
 
-/** Reads mails: small ones at once, all others in a process of its own (docs/decisions/0037). */
+/** Reads mails: small ones at once, all others in a separate process (docs/decisions/0037). */
 export interface MailReader {
   /**
-   * Reads a mail. `sender` is whoever has sent it: the mails that wait are read in turn, and each sender has a share.
+   * Reads a mail. `sender` names its sender: waiting mails are read in turn, and each sender has a share.
    *
    * Errors: sandbox_busy, if too many large mails wait; sandbox_crashed, if two processes ended without a limit.
    */
@@ -28,7 +28,7 @@ const limits: SandboxLimits = {
   maxOutputBytes: mailLimits.filesBytes + 2 * mailLimits.bodyBytes,
   maxWorkers: 2,
   longRunBytes: 1024 * 1024,
-  // As many as the receiver has connections, in all and of an address, so that small mails are not refused.
+  // As many as the receiver has connections, in total and per address, so that small mails are not refused.
   maxQueued: 200,
   maxQueuedBytes: 80 * 1024 * 1024,
   maxQueuedPerCaller: 50,

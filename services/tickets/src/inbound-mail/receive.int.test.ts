@@ -156,7 +156,7 @@ test('a stranger who names a message id writes to the ticket, but no reply goes 
   expect(await receive(strange)).toMatchObject({ ticketId, outcome: 'MESSAGE_ADDED' });
   expect(await recipients()).toEqual(before);
   expect(await read(ticketId)).toMatchObject({ status: 'open' });
-  // Who has written so is no participant either.
+  // A sender who has written in this way is no participant either.
   await receive(strange);
   const forged = processNow()
     .ticketTokens.mark('Re', ticketId)

@@ -10,7 +10,7 @@ import { receiveMail as receive } from './take-in.ts';
 /**
  * Takes in an e-mail.
  *
- * Errors: those of `receiveMail` in application/receive-mail.ts.
+ * Errors: those of `receiveMail` in `take-in.ts`.
  * Source: docs/reference/api.md, Incoming mail.
  */
 export async function receiveMail(

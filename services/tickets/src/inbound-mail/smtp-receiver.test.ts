@@ -295,7 +295,7 @@ it('ends a session in which no mail begins in time, also if it sends commands, a
   const slow = await greet(port);
   await begin(slow);
   const drip = setInterval(() => slow.write('x'), 50);
-  // Longer than the time before a mail, as the end of a session that began later shows.
+  // Wait longer than `beforeMailMs`: until a session that began later has ended.
   await (await greet(port)).closed;
   clearInterval(drip);
   expect(await slow.send('\r\n.')).toBe('250');

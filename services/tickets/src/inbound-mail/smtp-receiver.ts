@@ -15,7 +15,7 @@ import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sess
 
 SMTPStream.prototype._feedDataStream = feedDataStream;
 
-/** What the SMTP receiver does with mails. */
+/** Takes in the mails of the SMTP receiver. */
 export interface MailHandler {
   /** Whether mails to an address are taken in. Errors: settings_unavailable, store_unavailable. */
   accepts(recipient: string): Promise<boolean>;
@@ -27,7 +27,7 @@ export interface MailHandler {
 export interface SmtpLimits extends SessionLimits {
   connections: number;
   recipients: number;
-  /** Without a byte from the client. */
+  /** The longest time without a byte from the client. */
   idleMs: number;
   /** How long a mail that is being received may take at the stop of the service. */
   stopMs: number;
@@ -102,7 +102,7 @@ function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMT
   return { server, sessions };
 }
 
-/** Nobody logs in here, and the others are of old programs, or for proxies. */
+/** Disabled, because nobody logs in here, and the others are for old programs or proxies. */
 const disabledCommands = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'];
 
 function optionsOf(limits: SmtpLimits): SMTPServerOptions {

@@ -10,7 +10,7 @@ import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
 let tickets: TicketsHarness;
 let port: number;
 let isKnown = true;
-/** What the owner of the settings has, and this process knows once it has asked. */
+/** The subchannels that this process knows only after it has asked the owner of the settings. */
 const owned = new Map<number, KnownSubchannel>();
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { enabled: true, interface: 'imap', channel: 1, address: 'support@example.org' }],

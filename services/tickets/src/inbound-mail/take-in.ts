@@ -19,18 +19,18 @@ export interface ArrivedMail {
   raw: Uint8Array;
   /** The mailbox that has received it; undefined to find it by the recipients. */
   subchannelId?: number | undefined;
-  /** To whom it was transferred, if that is known. */
+  /** The recipients to which it was transferred, if known. */
   recipients?: readonly string[];
   /** Whether it counts as received at its `Date`. */
   keepDate: boolean;
-  /** Names who has sent it, for a fair share of the work. */
+  /** Names the sender, for a fair share of the work. */
   sender: string;
 }
 
 /**
- * Takes in a mail: as a message of the ticket that it answers, else as a new ticket. It may be repeated at any time, also
- * after a crash, and is taken in once. It is known by its `Message-ID` if the message that has the id is of the same sender,
- * else by its bytes.
+ * Takes in a mail: as a message of the ticket that it replies to, else as a new ticket. The call may be repeated at any
+ * time, even after a crash; the mail is taken in once. It is identified by its `Message-ID` if the message that has the
+ * id is of the same sender, else by its bytes.
  *
  * Errors: invalid_mail, mail_too_large, mail_loop; unknown_subchannel, subchannel_disabled, settings_unavailable;
  * sandbox_busy, sandbox_crashed, store_unavailable, concurrent_change.
@@ -41,7 +41,7 @@ export async function receiveMail(context: Context, call: MailCall, arrived: Arr
   const { mail } = incoming;
   const { isInserted, ...received } = await takeIn(context, call, incoming);
   if (isInserted || (await isSentBy(context, received, mail.from))) return received;
-  // Somebody else has used its id before, who must not make it disappear.
+  // Another sender has used its id before, which must not make the mail disappear.
   const { isInserted: _, ...other } = await takeIn(context, call, { ...incoming, externalId: digestId(mail) });
   return other;
 }

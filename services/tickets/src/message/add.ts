@@ -24,10 +24,10 @@ import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';
 import type { ShownConversation } from './to-proto.ts';
 
-/** Who adds a message, and in which request. */
+/** The caller that adds a message, and its request. */
 export type MessageCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
 
-/** The fields of a new message. Those that are made of its text, and `modifiedAt`, follow from the others. */
+/** The fields of a new message. `modifiedAt` and the fields that are made of its text follow from the others. */
 export type NewMessage = Partial<
   Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
 > &
@@ -35,7 +35,7 @@ export type NewMessage = Partial<
 
 /** A message that is part of a ticket. */
 export interface AddedMessage extends MessageReference {
-  /** Whether it was stored by this call; false for a message that was known, and that lists files of its own. */
+  /** Whether it was stored by this call; false for a message that was known, which lists other files. */
   isInserted: boolean;
   /** The message, if it was stored by this call. */
   shown?: ShownConversation | undefined;
@@ -130,7 +130,7 @@ export async function findRepeated(
   return isPart ? { ticketId, conversationId, isInserted: false } : undefined;
 }
 
-/** What is stored about the sending of a message, which is due at once; null if it is not to be sent. */
+/** The stored state of the sending of a message, which is due at once; null if it is not to be sent. */
 export async function mailOf(
   { externalMessageIds }: Pick<Context, 'externalMessageIds'>,
   { id, ticketId, deliveryStatus }: ConversationState,
@@ -184,8 +184,8 @@ async function insertMessage(context: Context, proposed: ConversationState): Pro
     const claimed = await context.externalMessageIds.claim(externalConversationId, own);
     if (claimed.conversationId === id) return { conversation, isInserted };
     const isKnown = await isPartOfTicket(context, claimed);
-    // The claim is that of a process which died before its message was part of the ticket, or which is about to add it.
-    // This process goes on with the id of that message, so that it is added once, whoever is first.
+    // The claim belongs to a process that died before its message was part of the ticket, or that is about to add it.
+    // This process uses the id of that message, so that it is added once, whichever process is first.
     if (isKnown || claimed.ticketId === ticketId) {
       if (isInserted) await context.conversations.remove(id);
       if (isKnown) return { known: claimed };
@@ -198,8 +198,9 @@ async function insertMessage(context: Context, proposed: ConversationState): Pro
 }
 
 /**
- * Inserts a message. If its id is taken, it is that of a repeated request, or of a process that died: then what was stored
- * first applies, because it may be sent already. It counts as unseen from now on, so that the sweeper does not take it.
+ * Inserts a message. A taken id belongs to a repeated request, or to a process that died: then the message that was
+ * stored first applies, because it may be sent already. It counts as unseen from now on, so that the sweeper does not
+ * remove it.
  */
 async function insertOnce(
   context: Context,
@@ -216,9 +217,9 @@ async function insertOnce(
 }
 
 /**
- * Identifies the customer of a ticket by an incoming message. Returns a function of the ticket as it is when the message is
- * added; what was found does not apply if its customer was changed meanwhile. A ticket without a customer does not become
- * that of a stranger, who would be a participant then.
+ * Identifies the customer of a ticket by an incoming message. Returns a function from the ticket, as it is when the
+ * message is added, to the fields to set: none if its customer was changed meanwhile. A stranger does not become the
+ * customer of a ticket without one, because the stranger would then be a participant.
  */
 async function identifyBy(
   context: Context,

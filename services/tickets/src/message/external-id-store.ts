@@ -9,7 +9,7 @@ export interface MessageReference {
   conversationId: number;
 }
 
-/** An external id that was claimed for a message, and since when it may be that no ticket has that message. */
+/** An external id that was claimed for a message, and since when the message may be in no ticket. */
 export interface UnseenMessageId extends MessageReference {
   externalId: string;
   unseenSince: Date;

@@ -7,15 +7,15 @@ import { conversationFieldNames, conversationFields } from './rules/fields.ts';
 export interface ConversationDocument extends Record<string, unknown> {
   _id: number;
   ticketId: number;
-  /** How many bytes it has about. */
+  /** The approximate size in bytes. */
   bytes: number;
   /** Increases with each change. */
   revision: number;
   /** Until then only the process that publishes the draft may change it. */
   publishingUntil: Date | null;
-  /** Since when it may be that no ticket has the message. Absent once it was found in its ticket. */
+  /** The time since which the message may be in no ticket. Absent once it was found in its ticket. */
   unseenSince?: Date;
-  /** What is needed to send it; null if it is not sent as a mail. */
+  /** The state of its sending; null if it is not sent as a mail. */
   mail: MailDocument | null;
   /** The process that sends it. */
   lease?: Lease | null;

@@ -32,7 +32,7 @@ export interface ConversationSize {
 /** The files that a message lists. */
 export type ConversationFiles = Pick<ConversationState, 'id' | 'attachments'>;
 
-/** A message that its ticket may not have, and since when it may be so. */
+/** A message that may be in no ticket, and since when. */
 export interface UnseenMessage {
   id: number;
   ticketId: number;
@@ -49,7 +49,7 @@ export interface ConversationChange {
 
 /**
  * The messages of tickets that are stored apart from them. A message is part of a ticket only if the ticket says so: it
- * is inserted before, and what no ticket has is removed later.
+ * is inserted before, and a message that no ticket has is removed later.
  *
  * Errors of every operation: store_unavailable.
  */
@@ -68,7 +68,7 @@ export interface ConversationStore {
   countReceived(ticketId: number, since: number, limit: number): Promise<number>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
-  /** Stores the texts that were made anew of the body of a message, which is no change of it. */
+  /** Stores texts that were made again from the body of a message, which does not count as a change of it. */
   setDerived(conversation: ConversationState): Promise<void>;
   remove(id: number): Promise<void>;
   removeOf(ticketId: number): Promise<void>;

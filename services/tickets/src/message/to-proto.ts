@@ -85,7 +85,7 @@ export async function conversationMessages(
   return messages;
 }
 
-/** Which message a response shows; the message itself, if it is at hand. */
+/** The id of the message that a response shows, and the message itself if it is at hand. */
 export interface ShownReference extends MessageReference {
   shown?: ShownConversation | undefined;
 }
@@ -175,7 +175,7 @@ function senderOf(
 
 type Given<Values> = { [Name in keyof Values]?: NonNullable<Values[Name]> };
 
-/** Leaves out what is null, which is how the contract writes an unset field. */
+/** Leaves out null values: the contract writes an unset field as an absent one. */
 function given<Values extends object>(values: Values): Given<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Given<Values>;
 }

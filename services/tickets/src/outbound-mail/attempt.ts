@@ -7,7 +7,7 @@ import type { MailState } from './queue-store.ts';
 import { mailPauseMs } from './rules.ts';
 import type { MailOutcome, MailTransport } from './transport.ts';
 
-/** What is needed to send a mail. */
+/** The dependencies of an attempt to send a mail. */
 export interface AttemptContext {
   transport: MailTransport;
   openFile: ComposeOptions['openFile'];
@@ -23,8 +23,8 @@ export interface SenderSettings {
 }
 
 /**
- * Makes one attempt to send a mail to those that it has not reached yet. A mail is sent when it has reached everyone, and
- * has failed when somebody was refused, or cannot be reached within the attempts of the schedule.
+ * Makes one attempt to send a mail to the recipients that it has not reached yet. A mail is sent when it has reached
+ * all recipients, and has failed when one was refused, or cannot be reached within the attempts of the schedule.
  *
  * Errors: that of the signal, when it aborts the attempt.
  * Source: docs/reference/api.md, Outgoing mail.
@@ -75,7 +75,7 @@ export function stateAfter(
 ): MailState {
   const attempts = mail.attempts + 1;
   const reached = [...mail.reached, ...accepted];
-  // Those that were refused are tried again with the others: their refusal shows when there is nobody else left.
+  // Refused recipients are tried again with the deferred ones: their refusal shows when no other is left.
   const pauseMs = deferred.length > 0 ? mailPauseMs(attempts, random()) : undefined;
   if (pauseMs !== undefined) return { status: 'queued', attempts, reached, error, pauseMs };
   const isSent = deferred.length === 0 && refused.length === 0;

@@ -10,7 +10,7 @@ import { type TicketTokens, ticketTokenHeader } from '../message/rules/ticket-to
 import { oneLine } from '../ticket/rules/one-line.ts';
 import type { ComposedMail } from './transport.ts';
 
-/** What is needed to compose a mail, besides the mail. */
+/** The inputs for composing a mail, besides the mail. */
 export interface ComposeOptions {
   sender: { address: string; name: string | null };
   /** The recipients of the envelope. The headers name all of `to` and `cc`, also those that the mail has reached. */
@@ -88,7 +88,7 @@ function* textPieces(text: string): Generator<Uint8Array> {
   }
 }
 
-/** Small pieces with pauses between them: megabytes that are encoded at once keep everybody else waiting. */
+/** Streams small pieces with pauses between them: encoding megabytes at once would delay all other work. */
 function streamOf(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {
   return Readable.from(inPieces(source), { objectMode: false });
 }

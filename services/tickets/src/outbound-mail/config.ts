@@ -9,7 +9,7 @@ export interface MailConfig {
   mail: MailDestination | undefined;
 }
 
-/** Where mails leave this system. */
+/** The destination of outgoing mails. */
 export type MailDestination = { kind: 'smtp'; smtp: SmtpConfig } | { kind: 'folder'; folder: string };
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

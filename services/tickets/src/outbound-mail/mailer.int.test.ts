@@ -19,7 +19,7 @@ let tickets: TicketsHarness;
 let server: SmtpReceiver;
 let accept: (mail: ReceivedMail) => void | Promise<void> = () => undefined;
 let mailFrom: string | null = null;
-/** Holds up whoever reads the settings, for example the mailer when it has claimed a mail. */
+/** Delays all reads of the settings, for example by the mailer when it has claimed a mail. */
 let settingsRead: Promise<void> = Promise.resolve();
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { enabled: true, interface: 'imap', channel: 1, name: 'Shop Größe', address: 'help@shop.example' }],
@@ -336,7 +336,7 @@ test('a message that its ticket does not list is not sent', async () => {
   expect(received(message.externalConversationId)).toEqual([]);
 });
 
-/** A draft as a process has left it that died while it published it. */
+/** A draft as a process leaves it that dies while it publishes the draft. */
 async function interruptedDraft(ticketId: number, { publishingUntil = new Date(0), nextAttemptAt = new Date(0) } = {}) {
   const draft = await send(ticketId, { isDraft: true });
   const externalConversationId = `<${randomUUID()}@shop.example>`;

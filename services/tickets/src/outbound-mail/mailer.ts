@@ -7,7 +7,7 @@ import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mai
 import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt.ts';
 import type { ClaimedMail, MailQueue, MailState } from './queue-store.ts';
 
-/** What a mailer needs. */
+/** The dependencies and options of a mailer. */
 export interface MailerOptions extends AttemptContext {
   queue: MailQueue;
   settings(): Promise<SenderSettings>;
@@ -44,7 +44,7 @@ const defaultTimes: MailerTimes = {
   attemptMs: 10 * 60_000,
   graceMs: 8_000,
 };
-/** As long as the settings were never read. */
+/** The delay of a mail without a sender while the settings were never read. */
 const postponeMs = 5_000;
 const minPostponeMs = 250;
 const maxPostponeMs = 10 * 60_000;
@@ -101,7 +101,7 @@ export function startMailer(options: MailerOptions): WakefulLoop {
   };
 }
 
-/** Sends a mail while its lease is renewed, and stores what has become of it. */
+/** Sends a mail while its lease is renewed, and stores the outcome. */
 async function sendClaimed(
   options: MailerOptions,
   claimed: ClaimedMail,
@@ -128,7 +128,7 @@ async function sendClaimed(
   );
 }
 
-/** Ends the claim of a mail whose message is not part of its ticket: the one of an interrupted publishing is withdrawn. */
+/** Ends the claim of a mail whose message is not part of its ticket; withdraws it if its publishing was interrupted. */
 async function leaveUncommitted(options: MailerOptions, claimed: ClaimedMail): Promise<void> {
   const { queue, log, now } = options;
   const { mail, isPublishingOver } = claimed;

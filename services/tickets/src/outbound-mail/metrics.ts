@@ -6,8 +6,8 @@ import type { MailQueue, MailState, QueueSize } from './queue-store.ts';
 const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;
 
 /**
- * Registers the metrics of outgoing mails. Those of the store are measured whenever the metrics are read, in every process of
- * the service: they are seen while no mailer runs.
+ * Registers the metrics of outgoing mails. Every process of the service measures the queue in the store at each scrape,
+ * so that it is visible while no mailer runs.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

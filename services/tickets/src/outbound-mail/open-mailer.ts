@@ -11,7 +11,7 @@ import { outgoingMailStore } from './store.ts';
 /**
  * Starts the mailer of this process, which requests of this process then wake.
  *
- * Errors: a ConfigError, if it is not said where mails go.
+ * Errors: a ConfigError, if no destination of mails is configured.
  */
 export function openMailer(
   context: Context,

@@ -6,7 +6,7 @@ export interface MailQueue {
   claim(): Promise<ClaimedMail | undefined>;
   /** Keeps a claim. */
   renew(claimed: ClaimedMail): Promise<void>;
-  /** Ends a claim with what has become of the mail. */
+  /** Ends a claim with the state of the mail. */
   settle(claimed: ClaimedMail, state: MailState): Promise<void>;
   /** Ends a claim without an attempt. */
   postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;

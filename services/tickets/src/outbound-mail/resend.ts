@@ -10,8 +10,8 @@ import { findConversation } from '../message/find.ts';
 import { singleConversation } from '../message/to-proto.ts';
 
 /**
- * Queues a message again that could not be sent as a mail, for those that it has not reached. Its `Message-ID` stays the
- * same.
+ * Queues a message again that could not be sent as a mail, for the recipients that it has not reached. Its `Message-ID`
+ * stays the same.
  *
  * Errors: ticket_not_found, conversation_not_found; message_not_failed. Source: docs/reference/api.md, Outgoing mail.
  */

@@ -16,7 +16,7 @@ export interface SmtpConfig {
 /** How long a step may take. Tests shorten them. */
 export interface SmtpTimes {
   connectMs: number;
-  /** Without a byte from the server. */
+  /** The longest time without a byte from the server. */
   silenceMs: number;
 }
 
@@ -37,7 +37,7 @@ export function smtpTransport(config: SmtpConfig, times = defaultTimes): MailTra
     ...(config.credentials && { auth: { user: config.credentials.user, pass: config.credentials.password } }),
     ...(config.clientName !== undefined && { name: config.clientName }),
     maxConnections: config.maxConnections,
-    // A mail whose connection has ended cannot be read a second time; it is composed anew at its next attempt.
+    // A mail whose connection has ended cannot be read a second time; it is composed again at its next attempt.
     maxRequeues: 0,
     idleTimeout: idleMs,
     connectionTimeout: times.connectMs,
@@ -68,7 +68,7 @@ export function smtpTransport(config: SmtpConfig, times = defaultTimes): MailTra
   };
 }
 
-/** What nodemailer says about a failure. */
+/** The error of nodemailer for a failure. */
 interface SmtpError extends Error {
   code?: string | undefined;
   command?: string | undefined;

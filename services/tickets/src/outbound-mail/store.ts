@@ -13,8 +13,8 @@ const durationMs = 20_000;
 const isQueued: Query = { deliveryStatus: 'queued' };
 
 /**
- * Opens the queue of outgoing mails, which are messages. Only a success is stored also by a process that has lost its
- * lease: whoever has claimed the mail after it then stores nothing.
+ * Opens the queue of outgoing mails, which are messages. A process that has lost its lease stores only a success; the
+ * process that has claimed the mail after it then stores nothing.
  */
 export function outgoingMailStore(connection: Connection): MailQueue {
   const conversations = conversationCollection(connection);

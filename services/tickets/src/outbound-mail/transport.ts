@@ -10,7 +10,7 @@ export interface ComposedMail {
   open(): Readable;
 }
 
-/** What has become of a mail. Each recipient of its envelope is in one of the lists. */
+/** The outcome of a mail. Each recipient of its envelope is in one of the lists. */
 export interface MailOutcome {
   /** The next server has accepted the mail for them. */
   accepted: string[];
@@ -22,7 +22,7 @@ export interface MailOutcome {
   error: string | null;
 }
 
-/** Where mails leave this system. */
+/** The way by which mails leave this system. */
 export interface MailTransport {
   /** Hands a mail over. Errors: only that of the signal, when it aborts the attempt. */
   send(mail: ComposedMail, signal: AbortSignal): Promise<MailOutcome>;

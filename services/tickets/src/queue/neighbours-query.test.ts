@@ -35,7 +35,7 @@ interface Stored {
 const isQueued = ({ status, tagIds }: Queued, { spamTagId }: QueueView) =>
   status === TicketStatus.OPEN && (spamTagId === null || !tagIds.includes(spamTagId));
 
-/** A queue that several processes change, of which one has the neighbours under test, by a clock of its own. */
+/** A queue that several processes change. One of them has the neighbours under test, by a clock that the test sets. */
 function openQueue(pause: () => Promise<void> = async () => undefined) {
   const stored = new Map<number, { version: number; after: Queued | undefined }>();
   const history: Stored[] = [];
@@ -68,7 +68,7 @@ function openQueue(pause: () => Promise<void> = async () => undefined) {
     () => clock.ms,
   );
 
-  /** Makes a change, as another process does, if it is called directly. */
+  /** Stores a change. A direct call is a change by another process. */
   function store(id: number, after: Queued | undefined): void {
     const version = (stored.get(id)?.version ?? 0) + 1;
     stored.set(id, { version, after });
@@ -337,7 +337,7 @@ const keyOf = (one: Queued) => queueKeys(one).sla;
 
 /**
  * Whether an id may be the next one on a side of a position: each ticket may be where it was at any time since `from`, but
- * not where it was before what this process has done to it by then.
+ * not where it was before the changes that this process had made to it by then.
  */
 function isPossible(
   found: number | undefined,

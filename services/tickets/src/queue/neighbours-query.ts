@@ -30,7 +30,7 @@ export interface QueueNeighbours {
    * may be missing for a second.
    */
   find(view: QueueView, position: QueuePosition): Promise<Neighbours>;
-  /** Makes a change of a ticket, after which the neighbours are as the change leaves the ticket. */
+  /** Makes a change of a ticket by `write`. Later results of `find` include it. */
   changing(change: QueueChange, write: () => Promise<boolean>): Promise<boolean>;
 }
 
@@ -61,7 +61,7 @@ const maxWindows = 128;
 /** A look-up waits for a running read of this width and more, because that probably finds its neighbours too. */
 const sharedWidth = 64;
 
-/** Where a ticket is after a change that this process has made. */
+/** The position of a ticket after a change by this process. */
 interface Move {
   version: number;
   key: string | undefined;
@@ -78,7 +78,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
   const lookups = recentCount(now);
   /** In the order of their ends. */
   const moves = new Map<number, Move>();
-  /** An object of its own each time that everything is forgotten, by which a read knows that this has happened since. */
+  /** Replaced whenever everything is forgotten, so that a running read can detect it. */
   let current: QueueView | undefined;
   let windows: QueueWindow[] = [];
   let running: Promise<void> | undefined;
@@ -89,7 +89,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
     moves.clear();
   }
 
-  /** Forgets what belongs to another view. */
+  /** Forgets everything if it belongs to another view. */
   function select(view: QueueView): void {
     if (!isSameView(current, view)) forget(view);
   }
@@ -120,14 +120,14 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
     const window = queueWindow(await read(view, position.key, width), width, startedAt);
     const found = neighbours(idBefore(window, position), idAfter(window, position));
     if (current !== selected || !isSameView(current, view)) return found;
-    // The read may have missed what was changed meanwhile.
+    // The read may have missed changes that were made meanwhile.
     for (const [id, move] of moves) if (move.endedAt >= startedAt) applyMove(window, id, move);
     windows = windows.filter(({ readAt }) => readAt > now() - keptMs);
     if (windows.length < maxWindows) windows.unshift(window);
     return found;
   }
 
-  /** A change of another process may have replaced this one before it was read, so the window is as old as both. */
+  /** A change of another process may have replaced this one before the read, so the window is as old as the older. */
   function applyMove(window: QueueWindow, id: number, { key, startedAt }: Move): void {
     moveInWindow(window, id, key);
     window.readAt = Math.min(window.readAt, startedAt);
@@ -167,7 +167,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
     async changing({ id, version, after }, write) {
       const startedAt = now();
       const isWritten = await write().catch((error: unknown) => {
-        // Perhaps it was written, and a repetition of its request will respond that it was.
+        // The change may have been written, and a repetition of its request will respond that it was.
         forget(undefined);
         throw error;
       });
@@ -195,7 +195,7 @@ function isSameView(left: QueueView | undefined, right: QueueView): boolean {
   return left?.order === right.order && left.spamTagId === right.spamTagId;
 }
 
-/** Counts within this second and the one before, whichever had more. */
+/** Counts per second. `count` returns the higher count of this second and the one before. */
 function recentCount(now: () => number): { add(): void; count(): number } {
   let second = 0;
   let before = 0;

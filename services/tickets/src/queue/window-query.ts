@@ -39,8 +39,8 @@ export interface QueuePosition {
 }
 
 /**
- * The id before a position, null if there is none; undefined if the window does not have it. Where the ticket itself was
- * before does not count.
+ * The id before a position, null if there is none; undefined if the window does not have it. The earlier position of
+ * the ticket itself does not count.
  */
 export function idBefore(window: QueueWindow, { id, key }: QueuePosition): number | null | undefined {
   if (!isWithin(window, key)) return undefined;

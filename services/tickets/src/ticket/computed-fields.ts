@@ -20,7 +20,7 @@ import { interfaceOf, type Subchannels, shownSubchannelId } from './rules/subcha
 import { workingIds } from './rules/worked-on.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 
-/** What the message of a ticket depends on, apart from the ticket. Units: `now` in Unix seconds. */
+/** The context in which the message of a ticket is made. Units: `now` in Unix seconds. */
 export interface RenderContext {
   caller: Caller;
   withRawData: boolean;

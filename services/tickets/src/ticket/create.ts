@@ -48,7 +48,7 @@ export async function createTicket(
   const text = await withBodyFields(context, call, given);
   const attachments = await attachFiles(context, call, request.attachments);
   const input = attachments.length === 0 ? text : { ...text, attachments };
-  // Those of a template are added when it is rendered.
+  // The files of a template are added when it is rendered.
   const files = [...attachments];
   const written = await writeWithFiles(
     context,

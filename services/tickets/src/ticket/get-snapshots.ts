@@ -16,7 +16,7 @@ import { fullTicket, type RenderOptions } from './to-proto.ts';
 const maxBytes = 8 * 1024 * 1024;
 
 /**
- * Returns tickets as they are now, for services that store data of them: as many as have not too many bytes together.
+ * Returns tickets as they are now, for services that store data of them: as many as fit into the limit of bytes.
  *
  * Errors: too_much_at_once.
  */

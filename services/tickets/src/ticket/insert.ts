@@ -65,7 +65,7 @@ async function insertOnce(
   throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
 }
 
-/** Who inserts a ticket, and by which request. */
+/** The caller that inserts a ticket, and its request. */
 export type InsertCall = Pick<Call, 'caller' | 'trace' | 'idempotency'>;
 
 /** Makes a new ticket, with an id for its first message if it has a body. Nothing is written. */

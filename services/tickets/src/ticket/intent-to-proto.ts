@@ -39,7 +39,7 @@ export function intentSummaries(intents: readonly IntentState[]): TicketIntentSu
   }));
 }
 
-/** What a ticket keeps of the intents in a message. */
+/** The parts of the intents in a message that a ticket keeps. */
 export function intentStates(intents: readonly TicketIntent[]): IntentState[] {
   return intents.map((intent) => ({
     id: intent.id,

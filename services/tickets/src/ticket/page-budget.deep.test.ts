@@ -152,7 +152,7 @@ test('a large ticket that a client does not read over gRPC keeps only its own ca
       authorization: `Bearer ${await tickets.identity.internalToken('tickets', testCaller({ profileId }))}`,
     });
     request.end(Buffer.concat([prefix, message]));
-    // What follows stays in the server, because the window of the stream is full.
+    // The rest stays in the server, because the window of the stream is full.
     await once(request, 'response');
     await once(request, 'readable');
   }

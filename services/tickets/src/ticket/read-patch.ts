@@ -15,7 +15,7 @@ import type { TicketPatch } from './rules/patch.ts';
 /** One element of a bulk request: a patch of a ticket, or instead of it the request to analyse the ticket again. */
 export interface BulkElement {
   patch: TicketPatch;
-  /** What to analyse again, as the API spells it; undefined without a refresh flag. */
+  /** The mode of a new analysis, as the API spells it; undefined without a refresh flag. */
   refreshMode: string | undefined;
 }
 

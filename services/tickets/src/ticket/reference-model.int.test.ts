@@ -41,7 +41,7 @@ interface Change {
   tags?: number[];
 }
 
-/** What a PATCH does, written directly from docs/reference/api.md, Updating a ticket. */
+/** Applies a PATCH; written directly from docs/reference/api.md, Updating a ticket. */
 function applyChange(
   ticket: ModelTicket,
   change: Change,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => tickets.stop());
 
-/** Searches over HTTP and compares ids and total with the result of the naive evaluator. */
+/** Searches over HTTP and compares ids and total with the result of the reference model. */
 async function expectAgreement(filters: readonly RawFilter[], among: readonly NaiveTicket[] = all): Promise<number> {
   const found = await tickets.search({ filters, limit: 500, orderByDirection: 'asc' });
   const expected = among.filter((ticket) => filters.every((filter) => matchesFilter(ticket, filter, now())));

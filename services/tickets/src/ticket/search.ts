@@ -55,7 +55,7 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
   const offset = cursor?.offset ?? request.offset ?? 0;
   const conditionQueries = compileConditions(conditions, now);
   const { spamDetectionTagId } = await context.settings();
-  // What tickets match must not be old; what their tags are called may be.
+  // Tags that decide which tickets match must be current; tags that are only shown may be old.
   const tags = isSkillScope ? context.tags.tree() : context.tags.recentTree();
   const scope = isSkillScope ? scopeQueries(call.caller, await tags, spamDetectionTagId) : [];
   const query = allOf([...conditionQueries, ...scope]);

@@ -7,7 +7,7 @@ import { readCustomer } from '../customer/read.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 import { fullTicket, type RenderOptions } from './to-proto.ts';
 
-/** For whom a ticket is read, and for how long its bytes are held. */
+/** The caller that reads a ticket, and the hooks of the response, which release its bytes. */
 export type ReadCall = Pick<Call, 'caller' | 'signal' | 'onEncoded' | 'onEnd' | 'endResponse'>;
 
 type Options = Pick<RenderOptions, 'withRawData' | 'tree'>;

@@ -11,7 +11,7 @@ let tickets: TicketsHarness;
 const mailbox = { channel: Channel.EMAIL, name: 'Mailbox' };
 const known = new Map<number, KnownSubchannel>();
 let isKnown = true;
-/** What settings have that are not as `known` yet. */
+/** The subchannels in settings that are older than `known`. */
 let older: Partial<Record<SettingsAge, typeof known>> = {};
 /** How often the owner of the settings was asked. */
 let asked = 0;

@@ -118,7 +118,7 @@ async function render<Message>(
   return options.isLarge ? madeWhenRead(stored, make) : stored.map(make);
 }
 
-/** A tree that was read, or the one as of now, if that lacks one of some tags. */
+/** Returns `tree` if it has all these tags, otherwise the current tree. */
 async function treeWith({ tags }: Context, tree: TagTree, ids: readonly number[]): Promise<TagTree> {
   return ids.every(tree.get) ? tree : tags.tree();
 }

@@ -20,7 +20,7 @@ import { closedAfterMs } from './store/closed-id-store.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
-/** Those of two replicas. */
+/** The addresses of two replicas. */
 let urls: [string, string];
 let stopReplica: () => Promise<void>;
 
@@ -88,8 +88,8 @@ const lists: readonly [filters: RawFilter[], isCounted: IsCounted][] = [
 const pages = [{ limit: 1 }, { limit: 500 }, { limit: 500, offset: 1 }, { limit: 1, offset: 100_000 }];
 
 /**
- * Compares the totals of all lists with the documents that exist: those of the replicas, and those of processes that have
- * read at some time which ids are closed.
+ * Compares the totals of all lists with the documents that exist: the totals of the replicas, and those of processes
+ * that have read the closed ids at some time.
  */
 async function checkTotals(processes: readonly Context[]): Promise<void> {
   const documents = await tickets.database.collection<StoredDocument>('tickets').find({}).toArray();
@@ -251,7 +251,7 @@ test('totals are exact whatever was created, changed, deleted, closed or interru
     const run = new Run();
     for (const step of steps) await step.run(run);
     await run.check();
-    // Whatever has not ended ends after its ids were closed.
+    // Requests that have not ended end after their ids were closed.
     await run.close(minutesToClose, 1);
     await run.close(minutesToClose, 100);
     for (const thaw of run.frozen.splice(0)) await thaw();

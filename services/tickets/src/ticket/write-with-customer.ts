@@ -12,7 +12,7 @@ export interface RequestedChange {
   ticketId: number;
   /** The fields that the request sets. */
   input: TicketInput;
-  /** Whether a person requests it: one who sets the contract confirms it. */
+  /** Whether a person requests it: a person who sets the contract confirms it. */
   isHuman: boolean;
   /** Decides with the fields of the request and those that follow from them. */
   decide(stored: StoredTicket, input: TicketInput): TicketDecision;
@@ -21,9 +21,9 @@ export interface RequestedChange {
 const maxAttempts = 100;
 
 /**
- * Writes a ticket. If the request sets its customer or contract, so are the fields that follow: the customer of the
- * contract, the score, and what the ticket keeps of the customer. If others change the customer while the ERP system is
- * asked, it is identified again.
+ * Writes a ticket. If the request sets its customer or contract, the fields that follow are set too: the customer of
+ * the contract, the score, and the copy of the customer. If others change the customer while the ERP system is asked,
+ * it is identified again.
  *
  * Errors: those of `writeTicket`; store_unavailable. Source: docs/reference/api.md, Legitimation.
  */
@@ -74,7 +74,7 @@ async function fieldsThatFollow(
   { isHuman, deadline }: { isHuman: boolean; deadline: number },
 ): Promise<TicketInput> {
   const changed = { ...ticket, ...input };
-  // That of the contract is not looked for, because the request says that there is none.
+  // The customer of the contract is not looked for, because the request says that there is no customer.
   if (input.customerId === null) changed.contractId = null;
   const givesContract = (input.contractId ?? null) !== null;
   const followsContract = givesContract && input.customerId === undefined;
@@ -84,7 +84,7 @@ async function fieldsThatFollow(
     deadline,
     current: input.contractId === null ? 0 : ticket.customerLegitimation,
   });
-  // Apart from the customer of a new contract, neither changes unless the request says so.
+  // Customer and contract change only if the request says so, apart from the customer of a new contract.
   const { contractId: _, customerId, ...following } = identified;
   return {
     ...following,

@@ -64,7 +64,7 @@ async function withoutDeletedSubchannel(context: Context, stored: StoredTicket):
   return { ...stored, ticket: { ...ticket, subchannelId: null } };
 }
 
-/** A change, with what it means for the execution of intents by the system. */
+/** Adds the effects of a change on the execution of intents by the system. */
 async function endedAutoExecution(
   context: Context,
   { ticket }: StoredTicket,
@@ -96,7 +96,7 @@ async function attemptWrite(
   const decision = decide(current);
   const { workedOn, conversation } = decision;
   const decided = decision.change && (await endedAutoExecution(context, current, decision.change));
-  // A deleted subchannel is dropped with the next change; that is no change of its own.
+  // A deleted subchannel is dropped with the next change; dropping it alone is no change.
   const change = decided && current !== before ? { ...decided, changed: [...decided.changed, droppedField] } : decided;
   const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };
   if (!change) {

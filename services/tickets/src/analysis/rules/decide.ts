@@ -23,7 +23,7 @@ export interface Analysis {
     | undefined;
 }
 
-/** What the decision on an analysis depends on. Units: `now` in Unix seconds. */
+/** The context of a decision on an analysis. Units: `now` in Unix seconds. */
 export interface AnalysisContext {
   now: number;
   sla: SlaRules;
@@ -34,7 +34,7 @@ export interface AnalysisContext {
 
 /**
  * Decides what an analysis changes in a ticket. A person's decisions stay: a manual spam status, tags, and a summary that
- * is there, unless the analysis was asked for again. On spam nothing is proposed, and what was executed stays.
+ * is there, unless the analysis was asked for again. On spam, no intents are proposed, and executed ones stay.
  *
  * Source: docs/reference/api.md, Detection; docs/reference/api.md, Spam.
  */
@@ -69,7 +69,7 @@ function tagsAfter(ticket: TicketState, detected: readonly number[], { tagOf }: 
   return added.length === 0 ? {} : { tagIds: [...ticket.tagIds, ...new Set(added)] };
 }
 
-/** What a person or a header says about spam is final for the classifier. */
+/** The spam status after an analysis: the classifier does not overrule a person or a header rule. */
 function spamStatusAfter(before: SpamStatus | null, detected: SpamStatus | undefined): SpamStatus | null {
   if (detected === undefined) return before;
   return before !== null && (isManual(before) || before === SpamStatus.AUTO_PROGRAMMATIC) ? before : detected;
@@ -81,7 +81,7 @@ function intentsAfter(ticket: TicketState, { intents: found, ticketVersion }: An
   const merged = changedIntents(ticket.intents, found.intents);
   const intents = onSpam ? changedIntents(ticket.intents, merged.filter(isExecuted)) : merged;
   if (onSpam) return { intents, aiAgentIds: agentsOf(intents), autoExecuteAt: null };
-  // A person who has changed the ticket meanwhile, or the customer with a message, was not foreseen.
+  // The analysis does not know later changes by a person or messages of the customer.
   const isOver = ticket.interventionVersion > ticketVersion || ticket.status === TicketStatus.CLOSED;
   return { intents, aiAgentIds: agentsOf(intents), aiSupportLevel, autoExecuteAt: isOver ? null : autoExecuteAt };
 }

@@ -6,12 +6,12 @@ import { agentsOf, changedIntents, type IntentState } from '../../ticket/rules/i
 import { decidePatch, type PatchContext, type TicketPatch } from '../../ticket/rules/patch.ts';
 import type { WorkedOn } from '../../ticket/rules/worked-on.ts';
 
-/** What the execution of an intent means for its ticket. Units: times in Unix seconds. */
+/** The effects of the execution of an intent on its ticket. Units: times in Unix seconds. */
 export interface Execution {
   intentId: number;
   /** All intents of the ticket, as they are afterwards. */
   intents: readonly IntentState[];
-  /** What the execution changes in the ticket. */
+  /** The changes to the ticket. */
   patch: TicketPatch;
   closesTicket: boolean;
   /** Undefined: as before. */
@@ -36,7 +36,7 @@ export function decideExecution(
     ...patch.input,
     intents: after,
     aiAgentIds: agentsOf(after),
-    // The system executes nothing any more that a person has cancelled, whatever the list of intents says.
+    // An automatic execution that a person has cancelled stays cancelled, whatever the list of intents says.
     autoExecuteAt: ticket.autoExecuteAt === null ? null : autoExecuteAt,
     status,
     ...(aiSupportLevel === undefined ? {} : { aiSupportLevel }),

@@ -7,13 +7,13 @@ export interface CustomerDocument {
   _id: string;
   /** The customer in JSON. */
   content: string;
-  /** What it is found by, in folded form: `email=ada@example.org`. */
+  /** The keys by which it is found, in folded form: `email=ada@example.org`. */
   keys: string[];
   /** The words of the full text search. */
   words: string[];
 }
 
-/** Which customers to find: those that have any of some keys, or all keys, and a word for each beginning. */
+/** Conditions on customers: any of `anyKey`, all of `keys`, and a word for each of `wordBeginnings`. */
 export interface CustomerConditions {
   anyKey?: readonly string[];
   keys?: readonly string[];

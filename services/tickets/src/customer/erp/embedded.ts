@@ -69,7 +69,7 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
   };
 }
 
-/** What the query asks for; undefined if no customer can match. */
+/** The conditions of a query; undefined if no customer can match. */
 function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
   const { q, customerId, contractId, email, phone, firstname, lastname, zip } = query;
   const wordBeginnings = q === undefined ? [] : wordsOf([q]);
@@ -121,5 +121,5 @@ const foldName = (name: string) => wordSequence(name, name.length).trim();
 const contractKey = (id: string) => `contract=${fold(id)}`;
 const emailKey = (email: string) => `email=${foldEmail(email)}`;
 const zipKey = (zip: string) => `zip=${fold(zip)}`;
-/** Without the signs and zeros with which numbers are written differently: `+49 30 1` and `0049 (30) 1`. */
+/** Removes the signs and zeros in which spellings of a number differ: `+49 30 1` and `0049 (30) 1`. */
 const phoneKey = (phone: string) => `phone=${phone.replace(/\D+/g, '').replace(/^0+/, '')}`;

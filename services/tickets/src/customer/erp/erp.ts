@@ -14,13 +14,13 @@ export interface Erp {
   /** A contract, with the id of its customer. */
   contract(id: string): Promise<Contract | undefined>;
   /**
-   * Those that have one of the ids, or a contract with one of them, or the e-mail address. There may be more than are
-   * returned if they are `maxMatches`.
+   * The customers that have one of the ids, or a contract with one of them, or the e-mail address. If `maxMatches` are
+   * returned, there may be more.
    */
   match(traces: { ids: readonly string[]; email: string | null }): Promise<Customer[]>;
 }
 
-/** So many customers, or more, are not compared by what a message contains. */
+/** With this many matches or more, customers are not compared by the content of a message. */
 export const maxMatches = 20;
 
 /** The fields by which customers are searched. */
@@ -41,7 +41,7 @@ export interface FoundCustomers {
   total: number;
 }
 
-/** The error for an ERP system that does not respond, or with something else than documented. */
+/** The error for an ERP system that does not respond, or responds otherwise than documented. */
 export function erpUnavailable(cause: unknown, retryAfterSeconds = 5): DomainError {
   const detail = 'The ERP system does not respond.';
   return new DomainError('unavailable', 'erp_unavailable', detail, { retryAfterSeconds, cause });

@@ -21,11 +21,11 @@ import { httpErp } from './http.ts';
 /** The ERP system that the settings name. */
 export interface ConfiguredErp {
   erp: Erp;
-  /** Names it among the responses that are kept; undefined if its own are not kept, because they are read as fast. */
+  /** Identifies it in the cache of responses; undefined if its responses are not cached, because it is as fast. */
   cacheName: string | undefined;
 }
 
-/** What an ERP system is opened with. Units: ms. */
+/** The dependencies and times of an ERP system. Units: ms. */
 export interface ErpParts {
   settings(): Promise<Pick<TicketSettings, 'erpAdapter' | 'erpBaseUrl' | 'version'>>;
   secrets(): Pick<Client<typeof ConfigurationService>, 'getSecrets'>;
@@ -70,8 +70,8 @@ export function openErp(parts: ErpParts): () => Promise<ConfiguredErp> {
 type Guard = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Limits the calls of an ERP system, and makes none for a while after several have failed. What has failed with other
- * settings does not count: each `key` begins anew.
+ * Limits the calls of an ERP system, and makes none for a while after several have failed. A new `key` resets the
+ * count: failures with other settings do not count.
  */
 function guards({ log, pauseMs }: ErpParts): (key: string) => Guard {
   let current: { key: string; guard: Guard } | undefined;

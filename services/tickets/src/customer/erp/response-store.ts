@@ -3,7 +3,7 @@ import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
 /** A response of the ERP system that is kept for a time. */
 interface ErpResponseDocument {
-  /** What was asked. */
+  /** The key of the request. */
   _id: string;
   /** The response in JSON. */
   content: string;
@@ -13,8 +13,8 @@ interface ErpResponseDocument {
 }
 
 /**
- * The responses of the ERP system, which all replicas share. Each knows the tickets that have used it, so that one that
- * only a deleted ticket has used is erased with it, also if it arrives or is used after the deletion.
+ * The responses of the ERP system, which all replicas share. Each lists the tickets that have used it: a response that
+ * only a deleted ticket has used is erased with the ticket, even if it arrives or is used after the deletion.
  *
  * Errors of every operation: store_unavailable.
  */
@@ -25,13 +25,13 @@ export interface ErpResponseStore {
    */
   find(key: string, valid: { now: number; keptMs: number }, ticketId?: number): Promise<string | undefined>;
   put(key: string, content: string, expiresAt: Date, ticketId?: number): Promise<void>;
-  /** Erases what only this ticket has used. */
+  /** Erases the responses that only this ticket has used. */
   eraseOf(ticketId: number): Promise<void>;
   /** Removes expired responses, and those that expire first if there are more than `max`. Returns how many are left. */
   trim(now: Date, max: number): Promise<number>;
 }
 
-/** A response that more tickets have used is nobody's in particular; it ends when it expires. */
+/** A response that more tickets have used is not erased with any of them; it stays until it expires. */
 export const maxTicketsOfResponse = 64;
 const removedAtOnce = 1000;
 
@@ -62,7 +62,7 @@ export function erpResponseStore(
     await eraseIfDeleted(ticketId);
   }
 
-  /** Called after a use was stored: a deletion that comes later finds it, and this finds one that came before. */
+  /** Called after a use was stored: a later deletion finds the use, and this call finds an earlier deletion. */
   async function eraseIfDeleted(ticketId: number): Promise<void> {
     if (await isDeleted(ticketId)) await eraseOf(ticketId);
   }

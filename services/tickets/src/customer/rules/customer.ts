@@ -32,10 +32,10 @@ export interface Contract {
   rawData: JsonObject | null;
 }
 
-/** A customer as an import gives it; what is null, and an empty list, says nothing. */
+/** A customer as an import gives it; null and an empty list leave known values as they are. */
 export type GivenCustomer = Omit<Customer, 'business'> & { business: boolean | null };
 
-/** Adds what is given to what is known of a customer. A contract that is known already is added to in the same way. */
+/** Merges an imported customer into the known one. Contracts that are known already are merged in the same way. */
 export function addToCustomer(known: Customer | undefined, given: GivenCustomer): Customer {
   const contracts = new Map(known?.contracts.map((contract) => [contract.id, contract]));
   for (const contract of given.contracts) {
@@ -55,13 +55,13 @@ function withoutNulls<Item extends object>(item: Item): Partial<Item> {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as Partial<Item>;
 }
 
-/** What a ticket keeps of its customer as last read, so that lists of tickets need not read customers. */
+/** The part of its customer that a ticket copies, as last read, so that lists of tickets need not read customers. */
 export interface CustomerCopy {
   customerTagIds: readonly number[];
   customerEmail: string | null;
 }
 
-/** The copy of a customer; of one that the ERP system does not have, an empty one. */
+/** The copy of a customer; empty if the ERP system does not have the customer. */
 export function customerCopyOf(customer: Customer | null): CustomerCopy {
   return { customerTagIds: customer?.tagIds ?? [], customerEmail: customer?.email ?? null };
 }

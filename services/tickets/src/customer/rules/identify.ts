@@ -1,7 +1,7 @@
 import { type Contract, type Customer, isSameEmail } from './customer.ts';
 import type { Mentions } from './mentions.ts';
 
-/** What a message says about who its customer is. */
+/** The traces of its customer in a message. */
 export interface CustomerTraces {
   mentions: Pick<Mentions, 'hasId'>;
   /** The e-mail address of the customer's side. */

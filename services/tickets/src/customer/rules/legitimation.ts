@@ -2,12 +2,12 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { type Customer, contractOf, isSameEmail } from './customer.ts';
 import type { Mentions } from './mentions.ts';
 
-/** What the score of a ticket depends on. */
+/** The facts that decide the score of a ticket. */
 export interface LegitimationFacts {
   /** The score so far. */
   current: number;
   channel: Channel;
-  /** That of the message. */
+  /** The direction of the message. */
   direction: Direction;
   customerId: string | null;
   contractId: string | null;
@@ -17,13 +17,13 @@ export interface LegitimationFacts {
   senderEmail: string | null;
   /** Whether the ERP system knows that address; undefined if it did not respond. */
   isSenderKnown: boolean | undefined;
-  /** What the message mentions. */
+  /** The ids and words that the message mentions. */
   message: Pick<Mentions, 'hasId' | 'hasWords'>;
-  /** What a letter mentions, its sender included. */
+  /** The words that a letter mentions, including its sender. */
   letter: Pick<Mentions, 'hasWords'>;
 }
 
-/** A score of this or more was confirmed by somebody, and is never computed anew. */
+/** A score of this or more was confirmed by somebody, and is never computed again. */
 export const confirmedLegitimation = 30;
 
 /**

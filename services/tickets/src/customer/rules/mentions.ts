@@ -1,25 +1,25 @@
 import { fold, wordSequence } from '@ticketing/words/words.ts';
 
-/** What a text mentions: ids, and sequences of words. */
+/** The ids and sequences of words in texts. */
 export interface Mentions {
   /** Whether the text contains the id, whatever its case and punctuation. */
   hasId(id: string): boolean;
   /** Whether the text contains the words, in this order and next to each other. */
   hasWords(words: string | null): boolean;
-  /** What could be ids of customers or contracts, as they are written; the first come first. */
+  /** The possible ids of customers or contracts, as they are written, in the order of the texts. */
   candidates: readonly string[];
 }
 
-/** Only so many characters of each text are read. */
+/** How many characters of each text are read. */
 export const maxMentionsLength = 20_000;
-/** So many candidates are looked up in the ERP system. */
+/** How many candidates are looked up in the ERP system. */
 export const maxCandidates = 40;
 const maxIdLength = 50;
 /** A token of more parts is a path or a list. */
 const maxParts = 5;
 
 /**
- * Finds what texts mention. It takes time linear in their length.
+ * Finds the ids and words that texts mention, in time linear in their length.
  *
  * A candidate has a digit and at least 3 characters, or 4 if all of them are digits: shorter numbers are in every text.
  */
@@ -51,7 +51,7 @@ export function idKey(id: string): string {
   return fold(id).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Words and numbers, joined by what ids are joined by. */
+/** Matches words and numbers that are joined by the separators of ids. */
 const tokenPattern = /[\p{L}\p{N}]+(?:[-._/#][\p{L}\p{N}]+)*/gu;
 
 /** The ids that a token may contain: `Kd.-Nr.V-4711` contains `V-4711`. */

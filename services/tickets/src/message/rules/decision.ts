@@ -6,15 +6,15 @@ import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { ConversationState } from './fields.ts';
 import { isParticipant } from './participants.ts';
 
-/** What a decision on a message depends on, apart from ticket and message. Units: `now` in Unix seconds. */
+/** The context of a decision on a message. Units: `now` in Unix seconds. */
 export interface MessageContext {
   now: number;
   header: EventHeader;
   /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
   isProgrammatic?: boolean;
-  /** Whether it becomes the latest message, which replies are recommended by, only if its sender is a participant. */
+  /** Whether only a message of a participant becomes the latest one, from which reply recipients are recommended. */
   onlyParticipants?: boolean;
-  /** What else the message changes in its ticket. */
+  /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
 }
 
@@ -77,12 +77,12 @@ function countOf(ticket: TicketState, direction: Direction): TicketInput {
   return { internalMessages: ticket.internalMessages + 1 };
 }
 
-/** When a message of a ticket was the last one. A time in the future would keep all later messages from being that. */
+/** The time of a message, at most `now`: a time in the future would keep later messages from being the last one. */
 const timeOf = ({ createdAt }: ConversationState, now: number) => Math.min(createdAt ?? now, now);
 
 const isLast = (ticket: TicketState, at: number) => at >= (ticket.lastMessageAt ?? at);
 
-/** What a message says of the times of a ticket. An older message that is recorded later leaves them as they are. */
+/** The times of a ticket that a message changes. An older message that is recorded later leaves them as they are. */
 function timesOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
   const at = timeOf(message, now);
   const { direction, agentId } = message;
@@ -93,7 +93,7 @@ function timesOf(ticket: TicketState, message: ConversationState, now: number): 
   };
 }
 
-/** The message that replies are recommended by, if it is the last one and went out or came in. */
+/** Sets the latest message, from which reply recipients are recommended, if it is the last one and not internal. */
 function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
   const { direction, from, to, cc, bcc } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, timeOf(message, now))) return {};

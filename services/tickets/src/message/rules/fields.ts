@@ -90,12 +90,12 @@ export const initialConversation: Readonly<ConversationInput> = Object.freeze(
   ) as unknown as ConversationInput,
 );
 
-/** How many bytes a message has about: its texts, and the rest. */
+/** The approximate size of a message in bytes: its texts, and the rest. */
 export function messageBytes({ body, bodyHtml, bodyPlain, bodyClean }: ConversationInput): number {
   return [body, bodyHtml, bodyPlain, bodyClean].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), restBytes);
 }
 
-/** About what the other fields of a message have. */
+/** The approximate size of the other fields of a message. */
 const restBytes = 2_000;
 
 /** How many messages a ticket may have, and how many drafts besides. */

@@ -43,8 +43,8 @@ export function newMessageId(unique: string, from: string | null): string {
 }
 
 /**
- * What a mail refers to, of the `Message-ID`s of its ticket, oldest first: the first mail and the newest ones. An id that
- * would not be valid in a header is left out.
+ * Selects the ids that a mail refers to among the `Message-ID`s of its ticket, oldest first: the first one and the
+ * newest ones. An id that would not be valid in a header is left out.
  */
 export function referencesAmong(messageIds: readonly string[]): string[] {
   const valid = messageIds.filter((id) => id.length <= maxReferenceLength && /^<[!-;=?-~]+>$/.test(id));
@@ -52,8 +52,8 @@ export function referencesAmong(messageIds: readonly string[]): string[] {
 }
 
 /**
- * The spelling of an address in which mail servers are given it: the domain in ASCII and lower case. Undefined for a text
- * that is no e-mail address.
+ * The spelling of an address for mail servers: the domain in ASCII and lower case. Undefined for a text that is no
+ * e-mail address.
  */
 export function normalAddress(address: string): string | undefined {
   if (!isEmailAddress(address) || /\p{Cc}/u.test(address)) return undefined;

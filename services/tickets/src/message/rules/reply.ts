@@ -6,7 +6,7 @@ import type { TicketState } from '../../ticket/rules/fields.ts';
 import { type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
 import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
 
-/** The recipients of a request. An empty list is not given. */
+/** The recipients of a request. An empty list counts as absent. */
 export interface GivenRecipients {
   to: readonly string[];
   cc: readonly string[];
@@ -14,7 +14,7 @@ export interface GivenRecipients {
 }
 
 /**
- * Who gets a reply. If no recipients are given, those that are recommended; if only `to` is missing, the recommended one.
+ * The recipients of a reply. If none are given, the recommended ones; if only `to` is missing, the recommended `to`.
  *
  * Source: docs/reference/api.md, Conversations.
  */

@@ -22,7 +22,7 @@ const maxTokensChecked = 16;
 const maxSubjectLength = 998;
 
 /**
- * Makes the tokens of a key, such as `[#123-k3f9x2ab]`. The signature has 40 bits: whoever guesses must send 2^39 mails on
+ * Makes the tokens of a key, such as `[#123-k3f9x2ab]`. The signature has 40 bits: guessing it takes 2^39 mails on
  * average for one ticket. It is not case-sensitive, because some mail programs change the case of subjects.
  *
  * Source: docs/reference/api.md, Outgoing mail.

@@ -4,7 +4,7 @@ import { bodyTexts } from './rules/body-texts.ts';
 
 const functions = { bodyTexts, wordsOf };
 
-/** What the worker does with long texts. */
+/** The functions that the worker runs for long texts. */
 export type BodyFunctions = typeof functions;
 
 serveFunctions(functions);

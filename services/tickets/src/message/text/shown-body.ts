@@ -16,7 +16,7 @@ const charsAtOnce = 65_536;
  * made again, they are stored too, which is no change of the ticket.
  *
  * After a write, texts that cannot be made at the moment are those of an unconverted body, because the write cannot be
- * taken back. Those that are stored are not shown: older rules may have let through what the newer ones remove.
+ * taken back. The stored texts are not shown: older rules may have let through what the newer ones remove.
  *
  * Errors: sandbox_busy, sandbox_crashed, store_unavailable; none of them after a write.
  */
@@ -40,7 +40,7 @@ export function messageWithCurrentTexts(
   return currentTexts(context, message, message.type === ContentType.TEXT, { ...options, save });
 }
 
-/** For whom texts are made again, and whether that is for the response to a write. */
+/** The caller for whom texts are made again, and whether they are for the response to a write. */
 interface TextOptions {
   caller: Caller;
   isAfterWrite?: boolean;

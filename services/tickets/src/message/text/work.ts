@@ -8,8 +8,8 @@ import type { BodyFunctions } from './body.worker.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
 /**
- * Work on texts that customers wrote. What is certain to take a few milliseconds is done at once, everything else in a
- * process of its own (docs/decisions/0023). `actor` is whose work it is: each has a share of what may wait.
+ * Work on texts that customers wrote. Work that surely takes only a few milliseconds is done at once, all other work in
+ * a separate process (docs/decisions/0023). `actor` causes the work: each actor has a share of the work that may wait.
  *
  * Errors of every operation: sandbox_busy, if too many long texts wait; sandbox_crashed, if two processes ended in the
  * work, but none because of a limit.

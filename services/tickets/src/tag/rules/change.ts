@@ -8,11 +8,11 @@ export interface DeletedTag {
   version: number;
   deleted: true;
   /**
-   * Until when the cleanup looks for tickets with the tag: a request that began before its deletion may still write
-   * one.
+   * The time until which the cleanup looks for tickets with the tag: a request that began before its deletion may still
+   * write one.
    */
   cleanUpUntil: number;
-  /** Who deleted it. The cleanup changes tickets in the name of this profile. */
+  /** The actor that deleted it. The cleanup changes tickets in the name of this actor. */
   deletedBy: EventActor;
 }
 

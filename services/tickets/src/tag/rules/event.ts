@@ -1,7 +1,7 @@
 import type { EventHeader } from '../../ticket/rules/event.ts';
 import type { TagState } from './tree.ts';
 
-/** What happened to a tag. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
+/** An event of a tag. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TagEvent {
   eventId: string;
   /** The version of the tag after it. */

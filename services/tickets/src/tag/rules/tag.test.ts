@@ -11,7 +11,7 @@ const tree = tagTree([
   tagState(4, null, { name: 'Umzug' }),
 ]);
 
-/** What a check throws: `pointer code` of each violation, or the reason of the error. */
+/** The violations that a check throws, as `pointer code`, or the reason of its error. */
 function thrown(check: () => void): string[] {
   try {
     check();

@@ -2,7 +2,7 @@ import { DomainError, invalidInput, type Violation } from '@ticketing/errors/dom
 import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
 import type { TagState, TagTree } from './tree.ts';
 
-/** The fields of a tag that a request sets. Those that it does not mention are missing. */
+/** The fields of a tag that a request sets. Fields that it does not mention are missing. */
 export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
 
 /**

@@ -4,7 +4,7 @@ import { fieldChanges } from './event.ts';
 import type { TicketFieldName, TicketState } from './fields.ts';
 import { countsAsSpam } from './spam.ts';
 
-/** What decides whether a change ends the wait for an execution by the system. */
+/** The facts that decide whether a change ends the wait for an execution by the system. */
 export interface AutoExecutionContext {
   /** Whether a person makes the change. */
   isByPerson: boolean;
@@ -13,8 +13,8 @@ export interface AutoExecutionContext {
 }
 
 /**
- * A change of a ticket, with what it means for the execution of its intents by the system: after a change by a person or a
- * message of the customer, and on closed tickets and spam, the system executes nothing any more.
+ * Adds the effects of a change of a ticket on the execution of its intents by the system: after a change by a person or
+ * a message of the customer, and on closed tickets and spam, the system executes nothing any more.
  *
  * Source: docs/reference/api.md, Automatic execution.
  */
@@ -35,7 +35,7 @@ export function withAutoExecution(
   return { ...marked, after: ended, changed: nowChanged, event: { ...event, changes } };
 }
 
-/** A change, noted as one after which the system executes nothing that was proposed before. */
+/** Marks a change as one after which the system executes nothing that was proposed before. */
 function noted({ after, changed, ...change }: RecordedChange): RecordedChange {
   return {
     ...change,

@@ -95,7 +95,7 @@ describe('the longest deadlines', () => {
   });
 });
 
-/** What the clock on the wall and the calendar show. */
+/** The date, the weekday and the time that a clock on the wall shows. */
 interface WallTime {
   date: string;
   weekday: string;
@@ -105,7 +105,7 @@ interface WallTime {
 const dayCount = 28;
 const wallTimes = new Map<string, WallTime[]>();
 
-/** What the clock shows in each minute of 28 days from midnight in UTC. */
+/** The wall times in each minute of 28 days from midnight in UTC. */
 function wallTimesFrom(timeZone: string, midnight: number): WallTime[] {
   const key = `${timeZone} ${midnight}`;
   const known = wallTimes.get(key);

@@ -37,8 +37,8 @@ function closedAt(before: TicketState, status: TicketStatus, now: number): numbe
 }
 
 /**
- * The fields whose values differ between two states. Those that are made of the body are among them only if the body is:
- * a change of the rules by which they are made is no change of the ticket.
+ * The fields whose values differ between two states. Fields that are made of the body are among them only if the body
+ * is: a change of the rules by which they are made is no change of the ticket.
  */
 export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<TicketState, 'id'>): TicketFieldName[] {
   const names = Object.keys(after).filter((name) => name !== 'id') as TicketFieldName[];

@@ -8,7 +8,7 @@ import type { WorkedOnChange } from './worked-on.ts';
 export interface TicketDecision {
   change?: RecordedChange | undefined;
   workedOn?: WorkedOnChange | undefined;
-  /** Which message becomes part of the ticket with the change, or no longer is. */
+  /** The message that becomes part of the ticket with the change, or no longer is. */
   conversation?: ConversationStep | undefined;
 }
 

@@ -5,7 +5,7 @@ import { changedFields, type TicketChange } from './change.ts';
 import { bodyFields } from './derived-fields.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
 
-/** What happened to a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
+/** An event of a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
   eventId: string;
   type:
@@ -40,7 +40,7 @@ export interface FieldChange {
   newValue?: JsonValue;
 }
 
-/** Who caused an event. */
+/** The actor that caused an event. */
 export interface EventActor {
   profileId: number | null;
   kind: string;
@@ -48,14 +48,14 @@ export interface EventActor {
   service?: string | null;
 }
 
-/** What an event contains apart from the change: its id, who caused it, and in which trace. */
+/** The parts of an event besides the change: its id, its actor and its trace. */
 export interface EventHeader {
   eventId: string;
   actor: EventActor;
   traceparent?: string | undefined;
 }
 
-/** Names an actor where something is counted for each. */
+/** Names an actor, where something is counted per actor. */
 export function actorKey({ profileId, kind, service = null }: EventActor): string {
   return `${kind} ${profileId ?? service}`;
 }

@@ -34,7 +34,7 @@ import type { AddressedMessage } from './reply-recipients.ts';
 
 /**
  * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
- * (`application/computed-fields.ts`).
+ * (`../computed-fields.ts`).
  */
 export const ticketFields = {
   version: integer(1),
@@ -61,7 +61,7 @@ export const ticketFields = {
   bodyHtml: text(),
   bodyPlain: text(),
   bodyClean: text(),
-  /** By which rules the texts above were made; 0 without a body. */
+  /** The number of the rules by which the texts above were made; 0 without a body. */
   bodyRules: integer(0),
   /** Whether the body is no HTML, whatever it contains: that of a mail which is only a text. */
   isBodyText: flag(),
@@ -81,7 +81,7 @@ export const ticketFields = {
   agentId: id(),
   tagIds: ids(),
   aiAgentIds: ids(),
-  /** What AI agents propose. */
+  /** The intents that AI agents propose. */
   intents: mixed<readonly IntentState[]>([]),
   rawData: json(),
   workitem: json(),
@@ -98,9 +98,9 @@ export const ticketFields = {
   incomingMessages: integer(0),
   outgoingMessages: integer(0),
   internalMessages: integer(0),
-  /** The files of the ticket itself, also inline ones. Those of its messages are with the messages. */
+  /** The files of the ticket itself, also inline ones. Its messages list their files themselves. */
   attachments: mixed<readonly AttachmentState[]>([]),
-  /** Whom the latest message that is not internal came from and went to; null if there is only the first one. */
+  /** The sender and recipients of the latest message that is not internal; null if there is only the first one. */
   latestMessage: mixed<AddressedMessage | null>(null),
   createdBy: id(),
   /** When the AI logic is to run for the ticket. */
@@ -117,7 +117,7 @@ export type TicketState = { id: number } & {
   [Name in TicketFieldName]: Fields[Name] extends Field<infer Value> ? Value : never;
 };
 
-/** The fields of a ticket that a request sets. Those that it does not mention are missing. */
+/** The fields of a ticket that a request sets. Fields that it does not mention are missing. */
 export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
 
 /** The names of all stored fields. */

@@ -1,6 +1,6 @@
 import { type ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 
-/** What a ticket keeps of an intent. The service that owns intents sends it anew whenever it changes. */
+/** The part of an intent that a ticket keeps. The service that owns intents sends it again whenever it changes. */
 export interface IntentState {
   id: number;
   aiAgentId: number;
@@ -22,8 +22,8 @@ export interface IntentState {
 }
 
 /**
- * The intents after a change: the same list if none differs, so that nothing counts as changed. One that was executed stays so:
- * the list may have been read before the execution, and arrive after it.
+ * The intents after a change: the same list if none differs, so that nothing counts as changed. An executed intent
+ * stays executed: the list may have been read before the execution, and arrive after it.
  */
 export function changedIntents(before: readonly IntentState[], read: readonly IntentState[]): readonly IntentState[] {
   const executed = new Map(before.flatMap((intent) => (isExecuted(intent) ? [[intent.id, intent]] : [])));

@@ -3,8 +3,8 @@ import { foldedAddress } from './addresses.ts';
 import type { Subchannels } from './subchannels.ts';
 
 /**
- * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is what follows a `+`
- * in the name of an address, unless a mailbox has just that address.
+ * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is the suffix after a
+ * `+` in the local part of an address, unless a mailbox has exactly that address.
  */
 export function mailboxOf(addresses: readonly string[], subchannels: Subchannels): number | undefined {
   const ids = new Map<string, number>();

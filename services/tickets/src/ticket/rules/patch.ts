@@ -19,7 +19,7 @@ export interface TicketPatch {
   workedOnBy: number | null | undefined;
 }
 
-/** What the decision on a PATCH depends on, apart from the PATCH. Units: `now` in Unix seconds. */
+/** The context of a decision on a PATCH. Units: `now` in Unix seconds. */
 export interface PatchContext {
   author: Author;
   now: number;

@@ -5,16 +5,16 @@ import type { TicketInput } from './fields.ts';
 /** The header rule: by which headers a message shows that a program has sent it. Names and values are in lower case. */
 export type HeaderRules = ReadonlyMap<string, HeaderRule>;
 
-/** Which values of a header show it. */
+/** The values of a header that show it. */
 interface HeaderRule {
   any: boolean;
   values: ReadonlySet<string>;
-  /** Every value that is not among these shows it; null if that is not a rule. */
+  /** Every value that is not among these shows it; null without such a rule. */
   otherThan: ReadonlySet<string> | null;
 }
 
 /**
- * Reads the setting `programmaticHeaderRules`. What has another form is no rule.
+ * Reads the setting `programmaticHeaderRules`. Values of another form are no rules.
  *
  * Source: docs/reference/api.md, Settings.
  */
@@ -36,7 +36,7 @@ function headerRule(setting: JsonValue): HeaderRule {
 
 /**
  * Whether the headers of a message say that a program has sent it. `headers` is `rawData.headers`: an object whose names
- * have no regard to case and whose values are a text or a list of texts; whatever has another form is no header.
+ * have no regard to case and whose values are a text or a list of texts; values of another form are no headers.
  *
  * Source: docs/reference/api.md, Spam.
  */
@@ -50,7 +50,7 @@ export function isProgrammatic(rules: HeaderRules, headers: unknown): boolean {
   });
 }
 
-/** A value is compared as a whole, and without what follows its first word, such as parameters. */
+/** Compares a value as a whole, and by its first word alone, without parameters and the like. */
 function matches({ any, values, otherThan }: HeaderRule, value: string): boolean {
   const whole = folded(value);
   if (whole === '') return false;

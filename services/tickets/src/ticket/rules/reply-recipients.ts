@@ -1,14 +1,14 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { isEmailAddress } from './addresses.ts';
 
-/** Who should get a reply. */
+/** The recipients of a reply. */
 export interface Recipients {
   to: string[];
   cc: string[];
   bcc: string[];
 }
 
-/** Whom a message came from and went to. */
+/** The sender and the recipients of a message. */
 export interface AddressedMessage {
   direction: Direction;
   from: string | null;
@@ -28,7 +28,7 @@ export interface AddressedTicket extends AddressedMessage {
 /** On these channels a customer has written or called without an address that a reply could be sent to. */
 const channelsWithoutAddress: readonly Channel[] = [Channel.PHONE, Channel.LETTER, Channel.PORTAL, Channel.WALK_IN];
 
-/** A stranger could have one click send mails of ours to any number of addresses. */
+/** Without a limit, a stranger could make one click send our mails to any number of addresses. */
 const maxCopies = 50;
 
 /**

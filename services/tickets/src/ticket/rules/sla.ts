@@ -3,7 +3,7 @@ import type { TagState } from '../../tag/rules/tree.ts';
 import { type BusinessTime, businessTime } from './business-time.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 
-/** What the deadlines and the priority of a ticket follow from, apart from the ticket. */
+/** The inputs for the deadlines and the priority of a ticket, apart from the ticket. */
 export interface SlaRules {
   tagOf(id: number): Pick<TagState, 'sla' | 'firstResponseSla' | 'priority'> | undefined;
   businessTime: BusinessTime;

@@ -2,7 +2,7 @@ import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 
-/** What the tickets service knows of a subchannel. */
+/** The data of a subchannel that the tickets service knows. */
 export interface KnownSubchannel {
   enabled: boolean;
   interface: string;

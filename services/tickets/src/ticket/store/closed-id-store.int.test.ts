@@ -143,7 +143,7 @@ test('closing that is interrupted at any write continues in another process', as
     await process().close(at(0));
     const hasDied = await crashAtWrite(nth, when, () => process().close(at(closedAfterMs)));
     const { length } = await documentsOf();
-    // What is closed is complete at any time.
+    // The closed ids are complete at any time.
     expect(await process().last()).toBeLessThanOrEqual(length);
     await process().close(at(closedAfterMs));
     expect([await process().last(), (await documentsOf()).length]).toEqual([5, 5]);

@@ -14,7 +14,7 @@ export interface TicketCountStore {
 
 /** A list whose tickets are counted. */
 export interface CountedList {
-  /** What a ticket must match: the conditions, and perhaps more. */
+  /** The query that a ticket must match: the conditions, and perhaps more. */
   query: Query;
   conditions: readonly Condition[];
   /** Whether the query is made of the conditions only. */
@@ -22,8 +22,8 @@ export interface CountedList {
 }
 
 /**
- * How many documents match the first queries, less those that match the others, in addition to those with closed ids. What
- * is subtracted has closed ids, so that nothing is created meanwhile that is counted without being subtracted.
+ * The number of documents with closed ids, plus those that match `plus`, less those that match `minus`. Subtracted
+ * documents have closed ids, so that none is created meanwhile that is counted without being subtracted.
  */
 interface Sum {
   plus: readonly Query[];
@@ -83,7 +83,7 @@ function allTickets(lastClosedId: number): Sum {
   return { closedIds: lastClosedId, plus: [laterTickets(lastClosedId)], minus: [notTickets(lastClosedId)] };
 }
 
-/** Whether an index has all that a condition compares, so that no documents are read. An index of lists has not. */
+/** Whether an index has all that a condition compares, so that no documents are read. An index of lists does not. */
 function hasIndex({ key }: Condition): boolean {
   const field = documentField(key);
   const isOfField = ({ index }: IndexReason) => Object.keys(index).join() === `${field},_id`;

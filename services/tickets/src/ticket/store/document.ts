@@ -5,7 +5,7 @@ import type { TicketEvent } from '../rules/event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../rules/fields.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';
 
-/** What is stored with a new ticket. */
+/** The data that is stored with a new ticket. */
 export interface NewTicketParts {
   event: TicketEvent;
   /** The request that creates it, if it may be repeated. */

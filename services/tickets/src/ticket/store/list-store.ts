@@ -20,12 +20,12 @@ export interface PageRequest {
   now: number;
   limit: number;
   offset: number;
-  /** Where the previous page ended. */
+  /** The end of the previous page. */
   after: Position | undefined;
   withRawData: boolean;
   /** Returns how many bytes the tags of a ticket add to it in the list: they are not stored with it. */
   tagBytes(): Promise<(tagIds: readonly number[]) => number>;
-  /** Whether the page is encoded at once, so that objects of open shape in it have a limit of their own. */
+  /** Whether the page is encoded at once, so that objects of open shape in it have a separate limit. */
   isEncodedAtOnce: boolean;
   /** Aborted when nobody waits for the page any more. */
   signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface Page {
   count: number;
   /** The bytes that were read of each ticket, in the order of `tickets`. */
   sizes: number[];
-  /** Where it ends; undefined if no ticket follows. */
+  /** The end of the page; undefined if no ticket follows. */
   end: Position | undefined;
   /**
    * Decodes the tickets. Call it after the last await: decoded tickets take many times the memory of the bytes from the
@@ -132,7 +132,7 @@ async function readSmallPage(tickets: TicketCollection, request: PageRequest): P
 /** The size of a ticket of a page without its tags, and where it is in the order. */
 interface SizedTicket extends TicketDocument {
   bytes: number;
-  /** Those of its objects of open shape. */
+  /** The bytes of its objects of open shape. */
   openBytes: number;
   tagIds: readonly number[];
 }
@@ -196,7 +196,7 @@ async function readSizes(
   });
 }
 
-/** Reads tickets whose sizes are known, some at a time. Those that have changed and match no longer are left out. */
+/** Reads tickets whose sizes are known, some at a time. Tickets that have changed and no longer match are left out. */
 async function readContents(
   tickets: TicketCollection,
   request: PageRequest,

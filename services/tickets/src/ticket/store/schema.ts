@@ -21,7 +21,7 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   queueGroup: number;
   /** The ticket's position in each order of the queue. */
   queueKeys: Record<RoutingOrder, string>;
-  /** Who works on the ticket: for each profile id, when this was last set. */
+  /** The profiles that work on the ticket: for each id, when this was last set. */
   workedOn: Record<string, Date>;
   /** How many entries the worklog has had. */
   manualWorkEntries: number;

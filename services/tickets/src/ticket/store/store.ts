@@ -55,8 +55,8 @@ export interface TicketStore {
   /** Changes who works on a ticket, without a new version. */
   setWorkedOn(id: number, workedOn: WorkedOnChange): Promise<void>;
   /**
-   * Stores the texts that were made anew of the body of a ticket by other rules. This is no change of the ticket; nothing
-   * happens if it was changed since it was read. `reader` causes it.
+   * Stores texts that were made again from the body of a ticket by other rules. This is no change of the ticket;
+   * nothing happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
@@ -87,7 +87,7 @@ export interface TicketVersion {
 /** Makes the words by which the full text search finds a ticket. `actor` causes it. */
 export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
-/** What a store of tickets is opened with. `onEvent` is called after each write that has stored an event. */
+/** The dependencies of a store of tickets. `onEvent` is called after each write that has stored an event. */
 export interface TicketStoreParts extends Pick<QueueNeighbours, 'changing'> {
   onEvent(): void;
   splitWords: SplitWords;

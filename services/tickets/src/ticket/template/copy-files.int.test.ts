@@ -24,9 +24,9 @@ const MiB = 1024 * 1024;
 const templateId = 5;
 const caller = testCaller({ profileId: 42 });
 
-/** What the stub of the templates service keeps: the contents of files by their ids, as pieces. */
+/** The files in the stub of the templates service: their contents by their ids, as pieces. */
 let contents: Map<string, readonly Uint8Array[]>;
-/** What the stub does before it sends the nth piece of a file, counted from 0. */
+/** Called before the stub sends the nth piece of a file, counted from 0. */
 let beforePiece: (nth: number, signal: AbortSignal) => Promise<void> | void;
 /** The callers on whose behalf the stub was called. */
 let callers: unknown[];

@@ -35,7 +35,7 @@ export interface TemplateMessage {
   files: readonly AttachmentState[];
 }
 
-/** The rendered text, which is HTML, and what belongs to it. */
+/** The rendered text, which is HTML, with its subject and its files. */
 export interface TemplateText {
   body: string;
   /** The subject for a message without one; null if the template has none. */
@@ -105,7 +105,7 @@ function isMail({ stored, direction, private: isPrivate }: Pick<TemplateMessage,
   return stored.ticket.channel === Channel.EMAIL && direction === Direction.OUT && !isPrivate;
 }
 
-/** The values of a message. Those of a large ticket count as a page only until they are written. */
+/** The values of a message. The values of a large ticket count as a page only until they are written. */
 async function valuesJson(
   context: Context,
   call: Call,

@@ -15,14 +15,14 @@ const encodeTicket = messageEncoder(TicketSchema);
 const encodeContract = messageEncoder(ContractSchema);
 const encodeIntent = messageEncoder(TicketIntentSchema);
 
-/** What the values of a ticket are made with. */
+/** The options for the values of a ticket. */
 export interface VariableOptions {
   tree: TagTree;
   /** The contract that is shown. Default: that of the ticket. */
   contractId?: string | undefined;
   /** The intent that the template is for, by its id. */
   intentId?: number | undefined;
-  /** What templates read as `in`. */
+  /** The data that templates read as `in`. */
   templateData?: JsonObject | undefined;
 }
 

@@ -42,7 +42,7 @@ export function textMarkup(body: string): string | null {
  *
  * Shape: quotes that the mail program has marked in the HTML are removed first, then the lines after a reply heading or
  * a mail header block, `>` lines, lines such as "Sent from my iPhone", then the signature from `-- ` or a closing phrase on, if it is at most
- * 25 lines long; a postscript in it stays. What follows a "Forwarded message" line stays. If nothing is left, the
+ * 25 lines long; a postscript in it stays. Text after a "Forwarded message" line stays. If nothing is left, the
  * result is the plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
  * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,
  * and lookahead is limited. email-reply-parser is not used, because its patterns take seconds for 4 KB of hostile

@@ -1,7 +1,7 @@
 import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 import { cleanBody, MAX_CLEAN_CHARS, plainBody, textMarkup } from './body-text.ts';
 
-/** What is made of a body once, when it is written, and stored beside it. */
+/** The texts that are made of a body once, when it is written, and stored beside it. */
 export interface BodyTexts {
   /** The sanitised HTML; null if the body is shown as a text (see `escapeTags`). */
   bodyHtml: string | null;
@@ -21,7 +21,7 @@ export const bodyRules = 1;
  */
 const MAX_TEXTS_BYTES = 6_815_744;
 
-/** Makes all texts of a body. One that `isText` is no HTML, whatever it contains. It takes seconds for some of 5 MiB. */
+/** Makes all texts of a body. With `isText` it is no HTML, whatever it contains. Some bodies of 5 MiB take seconds. */
 export function bodyTexts(body: string, isText = false): BodyTexts {
   const text = body.replaceAll('\0', '');
   const markup = isText ? null : textMarkup(text);
