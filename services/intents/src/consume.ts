@@ -9,8 +9,8 @@ import { queueAnalyses } from './detection/queue-analyses.ts';
 import { noteDecisions } from './learning/note-decisions.ts';
 
 /**
- * Makes the event handler of this service: AI agents no longer name a tag that was deleted, and new tickets are queued for their
- * analysis, and what people have decided for the classifier to learn.
+ * Makes the event handler of this service: it queues the analysis of new tickets, drops deleted tags from AI agents and
+ * examples, and notes decisions for the classifier to learn.
  */
 export function eventHandler(context: Context): HandleEvents {
   return async (events) => {

@@ -39,7 +39,10 @@ export interface Context {
   intents: IntentStore;
   intentIds: IdSequence;
   executions: ExecutionStore;
-  /** The executions that this process carries out, by intent. They go on when their callers have gone, and end before it stops. */
+  /**
+   * The executions that this process carries out, by intent. They go on when their callers have gone, and end before it
+   * stops.
+   */
   inProgress: Map<number, Promise<unknown>>;
   sessions: SessionStore;
   analyses: AnalysisStore;

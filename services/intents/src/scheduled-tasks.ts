@@ -10,9 +10,14 @@ const second = 1000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-/** How long the ids of what was deleted are kept: longer than a request that names one can be repeated with its key. */
+/**
+ * The time for which ids of deleted objects are kept: longer than a request that names one can be repeated with its
+ * key.
+ */
 const keptMs = 2 * day;
-/** How far back deletions are repeated: a process that died while it saved something has not looked for them. */
+/**
+ * The age up to which deletions are repeated: a process that died while it saved something has not checked for them.
+ */
 const repeatedMs = 60 * minute;
 
 /** The scheduled tasks of this service. */

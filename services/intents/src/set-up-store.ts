@@ -8,8 +8,8 @@ import { buildModelIndexes } from './learning/model-store.ts';
 import { sessionModel } from './session/schema.ts';
 
 /**
- * The collections with the ids of what was deleted: tickets, tags and templates may not be named here any more, and a request
- * that is repeated does not bring back an AI agent.
+ * The collections with the ids of deleted objects: tickets, tags and templates may not be named here any more, and a
+ * repeated request does not bring back an AI agent.
  */
 export const erasedCollections = {
   tickets: 'erasedTickets',

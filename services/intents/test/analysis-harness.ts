@@ -21,7 +21,7 @@ export interface AnalysisHarness extends IntentsHarness {
   publish(ticketId: number, type: TicketChangeType): Promise<void>;
   /** The analyses of a ticket that were applied. */
   appliedTo(ticketId: number): ApplyAnalysisRequest[];
-  /** How many entries the queue has. */
+  /** Returns the number of entries in the queue. */
   queued(): Promise<number>;
   /** Makes the analysis of a ticket due that waits before it is attempted again. */
   endPause(ticketId: number): Promise<void>;

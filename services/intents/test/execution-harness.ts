@@ -18,14 +18,14 @@ export interface BackendRequest {
 export interface Backend {
   url: string;
   requests: BackendRequest[];
-  /** How it responds; by default 200 with `{}`. */
+  /** Sends its response; by default 200 with `{}`. */
   respond(request: BackendRequest, response: ServerResponse): void;
 }
 
 /** A running intents service with everything that it calls. */
 export interface ExecutionHarness extends IntentsHarness {
   backend: Backend;
-  /** How far the clock of the service is ahead. */
+  /** The time by which the clock of the service is ahead. */
   clock: { aheadMs: number };
   /** Creates an AI agent that calls the backend system, and an intent of it; returns its id. */
   intent(agent?: object, proposal?: Partial<IntentProposal>): Promise<number>;

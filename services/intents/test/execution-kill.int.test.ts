@@ -8,7 +8,7 @@ import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExecutionHarness, startExecutionHarness } from './execution-harness.ts';
 
-/** Where an execution is when its process is killed. */
+/** The point of an execution at which its process is killed. */
 const places = ['sent', 'received', 'responded'] as const;
 const atOnce = 3;
 const kills = runs(1, 60);

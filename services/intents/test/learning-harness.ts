@@ -14,13 +14,13 @@ import type { Model } from '../src/learning/model.ts';
 import { parseModel } from '../src/learning/model-codec.ts';
 import { type AnalysedStub, type AnalysisHarness, startAnalysisHarness } from './analysis-harness.ts';
 
-/** Who has made a change, and why; by default a person by a request. */
+/** The actor and the cause of a change; by default a person by a request. */
 export interface ChangeOrigin {
   kind?: string;
   cause?: ChangeCause;
 }
 
-/** What is stored of a ticket that is learned from. */
+/** The stored labels of a ticket. */
 export interface StoredLabels {
   tagIds: number[] | null;
   isSpam: boolean | null;
@@ -34,7 +34,7 @@ export interface LearningHarness extends AnalysisHarness {
   repeat(ticket: AnalysedStub): Promise<void>;
   deleteTicket(id: number): Promise<void>;
   deleteTag(id: number): Promise<void>;
-  /** What is learned from tickets; undefined while some wait to be read. */
+  /** Returns the stored labels by ticket; undefined while some tickets wait to be read. */
   learned(): Promise<Map<number, StoredLabels> | undefined>;
   /** The newest model; undefined if there is none. */
   newest(): Promise<NewestModel | undefined>;
@@ -112,7 +112,7 @@ export async function startLearningHarness(roles: string): Promise<LearningHarne
     async passTime() {
       const earlier = (field: string, ms: number) => [{ $set: { [field]: { $subtract: [`$${field}`, ms] } } }];
       const [newest] = await collection('models').find().sort({ _id: -1 }).limit(1).toArray();
-      // What has changed just before a training counts as changed: it may have come too late.
+      // Examples that changed just before a training count as changed: they may have come too late.
       await collection('examples').updateMany({ changedAt: { $lt: newest?.trainedAt } }, earlier('changedAt', 10_000));
       await collection('examples').updateMany({ changedAt: { $ne: null } }, earlier('changedAt', 7 * 3_600_000));
       await collection('models').updateMany({}, earlier('trainedAt', 7 * 3_600_000));

@@ -45,7 +45,7 @@ export interface OpenaiHarness {
   ): (one?: Partial<DetectionRequest>, signal?: AbortSignal) => ReturnType<ReturnType<typeof openaiDetection>>;
 }
 
-/** Starts a model for the tests of a file; each of them begins anew. */
+/** Starts a model for the tests of a file, and resets it before each of them. */
 export function useModel(): OpenaiHarness {
   const ranges = [parseAddressRange('127.0.0.0/8')].flatMap((range) => range ?? []);
   const outbound = outboundGuard({ allow: ranges, requireHttps: true });

@@ -38,13 +38,13 @@ export interface StubTicket {
   process: AiProcess;
   isSpam: boolean;
   tagIds: number[];
-  /** Whom a reply reaches. */
+  /** The recipients of a reply. */
   to: string[];
   spamStatus?: SpamStatus;
   customerId?: string;
   contractId?: string;
   languageCode?: string;
-  /** When the system executes an intent of it. */
+  /** The time at which the system executes an intent of it. */
   autoExecuteAt?: Timestamp | undefined;
 }
 
@@ -58,14 +58,14 @@ export interface StubReply {
   templateData: unknown;
 }
 
-/** The data of the stub of the tickets and templates services, and what it has done: each once for its id or key. */
+/** The data of the stub of the tickets and templates services, and its recorded actions: one for each id or key. */
 export interface CalledModel {
   tickets: Map<number, StubTicket>;
   /** Further tickets of which only the id is known. */
   ticketIds: Set<number>;
   tagIds: Set<number>;
   templateIds: Set<number>;
-  /** What the tickets service finds wrong in a change of a ticket. */
+  /** The violations that the tickets service finds in a change of a ticket. */
   violations: { pointer: string; code: string; detail: string }[];
   /** The changes of tickets that were checked. */
   checked: TicketChange[];
@@ -74,21 +74,21 @@ export interface CalledModel {
   replies: StubReply[];
   /** The tickets whose erasure was confirmed. */
   confirmed: number[];
-  /** How often tickets were read, analyses were sent, and executions were to be checked only. */
+  /** The numbers of reads of tickets, of sent analyses, and of executions that were to be checked only. */
   reads: number;
   sent: number;
   validations: number;
   /** Whether every call fails with `unavailable`. */
   isUnavailable: boolean;
-  /** Called before an operation on a ticket; what it throws is the response. */
+  /** Called before an operation on a ticket; an error that it throws is the response. */
   before(operation: StubOperation, ticketId: number, request: object): unknown;
-  /** What a response template is rendered to, if that matters. */
+  /** Renders a response template; undefined if the text does not matter. */
   rendered: ((templateId: number) => string) | undefined;
   /** Called before a call is responded to. */
   beforeResponse(): Promise<void>;
 }
 
-/** What tests can delay or refuse. */
+/** The operations that tests can delay or refuse. */
 export type StubOperation = 'read' | 'apply' | 'reply' | 'record' | 'replace' | 'render';
 
 const tagKeyword = 'Abschlag';
@@ -133,8 +133,8 @@ export function stubTicket(id: number, changes: Partial<StubTicket> = {}): StubT
 }
 
 /**
- * Serves a model over gRPC, as the parts of the tickets and templates services that the intents service calls. The settings
- * service is unavailable, unless `serveMore` serves it.
+ * Serves a model over gRPC, as the parts of the tickets and templates services that the intents service calls. The
+ * settings service is unavailable, unless `serveMore` serves it.
  */
 export function serveCalled(model: CalledModel, serveMore?: (router: ConnectRouter) => void): Promise<StubServer> {
   return startStubServer((router) => {
@@ -165,7 +165,7 @@ function find(model: CalledModel, id: number): StubTicket {
   return ticket;
 }
 
-/** What AI agents name. */
+/** Serves the objects that AI agents name. */
 function serveReferences(router: ConnectRouter, model: CalledModel): void {
   router.service(TagService, {
     getTag: ({ id }) => respond(model, () => ({ tag: found(model.tagIds, id) })),
@@ -210,7 +210,7 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
   });
 }
 
-/** What the tickets service stores of analyses and executions. */
+/** Serves the RPCs by which the tickets service stores analyses and executions. */
 function serveResults(router: ConnectRouter, model: CalledModel): void {
   router.service(AnalysisService, {
     applyAnalysis: (request) =>

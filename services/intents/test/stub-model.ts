@@ -23,7 +23,7 @@ export interface JsonSchema {
 export interface StubModel {
   url: string;
   requests: { method: string; path: string; headers: IncomingHttpHeaders; body: ModelRequest }[];
-  /** How many requests are open. */
+  /** The number of open requests. */
   open(): number;
   respond: (request: ModelRequest, response: ServerResponse, message: IncomingMessage) => void;
   stop(): Promise<void>;
@@ -58,7 +58,7 @@ export async function startStubModel(): Promise<StubModel> {
   return stub;
 }
 
-/** What a model says of a ticket when nothing else matters. */
+/** The answer of a model about a ticket when nothing else matters. */
 export const plainAnswer = {
   language: 'en',
   sentiment: 'neutral',
@@ -94,8 +94,8 @@ export function answering(changes: object): StubModel['respond'] {
 }
 
 /**
- * Responds as a model that obeys a text which demands this answer. An endpoint that enforces the schema chooses other values
- * in place of what is not allowed; any other sends everything.
+ * Responds as a model that obeys a text which demands this answer. An endpoint that enforces the schema replaces values
+ * that are not allowed; any other sends everything.
  */
 export function obeying(demanded: object, enforces: boolean): StubModel['respond'] {
   return ({ response_format }, response) => {
@@ -104,7 +104,7 @@ export function obeying(demanded: object, enforces: boolean): StubModel['respond
   };
 }
 
-/** What a schema allows of a value. */
+/** Restricts a value to the parts that a schema allows. */
 function allowed(schema: JsonSchema, value: unknown): unknown {
   const { properties, items } = schema;
   if (properties) {

@@ -25,7 +25,7 @@ export function numbersFrom(seed: number): () => number {
   };
 }
 
-/** A ticket, and what people would say of it. */
+/** A ticket, and the labels that people would give it. */
 export interface SyntheticTicket {
   text: TicketText;
   labels: Required<Omit<Example, 'features'>>;

@@ -35,7 +35,9 @@ export async function createAiAgent(
   return { $typeName: 'ticketing.intents.v1.CreateAiAgentResponse', aiAgent: aiAgentMessage(saved) };
 }
 
-/** Reads it anew: its slug may have a number, and a process that has died may have created it for the same request. */
+/**
+ * Reads the agent back: its slug may have a number, and a process that died may have created it for the same request.
+ */
 async function readCreated(context: Context, id: number): Promise<AiAgentState> {
   const { agents, deleted } = context;
   const wasDeleted = (await deleted.agents.among([id])).size > 0;

@@ -4,12 +4,12 @@ import { namedTagIds, namedTemplateId, withoutTags, withoutTemplates } from './r
 
 type AgentContext = Pick<Context, 'agents' | 'deleted'>;
 
-/** Drops deleted tags from all AI agents, and from all that is learned from. */
+/** Drops deleted tags from all AI agents and all training examples. */
 export async function dropTags(
   context: AgentContext & Pick<Context, 'learning'>,
   tagIds: readonly number[],
 ): Promise<void> {
-  // First, so that whoever saves an AI agent with one of them from now on drops it from that one.
+  // First, so that a process that saves an AI agent with such a tag from now on drops the tag itself.
   for (const id of tagIds) await context.deleted.tags.add(id);
   await dropFromAgents(context, tagIds, []);
   await context.learning.examples.dropTags(tagIds);
@@ -34,8 +34,8 @@ export async function dropFromAgents(
 }
 
 /**
- * An AI agent that was just saved, without what was deleted while it was being saved: the deletion has not seen it. Undefined
- * if it does not exist any more.
+ * Drops tags and a template from an AI agent that were deleted while it was being saved: the deletion has not seen it.
+ * Returns undefined if the AI agent does not exist any more.
  */
 export async function withoutDeleted(
   { agents, deleted }: AgentContext,

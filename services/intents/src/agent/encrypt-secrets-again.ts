@@ -4,7 +4,8 @@ import type { Context } from '../context.ts';
 import { sealAgain, sealedTextsOf } from './rules/http-executor.ts';
 
 /**
- * Encrypts all stored secrets with the current key, after it was replaced. Returns how many AI agents were encrypted again.
+ * Encrypts all stored secrets with the current key, after it was replaced. Returns how many AI agents were encrypted
+ * again.
  *
  * Source: docs/operations/key-rotation.md, Keys of stored secrets.
  */

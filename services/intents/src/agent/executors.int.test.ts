@@ -27,7 +27,7 @@ const storedExecutor = async () => JSON.parse((await storedAgents())[0]?.executo
 const url = 'https://backend.example.com/run';
 const http = { type: 'http', url };
 
-/** What the service would send to a backend system. */
+/** Decrypts the stored secrets, as the service would send them to a backend system. */
 async function secretsOf(id: number) {
   const box = secretBox(
     [Buffer.from(intents.environment.TICKETING_INTENTS_ENCRYPTION_KEY ?? '', 'base64')],

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import type { AiAgentInput } from './rules/agent.ts';
 
-/** The fields that a request gives: of a creation those with a value, of a change those that its mask names. */
+/** Reads the fields that a request sets: those with a value in a creation, those in the mask in a change. */
 export function readAiAgentInput(request: CreateAiAgentRequest | UpdateAiAgentRequest): AiAgentInput {
   const { detection, executableBy } = request;
   const all: Record<string, AiAgentInput | undefined> = {
@@ -39,7 +39,7 @@ export function readAiAgentInput(request: CreateAiAgentRequest | UpdateAiAgentRe
   return Object.assign({}, ...paths.map((path) => all[path]));
 }
 
-/** An object whose only value is given; undefined without it. */
+/** Returns `field` if its only value is set, otherwise undefined. */
 function present<Name extends string, Value>(field: Record<Name, Value | undefined>): Record<Name, Value> | undefined {
   const [value] = Object.values(field);
   return value === undefined ? undefined : (field as Record<Name, Value>);

@@ -6,11 +6,11 @@ import type { AiAgentInput, AiAgentState } from './rules/agent.ts';
 import { ticketChangeOf } from './rules/ticket-fields.ts';
 
 /**
- * Refuses what a request gives an AI agent and other services or the operator do not allow. `agent` is as it would be after
- * the request; only what the request gives is looked at.
+ * Refuses tags, templates, ticket fields and URLs of a request that other services or the operator do not allow.
+ * `agent` is the AI agent after the request; only the parts that the request sets are checked.
  *
- * Errors: address_refused, invalid_url; unknown_tag, unknown_template; those of a bulk for the fields of a ticket; those of the
- * tickets and templates services.
+ * Errors: address_refused, invalid_url; unknown_tag, unknown_template; those of a bulk for the fields of a ticket;
+ * those of the tickets and templates services.
  * Source: docs/reference/api.md, AI agents.
  */
 export async function requireReferences(
@@ -51,7 +51,7 @@ async function executorViolations(context: Context, call: Call, { executor }: Ai
       return [{ pointer: '#/executor/templateId', code: 'unknown_template', detail }];
     }
     case 'updateTicket': {
-      // Not for the caller, because only services may ask.
+      // Called without the caller's identity, because only services may call this RPC.
       const { trace, signal } = call;
       const change = ticketChangeOf(executor.fields, 1);
       const { violations } = await context.tickets({ trace, signal }).checkTicketChange({ change });

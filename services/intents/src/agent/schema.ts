@@ -18,11 +18,11 @@ export interface AiAgentDocument
   parameters: string | null;
   /** With `executableBy` and `allowClosed`: a process of an earlier version refuses further fields beside it. */
   executor: string;
-  /** For queries: what it names by id, and whether it has secrets. */
+  /** For queries: the ids that it names, and whether it may have secrets. */
   tagIds: number[];
   templateId: number | null;
   callsBackend: boolean;
-  /** About how many bytes it has in responses, and those of its objects of open shape. */
+  /** The approximate size in responses, and the size of its objects of open shape, in bytes. */
   bytes: number;
   openBytes: number;
 }
@@ -61,7 +61,7 @@ export function aiAgentModel(connection: Connection): Model<AiAgentDocument> {
   return connection.model<AiAgentDocument>('AiAgent', schema as unknown as Schema<AiAgentDocument>);
 }
 
-/** What is stored of an AI agent. */
+/** Converts an AI agent to its document. */
 export function documentOf(agent: AiAgentState): AiAgentDocument {
   const { id, parameters, executor, executableBy, allowClosed, channels, options, ...fields } = agent;
   const texts = {

@@ -15,7 +15,7 @@ export interface AiAgentEntry {
   openBytes: number;
 }
 
-/** What AI agents name by id, and what is dropped when it was deleted. */
+/** A field of AI agents with ids of other objects. Ids of deleted objects are dropped from it. */
 export type AgentReference = 'tagIds' | 'templateId';
 
 /** The AI agents. Errors of every operation: store_unavailable. */
@@ -34,17 +34,17 @@ export interface AiAgentStore {
   change(id: number, decide: (current: AiAgentState) => AiAgentState): Promise<AiAgentState | undefined>;
   /** Returns whether it existed. */
   remove(id: number): Promise<boolean>;
-  /** A page by id, and how many there are. */
+  /** Returns a page sorted by id, and the total. */
   list(offset: number, limit: number): Promise<{ total: number; entries: AiAgentEntry[] }>;
-  /** Those of some AI agents that exist, by id. */
+  /** Returns the AI agents that exist, sorted by id. */
   findSome(ids: readonly number[]): Promise<AiAgentState[]>;
-  /** The ids of those of some AI agents that exist. */
+  /** Returns the ids of the AI agents that exist. */
   existing(ids: readonly number[]): Promise<number[]>;
-  /** The ids of those that name any of some ids. */
+  /** Returns the ids of the AI agents that name any of `ids`. */
   naming(reference: AgentReference, ids: readonly number[]): Promise<number[]>;
-  /** Those that may propose something, by id. */
+  /** Returns the AI agents that may propose something, sorted by id. */
   enabled(): Promise<AiAgentState[]>;
-  /** Those that call a backend system, and so may have secrets. */
+  /** Returns the AI agents that call a backend system, and so may have secrets. */
   withBackend(): Promise<AiAgentState[]>;
 }
 

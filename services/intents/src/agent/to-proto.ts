@@ -42,7 +42,7 @@ function executorMessage(executor: ExecutorState): AiExecutor {
   }
 }
 
-/** Null, which is stored for what is unset, has no place in a message. */
+/** Replaces null, which is stored for unset fields, by undefined, because protobuf has no null. */
 function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value ?? undefined]),

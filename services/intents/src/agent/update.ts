@@ -14,7 +14,7 @@ import { type AiAgentState, changeAiAgent } from './rules/agent.ts';
 import { aiAgentMessage } from './to-proto.ts';
 
 /**
- * Changes an AI agent. One that no field differs of stays as it is.
+ * Changes an AI agent. Writes nothing if no field differs.
  *
  * Errors: ai_agent_not_found, duplicate_ai_agent; those of `changeAiAgent` and `requireReferences`.
  * Source: docs/reference/api.md, AI agents.

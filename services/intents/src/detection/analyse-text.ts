@@ -7,15 +7,15 @@ import { type Language, languageOf } from './language.ts';
 import { type Sentiment, sentimentOf } from './sentiment.ts';
 import { summaryOf } from './summary.ts';
 
-/** What an analysis finds in a ticket. */
+/** The findings of an analysis in the text of a ticket. */
 export interface Analysis extends Classes {
   /** Null if there is too little text. */
   language: Language | null;
-  /** Null for languages whose words of feelings are not known. */
+  /** Null for languages without a list of sentiment words. */
   sentiment: Sentiment | null;
   /** Sentences of the ticket; null if it has none. */
   summary: string | null;
-  /** Those of the given keywords that the ticket contains. */
+  /** The given keywords that the ticket contains. */
   keywords: string[];
 }
 

@@ -11,8 +11,8 @@ import { runAnalysis } from './run-analysis.ts';
 const pollMs = 50;
 
 /**
- * Makes the first analysis of a ticket, and waits until it is applied, here or by another process. If the deadline of the
- * call comes first, or an attempt fails, it stays queued.
+ * Makes the first analysis of a ticket, and waits until it is applied, here or by another process. If the deadline of
+ * the call comes first, or an attempt fails, it stays queued.
  *
  * Errors: analysis_delayed, if an attempt fails; store_unavailable.
  */

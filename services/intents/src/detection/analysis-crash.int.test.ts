@@ -31,7 +31,7 @@ test('an analysis is applied once, and completely, wherever the process dies bet
       { isWholeProcess: true },
     );
     await expireLeases();
-    // The ticket has changed meanwhile: what was proposed before that is what is applied.
+    // The ticket has changed meanwhile: the earlier proposals are applied.
     const ticket = used.model.tickets.get(id);
     const proposed = await used.intents.ofTicket(id);
     if (ticket && proposed.length > 0) Object.assign(ticket, { subject: 'Umzug', bodyClean: 'Etwas ganz anderes' });

@@ -258,7 +258,7 @@ test('an analysis that always fails is given up visibly, the others go on, and a
   const { id } = used.ticket();
   await used.client.analyseTicket({ ticketId: id });
   expect(used.appliedTo(id)).toHaveLength(1);
-  // One more request is six more attempts, for all that was requested.
+  // One more request is six more attempts, for all requested modes.
   const { reads } = used.model;
   await used.ask(bad, RefreshMode.TAGS);
   await expect.poll(attempt, { timeout }).toMatchObject({ nextAttemptAt: null });

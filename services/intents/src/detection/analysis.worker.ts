@@ -22,7 +22,7 @@ const functions = {
   featuresOf: (text: TicketText): Uint8Array => featuresToBytes(featuresOf(text)),
 };
 
-/** What the worker does with the texts of tickets. */
+/** The functions of the worker, which process texts of tickets. */
 export type AnalysisFunctions = typeof functions;
 
 serveFunctions(functions);

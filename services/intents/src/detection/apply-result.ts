@@ -10,8 +10,8 @@ import type { AnalysisResult } from './rules/analysis-result.ts';
 const systemUserId = 0;
 
 /**
- * Stores what an analysis has found: the intents here, then everything in the ticket as one change. May be repeated with the
- * same result: the ticket is changed once.
+ * Stores the result of an analysis: the intents here, then everything in the ticket as one change. A repetition with
+ * the same result does not change the ticket again.
  *
  * Errors: store_unavailable; those of the tickets service, as ConnectError.
  */
@@ -62,7 +62,7 @@ function intentsMessage(intents: readonly IntentState[], { restarts }: AnalysisR
   };
 }
 
-/** How far AI has processed a ticket. Source: docs/reference/api.md, AI support level. */
+/** Returns how far AI has processed a ticket. Source: docs/reference/api.md, AI support level. */
 function levelOf(intents: readonly IntentState[], restarts: boolean): AiSupportLevel {
   const byUser = (outcome: IntentState['outcome']) => outcome?.userId !== systemUserId;
   if (!restarts && intents.some(({ outcome }) => outcome?.success && !byUser(outcome))) return AiSupportLevel.AUTOMATED;

@@ -18,11 +18,11 @@ export interface AskOptions {
   deadlineMs: number;
   signal: AbortSignal;
   now(): number;
-  /** Called with the tokens that an answer has taken, if the endpoint says it; also if the answer cannot be used. */
+  /** Called with the tokens of an answer if the endpoint reports them, even if the answer cannot be used. */
   onTokens(tokens: number): void;
 }
 
-/** The most tokens of an answer, those included with which a model thinks. */
+/** The most tokens of an answer, including reasoning tokens. */
 export const maxAnswerTokens = 4096;
 const maxResponseBytes = 1024 * 1024;
 
@@ -42,8 +42,8 @@ export async function askModel(
   let sendingError: unknown;
   const client = new OpenAI({
     baseURL: baseUrl,
-    // Everything that the client would otherwise take from the environment. The key is known to `fetch` only, so that no
-    // error of the client can contain it.
+    // The client would otherwise take these options from the environment. Only `fetch` knows the key, so that no error
+    // of the client can contain it.
     apiKey: 'unused',
     adminAPIKey: null,
     organization: null,
@@ -78,7 +78,7 @@ export async function askModel(
   }
 }
 
-/** What the errors of the client mean. Their messages contain parts of responses, so they go no further. */
+/** Converts an error of the client. Its message contains parts of responses, so it is not passed on. */
 function failureOf(error: unknown, sendingError: unknown, now: number): DetectionFailure {
   if (error instanceof DetectionFailure) return error;
   if (sendingError instanceof OutboundError) {
@@ -103,7 +103,7 @@ function reasonOf(status: number): FailureReason {
   return [400, 413, 422].includes(status) ? 'rejected' : 'denied';
 }
 
-/** Reads what the types of the client promise, but an endpoint may send otherwise. */
+/** Reads the text of an answer without trusting the types of the client: an endpoint may send anything. */
 function textOf(completion: unknown): string {
   const [choice] = listOf(member(completion, 'choices'));
   const message = member(choice, 'message');

@@ -1,14 +1,14 @@
-/** How much may be sent to a model. A token is about three bytes of text. */
+/** The limits of requests to a model. A token is about three bytes of text. */
 export interface BudgetLimits {
   requestsPerMinute: number;
   tokensPerMinute: number;
 }
 
-/** What is left of the requests and tokens of a minute, for this process. */
+/** The remaining requests and tokens of a minute, for this process. */
 export interface DetectionBudget {
-  /** Takes one request of so many tokens. Returns false, and takes nothing, if either is used up. */
+  /** Takes one request with its tokens. Returns false, and takes nothing, if either limit would be exceeded. */
   take(tokens: number): boolean;
-  /** Takes tokens that were used beyond what was taken, so that later requests wait for the next minute. */
+  /** Takes the tokens that a request used beyond those taken, so that later requests wait for the next minute. */
   takeMore(tokens: number): void;
 }
 

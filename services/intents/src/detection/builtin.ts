@@ -25,15 +25,15 @@ const limits: SandboxLimits = {
   idleMs: 60_000,
 };
 
-/** The provider without a network, and what it makes of texts that are learned from. */
+/** The provider without a network. It also makes the features of texts that are learned from. */
 export interface BuiltinDetection extends Detection {
   /** The features of a text, as bytes. Errors: those of `detect`, and SandboxError. */
   featuresOf(text: TicketText): Promise<Uint8Array>;
 }
 
 /**
- * Opens the detection that needs no network. It works in a process of its own, so that no request waits for it, with the model
- * that `models` has at that moment.
+ * Opens the detection that needs no network. It works in a separate process, so that no request waits for it, with the
+ * current model of `models`.
  *
  * Errors: sandbox_busy, sandbox_crashed; SandboxError, if a text exceeds a limit.
  * Source: docs/reference/api.md, Detection.

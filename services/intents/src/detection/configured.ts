@@ -9,7 +9,7 @@ export interface DetectionSettings extends OpenaiSettings {
   aiProvider: 'builtin' | 'openai';
 }
 
-/** What detection is opened with. */
+/** The dependencies of detection. */
 export interface DetectionParts extends Omit<OpenaiParts, 'settings' | 'onTokens'> {
   settings(): Promise<DetectionSettings>;
   /** The provider without a network. */
@@ -19,8 +19,8 @@ export interface DetectionParts extends Omit<OpenaiParts, 'settings' | 'onTokens
 }
 
 /**
- * Opens the provider that the settings select. If `openai` has no result, or the settings cannot be read, that of `builtin`
- * is used; the log and the metrics say so, and why.
+ * Opens the provider that the settings select. If `openai` has no result, or the settings cannot be read, the result of
+ * `builtin` is used; the log and the metrics record this with the reason.
  *
  * Source: docs/reference/api.md, Detection.
  */

@@ -4,7 +4,7 @@ import type { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_s
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { CandidateTag } from './provider.ts';
 
-/** So old may the tags be that are looked for. One that is deleted meanwhile is left out when it is applied. */
+/** The maximum age of the list of tags. A tag that is deleted meanwhile is left out when the result is applied. */
 const maxAgeMs = 5_000;
 const pageSize = 1000;
 

@@ -12,15 +12,15 @@ import type { OpenaiLimits } from './openai-limits.ts';
 
 const failuresToPause = 5;
 /**
- * Failures of the endpoint, after which it is left alone. What follows from the text of a ticket is none: otherwise, whoever
- * writes tickets that break an answer would keep the model from those of all others.
+ * Failures of the endpoint, after which requests are paused. A failure that the text of a ticket can cause is not one
+ * of them: otherwise tickets that break an answer would block the model for all other tickets.
  */
 const ofEndpoint: readonly FailureReason[] = [...transientReasons, 'timeout', 'denied'];
 
 /** Does work with an endpoint when it is its turn. Errors: DetectionFailure busy, paused; those of the work. */
 export type EndpointGuard = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Limits what is with the endpoint at once, and leaves it alone after failures. Each `key` begins anew. */
+/** Limits concurrent and waiting work, and pauses after failures. A new `key` resets the failures. */
 export function endpointGuards({
   maxConcurrent,
   maxWaiting,

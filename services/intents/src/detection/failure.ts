@@ -4,9 +4,10 @@
  * - `settings_unavailable`: the settings could not be read. `not_configured`: they name no endpoint or no model.
  *   `key_unavailable`: the key could not be read.
  * - `budget`: the requests or tokens of this minute are used. `busy`: too many requests wait. `paused`: several failed.
- * - `timeout`: the time is over. `unreachable`: there is no connection, or no valid HTTP, or the address is not allowed.
- * - `rate_limited`: status 429. `server_error`: 5xx. `rejected`: 400, 413 or 422, which the text can cause. `denied`: another
- *   status that is no success, for example because the key or the model is wrong.
+ * - `timeout`: the time is over. `unreachable`: there is no connection, or no valid HTTP, or the address is not
+ *   allowed.
+ * - `rate_limited`: status 429. `server_error`: 5xx. `rejected`: 400, 413 or 422, which the text can cause. `denied`:
+ *   another status that is no success, for example because the key or the model is wrong.
  * - `invalid_answer`: not as the schema says. `incomplete`: it was cut. `refusal`: the model did not want to.
  */
 export type FailureReason =

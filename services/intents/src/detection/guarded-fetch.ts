@@ -1,14 +1,14 @@
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 
-/** The limits of a request, and what is sent with it. */
+/** The limits and the headers of a request. */
 export interface GuardedFetchOptions {
-  /** All headers that are sent besides those of the content: what a library adds about this machine is not. */
+  /** All headers besides those of the content. Headers that a library adds about this machine are not sent. */
   headers: Readonly<Record<string, string>>;
   deadlineMs: number;
   maxResponseBytes: number;
   signal: AbortSignal;
-  /** Receives the error of a request without a response, which the library hides in one of its own. */
+  /** Receives the error of a request without a response, which the library wraps in another error. */
   onError(error: unknown): void;
 }
 
@@ -38,7 +38,7 @@ export function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: 
 }
 
 function responseOf({ status, headers, body }: Awaited<ReturnType<OutboundGuard['request']>>): Response {
-  // Others cannot be in a Response.
+  // A Response refuses any other status.
   if (status < 200 || status > 599) throw new OutboundError('protocol_error', { status });
   const hasBody = ![204, 205, 304].includes(status);
   const kept: Record<string, string> = {};

@@ -22,7 +22,7 @@ describe('a mail that gives orders to an obedient model', () => {
         });
         if (answer) answers.push(answer);
       }
-      // What the endpoint enforces is always used.
+      // An answer is always used if the endpoint enforces the schema.
       expect(answers.length).toBeGreaterThan(0);
       for (const answer of answers) {
         expect(Object.keys(answer).sort()).toEqual([

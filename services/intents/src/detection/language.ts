@@ -11,8 +11,8 @@ export interface Language {
 const minLetters = 10;
 
 /**
- * By how much more the text is like this language than like the next one, and how often the result was right then, on
- * texts of 20 to 400 characters (docs/decisions/0043).
+ * The lead of the best language over the next one, and how often a result with this lead was right, on texts of 20 to
+ * 400 characters (docs/decisions/0043).
  */
 const confidences: readonly (readonly [number, number])[] = [
   [0.2, 0.99],

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AnalysisQueueSize, AnalysisStore } from './queue-store.ts';
 
 /**
- * What has become of an attempt: `applied`; `skipped`, because there was nothing to analyse; `retried` later; `givenUp`;
+ * The outcome of an attempt: `applied`; `skipped`, because there was nothing to analyse; `retried` later; `givenUp`;
  * `lost` to another process.
  */
 export type AttemptOutcome = 'applied' | 'skipped' | 'retried' | 'givenUp' | 'lost';
@@ -18,7 +18,7 @@ const outcomes: Record<AttemptOutcome, string> = {
 };
 
 /**
- * Registers the metrics of analyses. Those of the store are measured whenever the metrics are read.
+ * Registers the metrics of analyses. The store is measured whenever the metrics are read.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

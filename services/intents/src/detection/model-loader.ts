@@ -5,9 +5,9 @@ import type { ModelBytes, ModelSource } from '../learning/model-source.ts';
 const maxAttempts = 3;
 
 /**
- * Makes a function that does work with the newest model. `work` returns null if its process has an older one, because it was
- * just started, or the model was just learned: then the model is given to it with `load`, and the work is repeated. The second
- * of two that find this out waits for the first.
+ * Makes a function that runs `work` with the newest model. `work` returns null if its process has an older model,
+ * because the process was just started or the model just learned: then `load` passes it the model, and `work` is
+ * repeated. Concurrent calls wait for the same `load`.
  */
 export function modelLoader(
   models: ModelSource,
@@ -36,7 +36,7 @@ export function modelLoader(
       });
       await loading;
     }
-    // The process was replaced each time, or each model was damaged: what needs no model is found anyway.
+    // The process was replaced each time, or each model was damaged: the work is done without a model.
     return requireResult(await work(0));
   };
 }

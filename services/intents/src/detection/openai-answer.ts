@@ -3,13 +3,15 @@ import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { DetectionFailure } from './failure.ts';
 import type { FoundInText } from './with-keywords.ts';
 
-/** A summary is cut after so many characters. */
+/** A longer summary is cut. */
 export const maxSummaryChars = 2000;
 
-/** A longer answer is not read: its check would keep the process from other work. With all tags it has some 8,000. */
+/**
+ * A longer answer is not read: its check would block the process. An answer with all tags has some 8,000 characters.
+ */
 export const maxAnswerChars = 32_768;
 
-/** Tags and spam of which a model is less sure are not used: a ticket that is taken for spam leaves the queue. */
+/** Tags and spam with a lower confidence are not used: a ticket that is taken for spam leaves the queue. */
 export const minCertainty = 0.5;
 
 /** The JSON Schema of answers. It is sent to the endpoint, and then checked here, because endpoints may ignore it. */
@@ -89,7 +91,7 @@ function parsed(text: string): unknown {
 
 const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** A code that is none says only that the language is not known. */
+/** Returns null for an invalid code: the language is not known. */
 function languageOf(code: string): string | null {
   const lower = code.toLowerCase();
   return /^[a-z]{2}$/.test(lower) && languages.of(lower) !== undefined ? lower : null;

@@ -1,15 +1,15 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import type { BudgetLimits } from './budget.ts';
 
-/** How much a process uses the endpoint of a model. Units: ms. */
+/** The limits of a process at the endpoint of a model. Units: ms. */
 export interface OpenaiLimits extends BudgetLimits {
-  /** How long a ticket waits for the endpoint, with all attempts and with the time until others have finished. */
+  /** The longest wait of a ticket for the endpoint, including all attempts and the time until others have finished. */
   timeoutMs: number;
-  /** How many tickets are with the endpoint at once. */
+  /** The most tickets that are sent to the endpoint at once. */
   maxConcurrent: number;
-  /** How many more wait for their turn. */
+  /** The most tickets that wait for their turn. */
   maxWaiting: number;
-  /** How long the endpoint is left alone after several failures in a row. */
+  /** The pause of requests after several failures in a row. */
   pauseMs: number;
 }
 

@@ -6,15 +6,15 @@ import { keywordsIn } from './keywords.ts';
 import { type AnswerSchema, answerSchema } from './openai-answer.ts';
 import type { CandidateTag, DetectionRequest } from './provider.ts';
 
-/** So many tags are offered to a model: endpoints limit the values of a schema, and each tag costs tokens. */
+/** The most tags that are offered to a model: endpoints limit the values of a schema, and each tag costs tokens. */
 export const maxTags = 200;
 const maxNameChars = 200;
 const maxTagKeywords = 10;
 
 /**
- * What every model is asked. It is a constant, so that nothing which a customer or an agent wrote is ever in the role
- * `system`, whose text models are trained to obey. It says that the ticket is data: this makes obedience to the ticket rarer,
- * but no right depends on it, because an answer can only choose from what the schema offers.
+ * The instructions for every model. They are constant, so that nothing which a customer or an agent wrote is ever in
+ * the role `system`, whose text models are trained to obey. They say that the ticket is data: this makes obedience to
+ * the ticket rarer, but no right depends on it, because an answer can only choose from what the schema offers.
  */
 export const instructions = [
   'You classify tickets of a customer service. The next message is one JSON object: `ticket` is what a customer wrote,',
@@ -30,15 +30,15 @@ export const instructions = [
   '- tags: the ids of the tags that fit, each with how sure you are, from 0 to 1; none if none fits.',
 ].join('\n');
 
-/** What a model is asked about a ticket. */
+/** A question to a model about a ticket. */
 export interface Question {
   messages: readonly { role: 'system' | 'user'; content: string }[];
   schema: AnswerSchema;
 }
 
 /**
- * Asks about a ticket. The text is a string within JSON: no delimiter that a customer writes can end it. What is not read by
- * other analyses is not sent either.
+ * Builds the question about a ticket. The text is a string within JSON: no delimiter that a customer writes can end it.
+ * Only the part that other analyses read is sent.
  *
  * Errors: the reason of `signal`, once it aborts.
  */
@@ -62,10 +62,10 @@ export async function questionAbout(request: DetectionRequest, signal: AbortSign
   };
 }
 
-/** So many tags are looked for before other work may go on. */
+/** The number of tags that are searched before other work may continue. */
 const tagsAtOnce = 100;
 
-/** If there are too many tags, those of which the ticket contains a word come first. */
+/** Chooses at most `maxTags` tags; tags of which the ticket contains a word come first. */
 async function chosenTags(
   tags: readonly CandidateTag[],
   words: string,

@@ -19,11 +19,11 @@ import { withRetries } from './with-retries.ts';
 export interface OpenaiSettings {
   aiBaseUrl: string | null;
   aiModel: string | null;
-  /** That of the configuration, which rises with each change, also of the key. */
+  /** The version of the settings, which rises with each change, including changes of the key. */
   version: number;
 }
 
-/** What the provider is opened with. */
+/** The dependencies of the provider. */
 export interface OpenaiParts {
   settings(): Promise<OpenaiSettings>;
   readKey: SecretReader;
@@ -38,8 +38,8 @@ export interface OpenaiParts {
 export type DetectByModel = (request: DetectionRequest, signal: AbortSignal) => Promise<Detected>;
 
 /**
- * Opens the provider `openai`. It sends a ticket to the endpoint that the settings name, within the limits, and takes from the
- * answer what the request allows.
+ * Opens the provider `openai`. It sends a ticket to the endpoint that the settings name, within the limits, and takes
+ * from the answer what the request allows.
  *
  * Source: docs/reference/api.md, Detection.
  */
@@ -111,7 +111,7 @@ async function endpointOf({ settings, readKey }: OpenaiParts): Promise<ModelEndp
   return { baseUrl: aiBaseUrl, model: aiModel, apiKey, version };
 }
 
-/** About how many tokens a question takes, with a short answer. Most texts have more bytes in a token. */
+/** Estimates the tokens of a question with a short answer. Most texts have more bytes in a token. */
 function tokensOf(question: Question): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(question)) / 3) + 200;
 }

@@ -5,14 +5,14 @@ import type { Context } from '../context.ts';
 import { replyRenderer } from '../execution/render-reply.ts';
 import type { IntentProposal } from '../intent/rules/intent.ts';
 
-/** How long an analysis takes for previews; those that are not rendered by then are left out. */
+/** The time that an analysis takes for previews; a preview that is not rendered by then is left out. */
 const previewMs = 2_000;
-/** A longer message is not shown beforehand: all intents of a ticket have to fit into it. */
+/** A longer reply has no preview: all intents of a ticket have to fit into one protobuf message. */
 const maxPreviewLength = 20_000;
 
 /**
- * Proposals with the messages that the customer would get: those of AI agents that reply, rendered as the system would send
- * them. What cannot be rendered now has none; the analysis does not depend on it.
+ * Adds previews to the proposals of AI agents that reply: the replies as the system would send them. A reply that
+ * cannot be rendered now has no preview; the analysis does not depend on it.
  */
 export async function withPreviews(
   context: Pick<Context, 'tickets' | 'rendering' | 'log'>,

@@ -13,7 +13,7 @@ export interface Detection {
   close(): Promise<void>;
 }
 
-/** The ticket to read, and what to look for. */
+/** The ticket to read, and the tags and keywords to look for. */
 export interface DetectionRequest {
   ticketId: number;
   /** The subject, and the body as plain text without quotes and signature. */

@@ -5,8 +5,8 @@ import { changedValues } from '../learning/changed-values.ts';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
 
 /**
- * Queues the first analyses of new tickets, and those of tickets that turn out to be no spam, which was left alone until then.
- * Those that wait for their first reader are left out when they are read.
+ * Queues the first analyses of new tickets, and of tickets that turn out not to be spam, which are not analysed before.
+ * The analysis itself skips tickets that wait for their first reader.
  *
  * Source: docs/reference/api.md, Spam.
  */

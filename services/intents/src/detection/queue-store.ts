@@ -11,14 +11,14 @@ export interface ClaimedAnalysis {
   /** Names the analysis: it stays the same until it is applied, whichever processes attempt it. */
   runId: string;
   modes: readonly AnalysisMode[];
-  /** What an earlier attempt has found. */
+  /** The result of an earlier attempt. */
   result: AnalysisResult | null;
-  /** How many attempts there are with this one, apart from those that another service has prevented. */
+  /** The number of attempts including this one, without attempts that another service has prevented. */
   attempts: number;
   claim: Claimed<number>;
 }
 
-/** How many analyses wait or run, since when the oldest does (Unix ms), and how many were given up. */
+/** The number of analyses that wait or run, since when the oldest does (Unix ms), and the number given up. */
 export interface AnalysisQueueSize {
   queued: number;
   oldestAt: number | undefined;
@@ -32,20 +32,20 @@ export interface AnalysisQueueSize {
  */
 export interface AnalysisStore {
   /**
-   * Queues analyses. A mode that waits already is not queued twice; one that is running is made once more afterwards. An
-   * analysis that was given up is attempted again.
+   * Queues analyses. A mode that waits already is not queued twice; one that is running is made once more afterwards.
+   * An analysis that was given up is attempted again.
    */
   request(requests: readonly { ticketId: number; mode: AnalysisMode }[]): Promise<void>;
-  /** Claims the analysis that has been due for the longest time, or that of a ticket; undefined if none is due. */
+  /** Claims the analysis that has been due for the longest time, or the one of `ticketId`; undefined if none is due. */
   claim(ticketId?: number): Promise<ClaimedAnalysis | undefined>;
   renew(claim: Claimed<number>): Promise<boolean>;
-  /** Stores what was found, so that every later attempt applies the same. Returns false if the claim is lost. */
+  /** Stores the result, so that every later attempt applies the same. Returns false if the claim is lost. */
   keepResult(claim: Claimed<number>, result: AnalysisResult): Promise<boolean>;
   /** Ends an analysis that is applied, or not necessary. */
   finish(claim: Claimed<number>): Promise<void>;
   /** Ends an attempt that has failed. */
   retry(claimed: ClaimedAnalysis, retry: { error: string; delayMs: number; counts: boolean }): Promise<void>;
-  /** Attempts an analysis no more, until another one of the ticket is requested. */
+  /** Stops attempting an analysis until another one of the ticket is requested. */
   giveUp(claimed: ClaimedAnalysis, error: string): Promise<void>;
   /** Whether the analysis of a ticket waits or runs, and was not given up. */
   isPending(ticketId: number): Promise<boolean>;
@@ -54,7 +54,7 @@ export interface AnalysisStore {
 }
 
 interface AnalysisDocument extends Leased<number> {
-  /** What was requested and has not begun. */
+  /** The modes that were requested and have not begun. */
   requested: AnalysisMode[];
   requestedAt: Date;
   /** Null: it was given up. */
@@ -91,7 +91,7 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
         if (!found) return undefined;
         const claim = { id: found._id, owner: found.lease.owner };
         const run = found.run ?? { id: newRunId(), modes: found.requested, result: null };
-        // What is requested from now on may not be seen by this run any more.
+        // Modes that are requested from now on may not be seen by this run.
         const begin = { $set: { run }, $pullAll: { requested: run.modes } };
         if (!found.run && (await analyses.updateOne(leases.isHeld(claim), begin)).matchedCount === 0) return undefined;
         const result = run.result === null ? null : (JSON.parse(run.result) as AnalysisResult);
@@ -114,7 +114,7 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
     giveUp: ({ claim, modes }, error) =>
       storeCall(async () => {
         const ended = { run: null, lastError: error, lease: null };
-        // The next request begins a new run, which includes what this one did not find.
+        // The next request begins a new run, which includes the modes of this one.
         const again = { $addToSet: { requested: { $each: [...modes] } } };
         const isAlone = { ...leases.isHeld(claim), requested: { $size: 0 } };
         const givenUp = { $set: { ...ended, nextAttemptAt: null }, ...again };

@@ -13,8 +13,8 @@ import type { ClaimedAnalysis } from './queue-store.ts';
 const renewMs = 5_000;
 
 /**
- * Makes an analysis that this process has claimed: detects, keeps what was found, applies it, and ends the claim. A process
- * that dies between two of these steps leaves the rest to another one, which applies the same.
+ * Makes an analysis that this process has claimed: detects, stores the result, applies it, and ends the claim. A
+ * process that dies between two of these steps leaves the rest to another one, which applies the same result.
  *
  * Errors: store_unavailable.
  */

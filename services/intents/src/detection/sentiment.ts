@@ -1,15 +1,15 @@
 import { sentimentWords } from './sentiment-words.ts';
 
-/** What a customer feels, as far as the words show it. A problem that is described without feeling is neutral. */
+/** The sentiment of a customer, as far as the words show it. A problem that is described without feeling is neutral. */
 export interface Sentiment {
   label: 'positive' | 'neutral' | 'negative';
   /** From -1, very negative, to 1. */
   score: number;
 }
 
-/** A negation turns so many of the next words round. */
+/** The number of words after a negation whose sentiment is reversed. */
 const negationReach = 3;
-/** The score is half of the highest when so much more is felt in one direction. */
+/** The surplus of one sentiment at which the score is half of the highest. */
 const halfway = 2;
 /** Thanks are worth a part of a feeling: people who ask for something thank too. */
 const worthOfThanks = 0.3;
@@ -17,8 +17,8 @@ const worthOfThanks = 0.3;
 const leastFeeling = 1;
 
 /**
- * Finds the sentiment of a text by its folded words, in the language that it is written in. Null for languages without a list of words: it is not
- * known then, which is not the same as neutral.
+ * Finds the sentiment of a text by its folded words and its language. Null for languages without a list of words: the
+ * sentiment is unknown then, which is not the same as neutral.
  */
 export function sentimentOf(words: string, language: string | null): Sentiment | null {
   const list = language === null ? undefined : listOf(language);

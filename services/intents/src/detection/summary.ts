@@ -1,6 +1,6 @@
 import { wordSequence } from '@ticketing/words/words.ts';
 
-/** A summary has at most so many characters. */
+/** The most characters of a summary. */
 export const maxSummaryChars = 300;
 const maxSentences = 2;
 /** A shorter sentence is a greeting or a closing. */
@@ -21,8 +21,8 @@ interface Sentence {
 /**
  * Chooses the sentences of a text that have the most in common with its subject and with the other sentences.
  *
- * Shape: at most two sentences in their order, on one line, at most `maxSummaryChars` characters; null for a text without
- * words. A sentence that is too long is cut.
+ * Shape: at most two sentences in their order, on one line, at most `maxSummaryChars` characters; null for a text
+ * without words. A sentence that is too long is cut.
  */
 export function summaryOf(subject: string, body: string, language: string | null): string | null {
   const sentences = sentencesOf(body, language);
@@ -55,7 +55,7 @@ function sentencesOf(body: string, language: string | null): Sentence[] {
   return sentences;
 }
 
-/** How much a word says of the text: in how many other sentences it is, and more if it is in the subject. */
+/** Weighs each word by the number of other sentences with it, and higher if it is in the subject. */
 function weightsOf(sentences: readonly Sentence[], subject: ReadonlySet<string>): Map<string, number> {
   const weights = new Map<string, number>();
   for (const { words } of sentences) {

@@ -1,12 +1,12 @@
 import type { DetectionRequest } from './provider.ts';
 import { type Detected, keywordConfidence } from './rules/detected.ts';
 
-/** What was found without regard to keywords. */
+/** The findings without regard to keywords. */
 export type FoundInText = Omit<Detected, 'keywords'>;
 
 /**
- * What was found in a ticket, with what follows from the keywords that it contains, whichever provider has found it. Only tags
- * of the request are left, the most certain first.
+ * Adds to the findings of any provider what follows from the keywords that the ticket contains. Keeps only tags of the
+ * request, the most certain first.
  */
 export function withKeywords(
   found: FoundInText,

@@ -33,7 +33,7 @@ async function isDecided(id: number): Promise<boolean> {
   return intent?.autoExecuteAt === null && intent.execution === null;
 }
 
-/** Lets the system look for what is due, once, until it has decided about an intent; by default one that is executed. */
+/** Runs a scheduler until it has decided about an intent; by default a new one that is executed. */
 async function schedule(id?: number): Promise<void> {
   const awaited = id ?? (await used.intent({ options }, { autoExecuteAt: past() }));
   const scheduler = await used.startInstance({ TICKETING_INTENTS_ROLES: 'api,scheduler' });
@@ -94,7 +94,7 @@ test('an AI agent that is not enabled any more, or that refuses the intent as it
   for (const id of [refused, off]) expect(await isDecided(id)).toBe(true);
   expect([...requestsFor(refused), ...requestsFor(off)]).toEqual([]);
   expect((await ticketOf(refused)).autoExecuteAt).toBeUndefined();
-  // That of the other intent.
+  // The time of the other intent.
   expect((await ticketOf(off)).autoExecuteAt?.seconds).toBeGreaterThan(now() + 3000);
 });
 

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import { runExecution } from './run.ts';
 
-/** How long a call waits for the outcome of another one. */
+/** The longest wait of a call for the outcome of another one. */
 const waitMs = 5_000;
 const pollMs = 200;
 const ownPauseMs = 1000;
-/** How often it looks whether the process of the other one has died. */
+/** One of this many polls checks whether the process of the other call has died. */
 const pollsPerTakeOver = 5;
 
 /** The outcome of an intent that was executed; undefined if it can be executed. Errors: intent_invalidated. */
@@ -21,8 +21,8 @@ export function knownOutcome({ status, outcome, execution }: IntentState): Inten
 }
 
 /**
- * Waits for the outcome of an execution that another call has begun, and finishes it if its process has died. Undefined if the
- * intent can be executed again, and has no outcome of that execution.
+ * Waits for the outcome of an execution that another call has begun, and finishes it if its process has died. Undefined
+ * if the intent can be executed again, and has no outcome of that execution.
  *
  * Errors: intent_running; intent_not_found, if the intent is deleted meanwhile; those of `runExecution`.
  */

@@ -10,7 +10,7 @@ import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import { type ActionResult, failedRequest, maxResponseBytes, readBackendResponse } from './rules/backend-response.ts';
 
-/** What a backend system is asked to do. */
+/** The execution for which a backend system is called. */
 export interface BackendCall {
   agent: AiAgentState;
   executor: HttpExecutorState;
@@ -23,8 +23,8 @@ export interface BackendCall {
 const unsent = new Set(['request_refused', 'address_refused', 'resolve_failed', 'connect_failed', 'tls_failed']);
 
 /**
- * Prepares the request to a backend system, so that what cannot be prepared is known before the execution begins. The returned
- * function sends it, once, and always has a result.
+ * Prepares the request to a backend system, so that its errors occur before the execution begins. The returned function
+ * sends it once, and always returns a result.
  *
  * Errors: an Error if a secret cannot be decrypted. Source: docs/reference/api.md, Execution of an intent.
  */

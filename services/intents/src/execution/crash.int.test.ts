@@ -90,7 +90,7 @@ test('after a process has died during the call nobody repeats it: the outcome is
   expect((await used.execute(id)).json).toEqual(json);
   expect(used.backend.requests).toHaveLength(1);
   expect(used.model.records).toMatchObject([{ intents: [{ outcome: { responseCode: 'unknown' } }] }]);
-  // The one that was paused for so long does not overwrite what the others know, although it has the response.
+  // The late process does not overwrite the outcome that the others know, although it has the response.
   respondLate();
   await dying;
   await instance.stop();

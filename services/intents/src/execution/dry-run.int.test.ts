@@ -36,7 +36,7 @@ test.each([
   const { txId: _, internalData, ...outcome } = json as Record<string, unknown> & { internalData: { url?: string } };
   if (internalData.url) internalData.url = internalData.url.replace(/:\d+/, '');
   await golden(`dry-run-${type}${informs ? '-informed' : ''}`, { ...outcome, aiAgentId: 1, internalData });
-  // What is executed afterwards is what the dry run has said.
+  // The execution afterwards has the outcome that the dry run predicted.
   const { json: done } = await used.execute(id, { informCustomer: informs, data: { day: 1 } });
   const { success, sent, ticketClosed, recipient, template } = outcome;
   expect(done).toMatchObject({ success, sent, ticketClosed, recipient, template });

@@ -11,8 +11,8 @@ import { planExecution } from './plan.ts';
 import { readSnapshot } from './ticket-calls.ts';
 
 /**
- * Executes the intents whose time has come, unless their ticket is closed, is spam, or has no time for it any more: the tickets
- * service removes it with the change by a person, or the message, that ends the wait.
+ * Executes the intents whose time has come, unless their ticket is closed, is spam, or has no time for it any more: the
+ * tickets service removes it with the change by a person, or the message, that ends the wait.
  *
  * Source: docs/decisions/0045-execution-of-intents.md.
  */
@@ -31,11 +31,11 @@ async function executeDue(context: Context, id: number): Promise<void> {
   const executor = { ...call, caller: null };
   let ticket: Ticket | undefined;
   try {
-    // Before the ticket is read: afterwards it has what was applied meanwhile.
+    // Checked before the ticket is read, which then includes any analysis applied meanwhile.
     const isPending = await context.analyses.isPending(intent.ticketId);
     const snapshot = await readSnapshot(context, call, intent.ticketId);
     ticket = snapshot.ticket;
-    // The analysis that has proposed the intent is not applied yet, or another one proposes anew.
+    // The analysis that has proposed the intent is not applied yet, or a further one is pending.
     if (ticket.autoExecuteAt === undefined && isPending) return;
     if (!(await mayExecute(context, intent, snapshot))) {
       await cancel(context, call, intent, ticket);
@@ -44,7 +44,7 @@ async function executeDue(context: Context, id: number): Promise<void> {
     const plan = await planExecution(context, executor, { id, informCustomer: false }, intent);
     await beginExecution(context, executor, plan);
   } catch (error) {
-    // What is refused now is refused later.
+    // These refusals are permanent.
     if (error instanceof DomainError && ['failed_precondition', 'invalid_argument', 'not_found'].includes(error.code)) {
       await cancel(context, call, intent, ticket);
     }
@@ -61,7 +61,10 @@ async function mayExecute(
   return (await agents.find(aiAgentId))?.enabled === true;
 }
 
-/** Ends the wait for the execution of an intent by the system, in its ticket first: what fails in between is repeated. */
+/**
+ * Ends the wait for the automatic execution of an intent. Changes its ticket first, so that a failure in between is
+ * repeated.
+ */
 async function cancel(
   context: Context,
   call: OnBehalfOf,

@@ -12,11 +12,13 @@ import { beginExecution } from './begin.ts';
 import { type ExecutionPlan, findIntent, planExecution } from './plan.ts';
 import { simulateExecution } from './simulate.ts';
 
-/** After an execution that failed or never began, a call that has waited for it tries its own; each waits for some seconds. */
+/**
+ * A call that has waited some seconds for an execution that failed or never began tries its own, up to this many times.
+ */
 const maxAttempts = 5;
 
 /**
- * Executes an intent once: whoever comes later gets the stored outcome.
+ * Executes an intent once: later calls get the stored outcome.
  *
  * Errors: intent_running; those of `findIntent`, `planExecution` and `runExecution`.
  * Source: docs/reference/api.md, Execution of an intent.
@@ -66,8 +68,9 @@ async function outcomeFor(context: Context, call: Call, request: ExecuteIntentRe
 }
 
 /**
- * Finds the intent that an earlier attempt of this request has created. It is looked for before anything is checked, because
- * its execution may have called a backend: a refusal would forget the key, and the next attempt would call it again.
+ * Finds the intent that an earlier attempt of this request has created. It is looked for before anything is checked,
+ * because its execution may have called a backend: a refusal would forget the key, and the next attempt would call it
+ * again.
  */
 async function reservedIntent({ intents }: Context, { idempotency }: Call): Promise<IntentState | undefined> {
   const id = idempotency?.reserved('intent');

@@ -29,7 +29,7 @@ beforeEach(() => {
   });
 });
 
-/** An outcome without what is different each time. */
+/** Replaces the values of an outcome that differ each time. */
 const fixed = (outcome: Record<string, unknown>) => ({ ...outcome, aiAgentId: 1, txId: 'tx_' });
 const ticketOf = async (id: number) => {
   const ticket = used.model.tickets.get((await used.intents.find(id))?.ticketId ?? 0);

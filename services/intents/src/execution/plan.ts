@@ -16,24 +16,24 @@ import { requireExecutable } from './require-executable.ts';
 import { executionInput } from './rules/input.ts';
 import { readTicket, recipientsOf } from './ticket-calls.ts';
 
-/** What is to be executed. */
+/** The request of an execution. */
 export type ExecutionRequest = Pick<
   ExecuteIntentRequest,
   'id' | 'intentId' | 'code' | 'ticketId' | 'informCustomer' | 'data' | 'contractId'
 >;
 
-/** Who executes, in which trace; the caller is null for the system. */
+/** The actor and the trace of an execution; the caller is null for the system. */
 export interface Executor extends Pick<OnBehalfOf, 'trace' | 'signal'> {
   caller: Caller | null;
 }
 
-/** An execution that can begin, and what it is about. */
+/** An execution that can begin, with its intent, AI agent and ticket. */
 export interface ExecutionPlan {
   /** Its id is 0 if it has to be created first. */
   intent: IntentState;
   agent: AiAgentState;
   ticket: Ticket;
-  /** Whom a message to the customer reaches. */
+  /** The recipients of a message to the customer. */
   recipients: readonly string[];
   execution: ExecutionState;
 }
@@ -59,7 +59,8 @@ export async function findIntent(context: Context, request: ExecutionRequest): P
  * Checks everything about an execution before it begins, and plans it. Nothing is written.
  *
  * Errors: ticket_not_found, unknown_ai_agent, required; those of `requireExecutable`; unknown_option, invalid_data,
- * contract_mismatch, intent_invalidated, ticket_closed, customer_needed, no_recipient; those of the tickets service. Source: docs/reference/api.md, Execution of an intent.
+ * contract_mismatch, intent_invalidated, ticket_closed, customer_needed, no_recipient; those of the tickets service.
+ * Source: docs/reference/api.md, Execution of an intent.
  */
 export async function planExecution(
   context: Context,

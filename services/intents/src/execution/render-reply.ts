@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 export type RenderReply = (templateId: number, data: JsonObject) => Promise<string>;
 
 /**
- * Reads what a reply to a ticket is rendered with, and returns the function that renders it. Nothing is written.
+ * Reads the values for a reply to a ticket, and returns the function that renders it. Writes nothing.
  *
  * Errors, also of that function: those of the tickets and templates services, as ConnectError.
  */

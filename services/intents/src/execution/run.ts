@@ -20,15 +20,15 @@ export type CallBackend = () => Promise<ActionResult>;
 
 const { READY, EXECUTED } = TicketIntentStatus;
 
-/** For so long the tickets service knows a message again that it has written. Afterwards an open step is not repeated. */
+/** The time for which the tickets service deduplicates messages. Afterwards an open step is not repeated. */
 const repeatableSeconds = 20 * 60 * 60;
-/** For so long the result of a call is kept while the database is unavailable. */
+/** The time for which the result of a call is kept while the database is unavailable. */
 const resultKeptMs = 15_000;
 const storePauseMs = 100;
 
 /**
- * Carries out a claimed execution to its end, also if its caller goes away meanwhile, and returns its outcome. Without
- * `callBackend` it is one that another process has begun: if that one has called the backend system, nobody knows the result.
+ * Runs a claimed execution to its end, even if its caller disconnects, and returns its outcome. Without `callBackend`,
+ * another process has begun it: if that process has called the backend system, nobody knows the result.
  *
  * Errors: execution_taken_over; those of the tickets service, after which the execution can be taken over.
  * Source: docs/decisions/0045-execution-of-intents.md.
@@ -47,7 +47,7 @@ export function runExecution(
       try {
         return await carryOut(context, claimed, trace, callBackend);
       } catch (error) {
-        // Others can go on at once.
+        // Other processes can continue at once.
         await executions.release(claim).catch((failure: unknown) => log.warn({ err: failure }, 'a lease stays'));
         throw error;
       }
@@ -88,8 +88,8 @@ async function carryOut(
 }
 
 /**
- * Returns the outcome of an execution that cannot store its change any more: after a backend call, whose result only this
- * process knows, and after its intent was deleted.
+ * Returns the outcome of an execution that cannot store its change any more: after a backend call, whose result only
+ * this process knows, and after its intent was deleted.
  *
  * Errors: execution_taken_over.
  */
@@ -105,10 +105,11 @@ async function unstoredOutcome(
 }
 
 /**
- * Stores the result of a call, which only this process knows: also after a short outage of the database, because nobody could
- * find it out later.
+ * Stores the result of a call, which only this process knows. Retries during a short outage of the database, because
+ * nobody could find out the result later.
  *
- * Errors: store_unavailable and storage_full after a longer outage; each names the transaction, by which the log has the result.
+ * Errors: store_unavailable and storage_full after a longer outage; each names the transaction, by which the log has
+ * the result.
  */
 async function whenAvailable(
   { runtime }: Pick<Context, 'runtime'>,
@@ -132,7 +133,7 @@ function identityOf({ identity }: ExecutionCaller): Caller {
   return JSON.parse(identity);
 }
 
-/** A step, and what it needs. */
+/** A step, with everything that it needs. */
 interface Step {
   context: Context;
   call: OnBehalfOf;
@@ -156,7 +157,10 @@ async function nextChange(step: Step): Promise<ExecutionChange> {
   }
 }
 
-/** Calls the backend system. The log says so before and afterwards, so that the call is found whatever happens meanwhile. */
+/**
+ * Calls the backend system. The log says so before and afterwards, so that the call is found whatever happens
+ * meanwhile.
+ */
 async function callLogged({ context: { log }, intent, execution, callBackend }: Step): Promise<ActionResult> {
   if (!callBackend) return failedRequest('process_ended', true);
   const { id: intentId, aiAgentId, ticketId } = intent;
@@ -177,7 +181,7 @@ function settled({ context, intent, execution }: Step, result: ActionResult): Ex
   return {
     outcome,
     status: isOver ? EXECUTED : READY,
-    // Also after a failure: a person decides whether it is tried again.
+    // Cleared after a failure, too: a person decides whether it is tried again.
     autoExecuteAt: null,
     verified: intent.verified || (isOver && execution.caller?.isHuman === true),
     execution: next === undefined ? null : { ...execution, step: next, closesTicket: false },
@@ -250,7 +254,7 @@ async function record({ context, call, intent, execution, ...step }: Step): Prom
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined && !isTooOld({ context, execution, ...step })) throw error;
-    // Without its ticket, or for too long without the tickets service: the outcome stays with the intent.
+    // The tickets service refuses, or has failed for too long: the outcome stays with the intent.
     context.log.warn({ txId, reason: refusal ?? 'too_old' }, 'an execution was not recorded in its ticket');
     return { execution: null };
   }

@@ -10,9 +10,10 @@ import { outcomeOf, ownResult } from './rules/outcome.ts';
 import { recordExecution, refusalOf, shownMessage } from './ticket-calls.ts';
 
 /**
- * The outcome that a plan would have: each of its steps is checked as far as that writes nothing.
+ * Predicts the outcome of a plan: checks each step as far as that writes nothing.
  *
- * Errors: those of the tickets and templates services that can pass. Source: docs/reference/api.md, Execution of an intent.
+ * Errors: the retryable ones of the tickets and templates services. Source: docs/reference/api.md, Execution of an
+ * intent.
  */
 export async function simulateExecution(
   context: Context,

@@ -17,7 +17,7 @@ export interface ClaimedExecution {
   claim: Claimed<number>;
 }
 
-/** What a step of an execution changes in the intent. Without `execution`, which is null at the end, it stays as it is. */
+/** The change that a step makes to the intent. `execution: null` ends the execution; undefined keeps it. */
 export interface ExecutionChange {
   execution?: ExecutionState | null;
   outcome?: IntentOutcome;
@@ -39,7 +39,9 @@ export interface ExecutionStore {
   release(claim: Claimed<number>, change?: ExecutionChange): Promise<boolean>;
   /** The ids of the executions that can be taken over, read as they are asked for. */
   abandoned(): AsyncIterable<number>;
-  /** The ids of the intents whose time for the execution by the system has come, in the same way. Units: Unix seconds. */
+  /**
+   * The ids of the intents whose time for the execution by the system has come, in the same way. Units: Unix seconds.
+   */
   due(now: number): AsyncIterable<number>;
   /** Ends the wait for the execution of an intent by the system, unless it was proposed for another time meanwhile. */
   cancelAutomatic(intent: Pick<IntentState, 'id' | 'autoExecuteAt'>): Promise<void>;
@@ -58,7 +60,10 @@ export function executionStore(connection: Connection): ExecutionStore {
   const leases = openLeases<IntentDocument>(intents, { connection, durationMs: leaseMs });
   const claimedOf = (found: (IntentDocument & { lease: { owner: string } }) | undefined) =>
     found && { intent: stateOf(found), claim: { id: found._id, owner: found.lease.owner } };
-  /** Reads ids in batches, because work on one can take longer than a cursor lives. `hint` names the index of the filter. */
+  /**
+   * Reads ids in batches, because work on one can take longer than a cursor lives. `hint` names the index of the
+   * filter.
+   */
   async function* idsOf(filter: object, hint: Record<string, 1>): AsyncGenerator<number> {
     const batchAfter = (last: number) =>
       intents

@@ -21,11 +21,13 @@ export interface WrittenMessage {
   /** Whether it leaves this system, or the customer sees it here. */
   isSent: boolean;
   recipient: string;
-  /** Its beginning, as `shownMessage` says. */
+  /** Its beginning; see `shownMessage`. */
   text: string;
 }
 
-/** An outcome shows so many characters of a message. A longer one would not fit, with all intents, into a call. */
+/**
+ * The most characters of a message that an outcome shows. A longer one would not fit, with all intents, into a call.
+ */
 const maxShownChars = 100_000;
 
 /** The beginning of a message, which an outcome shows. */
@@ -33,7 +35,7 @@ export function shownMessage(text: string): string {
   return cutChars(text, maxShownChars);
 }
 
-/** On these channels the customer gets what is written. */
+/** The channels on which a written message reaches the customer. */
 const channelsThatReach: readonly Channel[] = [Channel.EMAIL, Channel.PORTAL, Channel.CHAT];
 
 /** Reads a ticket. Errors: ticket_not_found; those of the tickets service. */
@@ -47,20 +49,20 @@ export async function readSnapshot(
   { trace, signal }: OnBehalfOf,
   id: number,
 ): Promise<{ ticket: Ticket; isSpam: boolean }> {
-  // Not for the caller, because only services may ask.
+  // Called without the caller's identity, because only services may call this RPC.
   const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [id] });
   const [{ ticket, isSpam } = {}] = snapshots;
   if (!ticket || isSpam === undefined) throw notFound('Ticket');
   return { ticket, isSpam };
 }
 
-/** Whom a message to the customer of a ticket reaches; empty if there is no way to reach anybody. */
+/** The recipients of a message to the customer of a ticket; empty if nobody can be reached. */
 export function recipientsOf({ channel, replyRecipients }: Ticket): string[] {
   return channelsThatReach.includes(channel) ? (replyRecipients?.to ?? []) : [];
 }
 
 /**
- * Writes a message to the customer, once for a key, on behalf of the actor, also when the access token of the actor has
+ * Writes a message to the customer, once for a key, on behalf of the actor, even if the access token of the actor has
  * expired since the execution began. Errors: as ConnectError.
  */
 export async function writeMessage(
@@ -89,7 +91,7 @@ function isSent({ deliveryStatus }: Conversation): boolean {
   return deliveryStatus !== DeliveryStatus.FAILED;
 }
 
-/** What is recorded of an execution in its ticket. */
+/** The record of an execution in its ticket. */
 export interface ExecutionRecord {
   id: string;
   execution: ExecutionState;
@@ -127,7 +129,7 @@ export async function recordExecution(
 
 const maxIntents = 100;
 
-/** Codes of errors after which the same request would be refused again. Others can pass. */
+/** Codes of errors after which the same request would be refused again. Other errors are retryable. */
 const refusals = new Set<Code>([
   Code.InvalidArgument,
   Code.OutOfRange,
@@ -138,7 +140,7 @@ const refusals = new Set<Code>([
   Code.Unimplemented,
 ]);
 
-/** Why another service refuses a request for good; undefined for an error that can pass. */
+/** Returns the reason of a permanent refusal by another service; undefined for a retryable error. */
 export function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof ConnectError) || !refusals.has(error.code)) return undefined;
   const [problem] = error.findDetails(ProblemSchema);

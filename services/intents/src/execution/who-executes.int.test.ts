@@ -50,7 +50,7 @@ async function attempts({ id, code, ticket }: { id: number; code: string; ticket
   return responses;
 }
 
-/** That nothing was executed, and no intent was created. */
+/** Expects that nothing was executed, and no intent was created. */
 async function expectNothing({ ticket }: { ticket: { id: number } }): Promise<void> {
   expect([used.backend.requests, used.model.records, used.model.replies]).toEqual([[], [], []]);
   expect(await used.intents.ofTicket(ticket.id)).toMatchObject([{ outcome: null, execution: null }]);

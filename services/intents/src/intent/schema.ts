@@ -17,11 +17,11 @@ export interface IntentDocument
   execution: string | null;
   /** The id of the running execution, and of the last one. */
   txId: string | null;
-  /** Identifies what was proposed, so that nothing is proposed twice; null once it was invalidated, or was not proposed. */
+  /** Identifies the proposal, so that nothing is proposed twice; null if it was invalidated, or was not proposed. */
   proposal: string | null;
-  /** About how many bytes it has in a message, without its outcome. */
+  /** The approximate size in a protobuf message, without its outcome, in bytes. */
   bytes: number;
-  /** The same of its outcome. Documents of earlier versions have none. */
+  /** The approximate size of its outcome, in bytes. Documents of earlier versions lack it. */
   outcomeBytes?: number;
 }
 
@@ -45,7 +45,7 @@ export async function buildIntentIndexes(connection: Connection): Promise<void> 
   await intents.createIndex({ 'lease.expiresAt': 1 }, { partialFilterExpression: { execution: { $gt: '' } } });
 }
 
-/** What is stored of an intent, apart from its lease. */
+/** Converts an intent to its document, without the lease. */
 export function documentOf(state: IntentState): Omit<IntentDocument, 'lease'> {
   const { id, data, outcome, execution, ...fields } = state;
   const outcomeText = outcome && toJsonString(IntentOutcomeSchema, outcome);
@@ -83,7 +83,7 @@ export function stateOf(document: IntentDocument): IntentState {
   };
 }
 
-/** Identifies what is proposed for a ticket: two proposals with the same key are one intent. */
+/** Identifies a proposal for a ticket: two proposals with the same key are one intent. */
 export function proposalKey({ aiAgentId, contractId, data }: IntentProposal): string {
   return createHash('sha256')
     .update(JSON.stringify([aiAgentId, contractId, sorted(data)]))
@@ -98,15 +98,15 @@ function sorted(value: JsonValue): JsonValue {
   return entries.map(([name, part]) => [name, sorted(part)]);
 }
 
-/** A message may have so many bytes for each of its values: it is limited in both. */
+/** The least bytes that a value counts as: a protobuf message is limited in both bytes and values. */
 const bytesPerValue = 64;
 
-/** About how much of a message a JSON text takes, in bytes; many small values take more than their bytes. */
+/** Estimates the size of a JSON text in a protobuf message, in bytes; many small values count more than their bytes. */
 export function weightOf(text: string | null): number {
   return text === null ? 0 : Math.max(Buffer.byteLength(text), bytesPerValue * jsonValues(JSON.parse(text)));
 }
 
-/** About how many bytes of a message the parts of an intent are whose size is not limited to little. */
+/** Estimates the size of an intent in a protobuf message, in bytes, from its parts that can be large. */
 export function bytesOf({
   data,
   infos,

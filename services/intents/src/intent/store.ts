@@ -13,7 +13,7 @@ import {
   stateOf,
 } from './schema.ts';
 
-/** What an analysis proposes for a ticket. */
+/** The proposals of an analysis for a ticket. */
 export interface TicketProposals {
   ticketId: number;
   proposals: readonly IntentProposal[];
@@ -23,13 +23,14 @@ export interface TicketProposals {
 export interface IntentStore {
   find(id: number): Promise<IntentState | undefined>;
   /**
-   * The intents that a ticket shows, by id: those that can be executed or were, then those that were invalidated last; at
-   * most 100, without those that are too large for a message together with the ones before.
+   * Returns the intents that a ticket shows, sorted by id. Executable ones are chosen first, then executed, then
+   * invalidated ones, each the newest first: at most 100, without intents that do not fit with the previous ones into a
+   * protobuf message.
    */
   ofTicket(ticketId: number): Promise<IntentState[]>;
   /**
-   * Stores what an analysis proposes for a ticket, in place of what earlier ones have proposed. The same proposal keeps its
-   * id; one that was executed, or is being executed, is not made again. What is no longer proposed is invalidated.
+   * Stores the proposals of an analysis for a ticket, in place of earlier ones. The same proposal keeps its id; one
+   * that was executed, or is being executed, is not made again. An intent that is no longer proposed is invalidated.
    */
   propose(proposals: TicketProposals): Promise<void>;
   /** Adds an intent that a request has made. One with its id stays as it is. */
@@ -40,9 +41,9 @@ export interface IntentStore {
 
 const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 
-/** How many intents a ticket shows. */
+/** The most intents that a ticket shows. */
 const maxShown = 100;
-/** How many invalidated intents of a ticket are kept. */
+/** The number of invalidated intents of a ticket that are kept. */
 const maxInvalidated = 10;
 /** The bytes of the intents that a ticket shows: well below the limit of a message, and that of a ticket. */
 const maxBytes = 1024 * 1024;
@@ -90,7 +91,7 @@ async function shownIntents(intents: Intents, ticketId: number): Promise<IntentS
 
 async function propose(intents: Intents, ids: IdSequence, { ticketId, proposals }: TicketProposals) {
   const keyed = new Map(proposals.map((proposal) => [proposalKey(proposal), proposal]));
-  // What is being executed is not touched.
+  // Running executions are not touched.
   const ready = { ticketId, proposedBy: 'analysis' as const, status: READY, execution: null };
   const invalidated = { status: INVALIDATED, proposal: null, autoExecuteAt: null };
   await intents.updateMany({ ...ready, proposal: { $nin: [...keyed.keys()] } }, { $set: invalidated });

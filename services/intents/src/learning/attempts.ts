@@ -1,7 +1,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
-/** After so many attempts that have failed by themselves, none is made until something is requested or noted again. */
+/**
+ * The number of attempts, without those that another service has prevented, after which none is made until something is
+ * requested or noted again.
+ */
 export const maxAttempts = 6;
 /** The pause as long as another service is unavailable, which is no fault of the ticket. */
 export const unavailableDelayMs = 3_000;
@@ -29,7 +32,7 @@ export function isTransient(error: unknown): boolean {
   return error instanceof ConnectError && transientCodes.has(error.code);
 }
 
-/** What is stored of an error: no text of a ticket is in it. */
+/** The part of an error that is stored: it contains no text of a ticket. */
 export function reasonOf(error: unknown): string {
   if (error instanceof DomainError) return error.reason;
   if (error instanceof ConnectError) return `tickets: ${Code[error.code]}`;

@@ -4,7 +4,7 @@ export interface Calibration {
   offset: number;
 }
 
-/** The probability that what has such a score is true. */
+/** Converts a score to a probability. */
 export function probabilityOf(score: number, { slope, offset }: Calibration): number {
   return 1 / (1 + Math.exp(-(slope * score + offset)));
 }
@@ -13,9 +13,9 @@ const maxSteps = 50;
 const enough = 1e-9;
 
 /**
- * Fits the calibration of a score to what was true (J. Platt, Probabilistic Outputs for Support Vector Machines, 1999),
- * by Newton's method. The scores must come from models that had not seen the examples. The truth counts as a little less
- * than certain, so that few examples do not make certain.
+ * Fits the calibration of a score to the truth (J. Platt, Probabilistic Outputs for Support Vector Machines, 1999), by
+ * Newton's method. The scores must come from models that had not seen the examples. The truth counts as a little less
+ * than certain, so that few examples do not give certainty.
  */
 export function calibrate(scores: readonly number[], truth: readonly boolean[]): Calibration {
   const positives = truth.filter(Boolean).length;

@@ -2,7 +2,9 @@ import { type JsonValue, toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { TicketChanged } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 
-/** The values of a field before and after a change, null where there was none; undefined if the field was not changed. */
+/**
+ * The values of a field before and after a change, null where there was none; undefined if the field was not changed.
+ */
 export function changedValues(
   { changes }: Pick<TicketChanged, 'changes'>,
   field: string,

@@ -4,23 +4,23 @@ import { bestOf } from './learn-labels.ts';
 import type { Column, Model, Task } from './model.ts';
 import { vectorOf } from './vocabulary.ts';
 
-/** Something that was found in a ticket, and how probable it is that it is right. */
+/** A label that was found in a ticket, and the probability that it is right. */
 export interface Found<Label> {
   label: Label;
   confidence: number;
 }
 
-/** What a model says of a ticket. */
+/** The labels that a model finds in a ticket. */
 export interface Classes {
   /** The tags that are probable enough, by id, the most probable first. */
   tags: Found<number>[];
   /** The topic that fits best; null if the model knows none. */
   topic: Found<string> | null;
-  /** How probable it is that the ticket is spam; null if the model does not know spam. */
+  /** The probability that the ticket is spam; null if the model does not know spam. */
   spamProbability: number | null;
 }
 
-/** Classifies a ticket by what the model has learned. */
+/** Classifies a ticket with a model. */
 export function classify(features: Features, model: Model): Classes {
   const scored = scoresOf(features, model);
   const ofTask = (task: Task) => scored.filter(({ column }) => column.task === task);

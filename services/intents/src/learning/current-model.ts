@@ -2,7 +2,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { ModelBytes, ModelSource } from './model-source.ts';
 import type { ModelStore } from './model-store.ts';
 
-/** So often is looked for a newer model. */
+/** The interval at which the store is asked for a newer model. */
 const maxAgeMs = 1_000;
 
 /** Opens the newest model of the store. Its bytes are read once. */

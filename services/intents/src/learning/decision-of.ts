@@ -12,8 +12,9 @@ const ownCauses: readonly ChangeCause[] = [ChangeCause.ANALYSIS, ChangeCause.REF
 const manual: readonly JsonValue[] = ['manual_spam', 'manual_clean'];
 
 /**
- * What somebody has decided by a change of a ticket. What an analysis has found is no decision, and neither is what a service
- * does by itself, such as an intent that is executed automatically: the classifier would learn from itself.
+ * Returns the decision that somebody has made by a change of a ticket. A finding of an analysis is no decision, and
+ * neither is a change that a service makes by itself, such as an automatic execution: the classifier would learn from
+ * itself.
  *
  * Source: docs/decisions/0047-decisions-as-examples.md.
  */

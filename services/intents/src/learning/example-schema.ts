@@ -8,7 +8,7 @@ export interface StoredTags {
   byPerson: boolean;
 }
 
-/** What is learned from a ticket. */
+/** A training example from a ticket. */
 export interface StoredExample {
   /** The version of the format of models and features. */
   format: number;
@@ -23,12 +23,12 @@ export interface ExampleDocument extends Leased<number> {
   tags: StoredTags;
   /** Rises with everything that is noted of the ticket. */
   revision: number;
-  /** When the ticket is to be read; null: not again, until something is noted. */
+  /** The time at which the ticket is to be read; null: not again, until something is noted. */
   dueAt: Date | null;
   attempts: number;
   lastError: string | null;
   example: StoredExample | null;
-  /** When `example` has changed. */
+  /** The time of the last change of `example`. */
   changedAt: Date | null;
 }
 

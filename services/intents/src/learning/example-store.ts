@@ -11,12 +11,12 @@ export interface ClaimedDecision {
   tags: DecidedTags | null;
   attempts: number;
   claim: Claimed<number>;
-  /** What was noted when it was claimed. */
+  /** The state when it was claimed. */
   revision: number;
   stored: StoredExample | null;
 }
 
-/** How many examples there are, how many tickets wait to be read, and how many are not read any more. */
+/** The numbers of examples, of tickets that wait to be read, and of tickets that are not read any more. */
 export interface ExampleCounts {
   examples: number;
   queued: number;
@@ -24,17 +24,23 @@ export interface ExampleCounts {
 }
 
 /**
- * The tickets that somebody has decided something about: first a queue of those to read, then examples to learn from. Errors of
- * every operation: store_unavailable.
+ * The tickets that somebody has decided something about: first a queue of those to read, then examples to learn from.
+ * Errors of every operation: store_unavailable.
  */
 export interface ExampleStore {
-  /** Notes decisions; their tickets are read, or read again. An older decision about tags than the noted one is left out. */
+  /**
+   * Notes decisions; their tickets are read, or read again. An older decision about tags than the noted one is left
+   * out.
+   */
   note(decisions: readonly Decision[]): Promise<void>;
   /** Claims the ticket that has been due for the longest time; undefined if none is. */
   claim(): Promise<ClaimedDecision | undefined>;
-  /** Stores what is learned from a ticket, or that nothing is. If more was noted meanwhile, the ticket is read once more. */
+  /**
+   * Stores the example of a ticket; null: nothing is learned from it. If more was noted meanwhile, the ticket is read
+   * once more.
+   */
   keep(claimed: ClaimedDecision, example: LabelledFeatures | null): Promise<void>;
-  /** Reads a ticket later, or never: then until something is noted. */
+  /** Releases a ticket to be read later; without a delay, not until something is noted. */
   retry(claimed: ClaimedDecision, retry: { error: string; delayMs: number | null; counts: boolean }): Promise<void>;
   /** Reads all tickets again whose examples have another format. */
   readAgain(): Promise<void>;
@@ -42,9 +48,9 @@ export interface ExampleStore {
   /** Removes deleted tags from all examples. */
   dropTags(tagIds: readonly number[]): Promise<void>;
   counts(): Promise<ExampleCounts>;
-  /** Whether there are so many examples. */
+  /** Whether there are at least `count` examples. */
   areThere(count: number): Promise<boolean>;
-  /** How many examples have changed since a time, at most `limit`. Units: Unix ms. */
+  /** Counts the examples that have changed since a time, up to `limit`. Units: Unix ms. */
   changedSince(time: number, limit: number): Promise<number>;
   /** The examples that have changed last, in batches. */
   newest(limit: number): AsyncIterable<LabelledFeatures[]>;
@@ -56,8 +62,8 @@ const batchSize = 200;
 const toleranceMs = 5_000;
 
 /**
- * Opens the examples on a connection. `format` is that of the features that this program makes; `noteErasure` is called after
- * examples were wiped, and before there is no trace of them.
+ * Opens the examples on a connection. `format` is the format of the features that this program makes; `noteErasure` is
+ * called after examples were wiped, and before their documents are deleted.
  */
 export function exampleStore(
   connection: Connection,
@@ -105,7 +111,7 @@ export function exampleStore(
       await storeCall(async () => {
         const isErased = { _id: { $in: [...ticketIds] } };
         const wipe = { $set: { example: null, dueAt: null }, $inc: { revision: 1 } };
-        // In this order a process that dies in between leaves something that the next attempt finds.
+        // In this order, a process that dies in between leaves documents that the next attempt finds.
         if ((await examples.updateMany(isErased, wipe)).matchedCount === 0) return;
         await noteErasure();
         await examples.deleteMany(isErased);

@@ -10,7 +10,7 @@ export function featuresToBytes({ hashes, counts }: Features): Uint8Array {
   return bytes;
 }
 
-/** Reads what `featuresToBytes` has written. */
+/** Parses the bytes of `featuresToBytes`. */
 export function featuresFromBytes(data: Uint8Array): Features {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   const length = data.length / bytesPerFeature;

@@ -1,10 +1,10 @@
 import { readText, type TicketText } from './ticket-text.ts';
 
 /**
- * What a classifier knows of a text: which hashed words and parts of words it has, and how often.
+ * The features of a text: its hashed words and parts of words, with their counts.
  *
- * Shape: `hashes` ascending and unique, `counts` beside it, at most 255 each. The highest bit of a hash tells words from
- * parts of words.
+ * Shape: `hashes` ascending and unique, `counts` beside it, at most 255 each. The highest bit of a hash tells words
+ * from parts of words.
  */
 export interface Features {
   hashes: Uint32Array;
@@ -15,7 +15,7 @@ export interface Features {
 export const wordBit = 0x8000_0000;
 /** The length of the parts of words: long enough for stems and parts of compounds, whatever the language. */
 const partLength = 5;
-/** What a word has beyond this is no language: an encoded file, or one key held down. */
+/** Characters of a word beyond this are no language: an encoded file, or one key held down. */
 const maxWordLength = 40;
 /** Shorter numbers belong to products, versions and errors. */
 const maxDigits = 3;

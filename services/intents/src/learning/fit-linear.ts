@@ -2,13 +2,13 @@ import { type LinearProblem, linearLoss } from './linear-loss.ts';
 import { minimise, type Objective } from './minimise.ts';
 import type { Vector } from './vocabulary.ts';
 
-/** Weights of features, and what is added to their sum. */
+/** Weights of features, and the bias that is added to their sum. */
 export interface LinearWeights {
   weights: Float32Array;
   bias: number;
 }
 
-/** The fit ends where the gradient is so much shorter than with all weights 0. */
+/** The fit ends where the gradient has shrunk to this part of its length with all weights 0. */
 const tolerance = 0.1;
 
 /**
@@ -43,7 +43,7 @@ function gradientLength(loss: Objective, point: Float64Array): number {
   return Math.sqrt(gradient.reduce((sum, slope) => sum + slope * slope, 0));
 }
 
-/** A point has the weights of all columns beside each other, feature by feature, and at its end what is added. */
+/** A point has the weights of all columns beside each other, feature by feature, and the biases at its end. */
 function startingPoint(start: readonly (LinearWeights | undefined)[], features: number): Float64Array {
   const point = new Float64Array((features + 1) * start.length);
   for (const [column, known] of start.entries()) {

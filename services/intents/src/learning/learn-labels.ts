@@ -9,24 +9,24 @@ import type { Vector } from './vocabulary.ts';
 /** A text that labels are learned from. */
 export interface LabelledVector {
   vector: Vector;
-  /** The part of the examples that it is left out with. */
+  /** The part of the examples with which it is left out. */
   fold: number;
   /** The numbers of its labels. */
   labels: ReadonlySet<number>;
 }
 
-/** What labels are learned from. */
+/** The examples from which labels are learned. */
 export interface Lesson {
   examples: readonly LabelledVector[];
-  /** How many features there are. */
+  /** The number of features. */
   features: number;
-  /** How many labels there are. */
+  /** The number of labels. */
   count: number;
 }
 
-/** The examples are left out in so many parts, each of which a model of the others is measured with. */
+/** The number of parts for cross-validation: each part measures a model of the others. */
 export const folds = 3;
-/** So many labels are fitted at once; more would need more memory, and save little time. */
+/** The number of labels that are fitted at once; more would need more memory, and save little time. */
 const labelsAtOnce = 16;
 
 /** The weights of labels to start from, by number. */
@@ -45,8 +45,8 @@ export function fitChoice(lesson: Lesson, start: Start): LinearWeights[] {
 }
 
 /**
- * Measures labels, each of which is right or wrong by itself. Without a threshold of the probability, the one is found
- * at which F1 is highest over all labels.
+ * Measures labels, each of which is right or wrong by itself. Without a threshold of the probability, it finds the one
+ * with the highest F1 over all labels.
  */
 export function measureEach(
   lesson: Lesson,

@@ -7,14 +7,14 @@ import type { Learning } from './open.ts';
 import { isTrainingDue, maxAgeMs, minChanges, minExamples } from './rules/training-due.ts';
 import { trainModel } from './train-in-sandbox.ts';
 
-/** A model is learned from at most so many examples: those that have changed last. */
+/** The most examples of a model: the ones that have changed last. */
 const maxExamples = 20_000;
 const renewMs = 5_000;
 const firstDelayMs = 10 * 60_000;
 
 /**
- * Learns a model and stores it, if that is due and no other process does it. A process that dies meanwhile leaves nothing but
- * its lease: the next one begins again.
+ * Learns a model and stores it, if that is due and no other process does it. A process that dies meanwhile leaves
+ * nothing but its lease: the next one begins again.
  *
  * Errors: store_unavailable; `signal.reason`, once it aborts.
  */
@@ -65,7 +65,7 @@ async function learnClaimed(
 ): Promise<void> {
   const { examples, models } = learning;
   const newest = await models.newest();
-  // After an erasure nothing is taken from a model that has seen what was erased.
+  // After an erasure, the training does not start from a model that has seen the erased examples.
   const mayContinue = newest !== undefined && newest.erasures === training.erasures;
   const previous = mayContinue ? await models.bytesOf(newest.version) : undefined;
   const input = { previous, batches: examples.newest(maxExamples) };

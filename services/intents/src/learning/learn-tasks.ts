@@ -3,18 +3,18 @@ import type { Measurement, Task } from './model.ts';
 import type { KnownLabel, LearnedLabel } from './model-weights.ts';
 import type { PreparedExample } from './training-examples.ts';
 
-/** A label is learned from at least so many examples that have it, and so many that do not. */
+/** The fewest examples with a label, and the fewest without it, from which it is learned. */
 export const minExamples = 10;
-/** At most so many tags are learned, and so many topics: those with the most examples. */
+/** The most tags, and the most topics, that are learned: the ones with the most examples. */
 export const maxLabels = 200;
 /** A ticket is spam if that is more probable than not. */
 export const spamThreshold = 0.5;
 
-/** What tasks are learned from. */
+/** The input from which tasks are learned. */
 export interface Course {
   prepared: readonly PreparedExample[];
   features: number;
-  /** What the previous model knows of a label. */
+  /** Finds a label of the previous model. */
   known: (task: Task, label: string) => KnownLabel | undefined;
   /** The threshold of the previous model, if its measurements are still used. */
   knownThreshold: number | undefined;
@@ -56,7 +56,7 @@ export function learnTopics(course: Course): LearnedLabel[] {
   return labelsOf('topic', topics, fitChoice(lesson, known), measurements);
 }
 
-/** Learns what is spam. */
+/** Learns to recognise spam. */
 export function learnSpam(course: Course): LearnedLabel[] {
   const examples = course.prepared.flatMap(({ vector, fold, isSpam }): LabelledVector[] =>
     isSpam === undefined ? [] : [{ vector, fold, labels: new Set(isSpam ? [0] : []) }],

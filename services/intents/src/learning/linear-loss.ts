@@ -1,10 +1,10 @@
 import type { Objective } from './minimise.ts';
 import type { Vector } from './vocabulary.ts';
 
-/** What linear models are fitted to. */
+/** The examples to which linear models are fitted. */
 export interface LinearProblem {
   vectors: readonly Vector[];
-  /** How many features there are. */
+  /** The number of features. */
   features: number;
   /** For each vector a byte per column: 1 if the label of the column is right. */
   labels: Uint8Array;
@@ -13,7 +13,7 @@ export interface LinearProblem {
   isExclusive: boolean;
 }
 
-/** How much the examples count against the size of the weights: C in other libraries. */
+/** The weight of the examples against the size of the weights: C in other libraries. */
 const cost = 3;
 
 /**
@@ -53,7 +53,7 @@ function curvatureOf({ indices, values }: Rows, { features, columns, isExclusive
   });
 }
 
-/** All vectors in a row, and where each starts. The last feature, which each has, is what is added to the sum. */
+/** All vectors in a row, and where each starts. The last feature, which each vector has, is the bias. */
 interface Rows {
   starts: Uint32Array;
   indices: Uint32Array;
@@ -80,7 +80,7 @@ function rowsOf({ vectors, features }: LinearProblem): Rows {
   return rows;
 }
 
-/** Sets the gradient to that of half the squares of the weights, which it returns. What is added has no cost. */
+/** Returns half the squares of the weights, and sets the gradient to their gradient. The bias has no cost. */
 function startWithSquares(point: Float64Array, gradient: Float64Array, count: number): number {
   gradient.fill(0);
   let squares = 0;
@@ -169,7 +169,7 @@ function countsOf(labels: Uint8Array, columns: number): number[] {
   return counts;
 }
 
-/** What an example of a label costs: of rare labels more, so that all labels weigh the same. */
+/** The cost of an example of a label: rare labels cost more, so that all labels weigh the same. */
 function balancedCost(count: number, rows: number, used: number): number {
   return count === 0 ? 0 : (cost * rows) / (used * count);
 }

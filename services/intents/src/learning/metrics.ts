@@ -3,10 +3,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ExampleStore } from './example-store.ts';
 import type { ModelStore } from './model-store.ts';
 
-/** What has become of a training: its model was `stored`, it has `failed`, or another process was faster: `lost`. */
+/** The outcome of a training: its model was `stored`, it has `failed`, or it was `lost` to a faster process. */
 export type TrainingOutcome = 'stored' | 'failed' | 'lost';
 
-/** What is measured. Units: `now` in Unix ms, by the clock of the database. */
+/** The measured stores. Units: `now` in Unix ms, by the clock of the database. */
 export interface MeasuredLearning {
   examples: Pick<ExampleStore, 'counts'>;
   models: Pick<ModelStore, 'newest'>;
@@ -14,7 +14,7 @@ export interface MeasuredLearning {
 }
 
 /**
- * Registers the metrics of learning. Those of the store are measured whenever the metrics are read.
+ * Registers the metrics of learning. The stores are measured whenever the metrics are read.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

@@ -6,7 +6,7 @@ export interface Objective {
   curvature: Float64Array;
 }
 
-/** So many steps are remembered to estimate the curvature. */
+/** The number of steps that are remembered to estimate the curvature. */
 const memory = 6;
 const maxSteps = 80;
 const maxHalvings = 25;
@@ -79,7 +79,7 @@ function descent(gradient: Float64Array, steps: readonly Step[], curvature: Floa
   return direction;
 }
 
-/** How much flatter the function is than its curvature says, by the last step. */
+/** Estimates by the last step how much flatter the function is than its curvature says. */
 function stretchOf(last: Step | undefined, curvature: Float64Array): number {
   if (!last) return 1;
   const { turn, scale } = last;

@@ -16,7 +16,7 @@ const headLength = magic.length + 4 + digestLength + 4;
 /** A hash and its weight in texts. */
 const featureLength = 8;
 
-/** What is no long list of numbers. */
+/** The parts of a model that are not long lists of numbers. */
 type Header = Pick<Model, 'columns' | 'tagThreshold' | 'tickets' | 'measuredTickets'> & { features: number };
 
 /**
@@ -42,7 +42,7 @@ export function serialiseModel({ vocabulary, weights, ...rest }: Model): Uint8Ar
 }
 
 /**
- * Reads what `serialiseModel` has written.
+ * Parses the bytes of `serialiseModel`.
  *
  * Errors: ModelFormatError, if the bytes are of another version, or damaged.
  */
@@ -68,7 +68,7 @@ export function parseModel(data: Uint8Array): Model {
   };
 }
 
-/** The digest of what follows it. */
+/** The digest of the bytes that follow it. */
 function digestOf(bytes: Buffer): Buffer {
   return createHash('sha256')
     .update(bytes.subarray(headLength - 4))

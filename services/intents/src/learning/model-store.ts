@@ -7,9 +7,9 @@ import type { LearnedModel } from './rules/training-due.ts';
 /** A model that was learned, without its bytes. Units: Unix ms. */
 export interface StoredModel extends LearnedModel {
   version: number;
-  /** From how many examples it was learned. */
+  /** The number of examples from which it was learned. */
   examples: number;
-  /** How many labels it knows. */
+  /** The number of labels that it knows. */
   labels: number;
 }
 
@@ -18,7 +18,7 @@ export interface ClaimedTraining {
   claim: Claimed;
   /** When it was claimed, by the clock of the database. Units: Unix ms. */
   startedAt: number;
-  /** How many erasures there were until then. */
+  /** The number of erasures until then. */
   erasures: number;
   failures: number;
   /** The version of the newest model then, of whatever format; 0: none. */
@@ -26,7 +26,8 @@ export interface ClaimedTraining {
 }
 
 /**
- * The models of the format of this program, and who learns the next one. Errors of every operation: store_unavailable.
+ * The models in the format of this program, and the lease to learn the next one. Errors of every operation:
+ * store_unavailable.
  */
 export interface ModelStore {
   newest(): Promise<StoredModel | undefined>;
@@ -34,18 +35,21 @@ export interface ModelStore {
   bytesOf(version: number): Promise<Uint8Array | undefined>;
   /** Removes a model that is damaged. */
   discard(version: number): Promise<void>;
-  /** Removes models that know what the newest does not know any more, because it was erased, and all but the latest. */
+  /**
+   * Removes models that know examples which were erased before the newest model was learned, and all but the latest
+   * models.
+   */
   removeOld(): Promise<void>;
   /** Notes that examples were erased, which newer models do not know. */
   noteErasure(): Promise<void>;
-  /** How many erasures there were. */
+  /** Returns the number of erasures. */
   erasures(): Promise<number>;
   /** Claims the training; undefined if another process trains, or a failed one is too recent. */
   claim(): Promise<ClaimedTraining | undefined>;
   renew(claim: Claimed): Promise<boolean>;
   /**
-   * Stores a model with the next version, removes old ones, and ends the claim. Undefined if another process has stored one
-   * meanwhile, or the claim is lost.
+   * Stores a model with the next version, removes old ones, and ends the claim. Undefined if another process has stored
+   * one meanwhile, or the claim is lost.
    */
   store(
     training: ClaimedTraining,
@@ -57,7 +61,7 @@ export interface ModelStore {
 
 interface ModelDocument extends Omit<StoredModel, 'version' | 'trainedAt'> {
   _id: number;
-  /** Programs that cannot read this format pass it over. */
+  /** Programs that cannot read this format skip the model. */
   format: number;
   bytes: mongo.Binary;
   trainedAt: Date;
@@ -76,7 +80,7 @@ const leaseMs = 20_000;
 const kept = 3;
 const _id = 'model';
 
-/** What is known of a model without reading its bytes. */
+/** The fields of a model that are read without its bytes. */
 const described = { trainedAt: 1, durationMs: 1, erasures: 1, examples: 1, labels: 1 } as const;
 
 function modelCollection(connection: Connection): mongo.Collection<ModelDocument> {
@@ -85,7 +89,7 @@ function modelCollection(connection: Connection): mongo.Collection<ModelDocument
 
 /** Builds the missing indexes of the models. */
 export async function buildModelIndexes(connection: Connection): Promise<void> {
-  // All that is looked at every second is in the index, so that no document of several MB is read for it.
+  // The index contains all fields that are read every second, so that no document of several MB is read for them.
   await modelCollection(connection).createIndex({ format: 1, _id: -1, ...described });
 }
 

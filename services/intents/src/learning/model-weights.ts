@@ -26,12 +26,12 @@ export function roundWeights(
   return { columns, weights };
 }
 
-/** What a model knows of a label. */
+/** The weights and the measurement of a label in a model. */
 export interface KnownLabel extends LinearWeights {
   measurement: Measurement;
 }
 
-/** Finds what a model knows of labels, in the order of another vocabulary. */
+/** Finds labels of a model, with their weights in the order of another vocabulary. */
 export function knownLabels(
   model: Model | undefined,
   { hashes }: Vocabulary,

@@ -2,12 +2,12 @@ import type { Calibration } from './calibration.ts';
 import type { Quality } from './quality.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** What a label is: a tag, one of the topics of which each ticket has one, or spam. */
+/** The kind of a label: a tag, one of the topics of which each ticket has one, or spam. */
 export type Task = 'tag' | 'topic' | 'spam';
 
-/** How far a label can be trusted, measured with texts that the measured model had not seen. */
+/** The reliability of a label, measured with texts that the measured model had not seen. */
 export interface Measurement extends Quality {
-  /** Of a topic: that it is right, if it is the most probable one. */
+  /** For a topic: calibrates the probability that it is right if it is the most probable one. */
   calibration: Calibration;
 }
 
@@ -16,7 +16,7 @@ export interface Column {
   task: Task;
   /** The id of a tag, or the name of a topic; `spam`. */
   label: string;
-  /** What is added to the sum of the weights. */
+  /** The bias, which is added to the sum of the weights. */
   bias: number;
   /** The weights of the column are multiples of this. */
   scale: number;
@@ -24,23 +24,24 @@ export interface Column {
 }
 
 /**
- * What was learned from tickets. Besides the names of labels it contains numbers only: hashes of words and of parts of
- * words that occur in several tickets, and their weights. docs/decisions/0043 says what can be read from it.
+ * A model learned from tickets. Besides the names of labels it contains numbers only: hashes of words and of parts of
+ * words that occur in several tickets, and their weights. docs/decisions/0043 lists the information that can be read
+ * from it.
  */
 export interface Model {
   vocabulary: Vocabulary;
   columns: readonly Column[];
   /** For each feature of the vocabulary the weights of all columns. */
   weights: Int8Array;
-  /** Tags at least so probable are proposed. */
+  /** The probability from which on tags are proposed. */
   tagThreshold: number;
-  /** From how many tickets it was learned. */
+  /** The number of tickets from which it was learned. */
   tickets: number;
-  /** How many there were when its columns and the threshold were measured. */
+  /** The number of tickets when its columns and the threshold were measured. */
   measuredTickets: number;
 }
 
-/** A model that knows nothing: that of an installation without tagged tickets. */
+/** Makes a model that knows nothing, for an installation without tagged tickets. */
 export function emptyModel(): Model {
   const vocabulary = { hashes: new Uint32Array(), idf: new Float32Array() };
   return { vocabulary, columns: [], weights: new Int8Array(), tagThreshold: 0.5, tickets: 0, measuredTickets: 0 };

@@ -7,8 +7,8 @@ import { decisionOf } from './decision-of.ts';
 import type { Decision } from './rules/decision.ts';
 
 /**
- * Notes what somebody has decided about tags and spam, so that it is learned. Tags that leave tickets because they were
- * deleted are no decision about these tickets.
+ * Notes decisions about tags and spam, so that they are learned. The cleanup of deleted tags is no decision about the
+ * tickets.
  *
  * Errors: store_unavailable, tags_unavailable. Source: docs/decisions/0047-decisions-as-examples.md.
  */
@@ -29,7 +29,10 @@ export async function noteDecisions(
   context.learning.wake();
 }
 
-/** Which tags do not exist any more. That a tag was deleted may not have come here yet, so the tickets service is asked too. */
+/**
+ * Finds the tags that do not exist any more. The event of a deletion may not have arrived yet, so the tickets service
+ * is asked too.
+ */
 async function deletedAmong(
   { deleted, tags, stopping }: Pick<Context, 'deleted' | 'tags' | 'stopping'>,
   tagIds: ReadonlySet<number>,

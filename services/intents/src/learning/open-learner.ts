@@ -8,8 +8,8 @@ const pollMs = { busy: 250, idle: 4_000 };
 const maxPauseMs = 10_000;
 
 /**
- * Starts the loop that learns: it reads the tickets that somebody has decided something about, and when none is left, it learns
- * a model if that is due. Several processes share both by leases.
+ * Starts the loop that learns: it reads the tickets that somebody has decided something about, and when none is left,
+ * it learns a model if that is due. Several processes share both by leases.
  *
  * Source: docs/decisions/0047-decisions-as-examples.md.
  */

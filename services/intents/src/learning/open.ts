@@ -8,7 +8,7 @@ import { modelVersion } from './model-codec.ts';
 import type { ModelSource } from './model-source.ts';
 import { type ModelStore, modelStore } from './model-store.ts';
 
-/** What is learned from, and what was learned. */
+/** The examples, and the models learned from them. */
 export interface Learning {
   examples: ExampleStore;
   models: ModelStore;

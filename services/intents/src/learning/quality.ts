@@ -1,14 +1,14 @@
-/** How well a label is found. */
+/** The quality with which a label is found. */
 export interface Quality {
-  /** How often the label was right. */
+  /** The number of examples with the label. */
   examples: number;
-  /** The part of what was found that is right; null if nothing was found. */
+  /** The share of right ones among the found; null if nothing was found. */
   precision: number | null;
-  /** The part of what is right that was found; null if nothing is right. */
+  /** The share of found ones among the right; null if nothing is right. */
   recall: number | null;
 }
 
-/** Compares what was found with what is right. */
+/** Compares the examples in which a label was found with those in which it is right. */
 export function qualityOf(found: readonly boolean[], right: readonly boolean[]): Quality {
   const examples = right.filter(Boolean).length;
   const foundCount = found.filter(Boolean).length;

@@ -6,8 +6,8 @@ import type { ClaimedDecision } from './example-store.ts';
 import { decidedLabels, type LabelledFeatures } from './rules/decision.ts';
 
 /**
- * Reads a ticket that somebody has decided something about, and keeps what is learned from it. Returns whether that was
- * possible; otherwise another attempt is made later.
+ * Reads a ticket that somebody has decided something about, and stores its example. After an error, another attempt is
+ * made later, up to a limit. Returns false after a transient error or an abort, which do not count.
  *
  * Errors: store_unavailable.
  */
@@ -36,7 +36,10 @@ export async function readDecision(
   return true;
 }
 
-/** What is learned from a ticket as it is now; null: nothing. Undefined if the ticket does not exist any more. */
+/**
+ * Makes the example of a ticket as it is now; null if nothing is learned from it. Undefined if the ticket does not
+ * exist any more.
+ */
 async function exampleOf(
   context: Context,
   { ticketId, tags }: ClaimedDecision,

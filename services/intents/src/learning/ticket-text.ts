@@ -1,14 +1,14 @@
 import { wordSequence } from '@ticketing/words/words.ts';
 
-/** What a customer wrote: the subject, and the body as plain text. */
+/** The text of a customer: the subject, and the body as plain text. */
 export interface TicketText {
   subject: string | null;
   body: string | null;
 }
 
-/** Only so many characters of a subject are read. */
+/** The most characters of a subject that are read. */
 export const maxSubjectChars = 1000;
-/** Only so many characters of a body are read: the time of an analysis has a limit, whatever a customer wrote. */
+/** The most characters of a body that are read: the time of an analysis has a limit, whatever a customer wrote. */
 export const maxBodyChars = 20_000;
 
 /** The part of a text that is read. */

@@ -18,7 +18,7 @@ const limits: SandboxLimits = {
   idleMs: minute,
 };
 
-/** What a model is learned from. */
+/** The input of a training. */
 export interface TrainingInput {
   /** The bytes of the model to start from. */
   previous: Uint8Array | undefined;
@@ -26,7 +26,7 @@ export interface TrainingInput {
 }
 
 /**
- * Learns a model, in a process of its own that exists only for it. Examples are sent to it as they are read.
+ * Learns a model in a separate process that exists only for this training. Examples are sent to it as they are read.
  *
  * Errors: SandboxError, if it exceeds a limit or ends; `signal.reason`, once it aborts; those of the batches.
  */

@@ -3,16 +3,16 @@ import type { Model } from './model.ts';
 import { knownLabels, roundWeights } from './model-weights.ts';
 import { type Example, prepareExamples } from './training-examples.ts';
 
-/** A measurement is used until there are so many times as many tickets as then. */
+/** The growth of the number of tickets up to which a measurement is used. */
 const measureAgainAt = 1.2;
 
 /**
- * Learns a model from all examples there are. With the `previous` model it takes a small part of the time and comes to
- * nearly the same result: what is no example any more is forgotten, and a corrected one is learned as if it had never
- * been wrong. There is no randomness in it, and the order of the examples does not matter.
+ * Learns a model from all examples. With the `previous` model it takes a small part of the time and comes to nearly the
+ * same result: a removed example is forgotten, and a corrected one is learned as if it had never been wrong. There is
+ * no randomness in it, and the order of the examples does not matter.
  *
- * How far labels can be trusted is measured with texts that the measured model had not seen. That takes most of the
- * time, so what the previous model has measured is used until there are a fifth more examples, or new labels.
+ * The reliability of labels is measured with texts that the measured model had not seen. This takes most of the time,
+ * so the measurements of the previous model are used until there are a fifth more examples, or new labels.
  */
 export function train(examples: readonly Example[], previous?: Model): Model {
   const { prepared, vocabulary } = prepareExamples(examples);

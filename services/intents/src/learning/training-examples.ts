@@ -3,12 +3,12 @@ import type { Features } from './features.ts';
 import { folds } from './learn-labels.ts';
 import { type Vector, type Vocabulary, vectorOf, vocabularyOf } from './vocabulary.ts';
 
-/** What people have decided about a ticket. What is undefined is unknown, and nothing is learned about it. */
+/** The labels that people have decided for a ticket. An undefined label is unknown, and nothing is learned about it. */
 export interface Example {
   features: Features;
   /** All tags of the ticket, if a person has looked at them. */
   tagIds?: readonly number[];
-  /** Of labels like queues: the one that the ticket has. */
+  /** The one topic of the ticket, such as its queue. */
   topic?: string;
   isSpam?: boolean;
 }
@@ -16,7 +16,7 @@ export interface Example {
 /** An example as the classifiers see it. */
 export interface PreparedExample extends Omit<Example, 'features'> {
   vector: Vector;
-  /** The part of the examples that it is left out with. */
+  /** The part of the examples with which it is left out. */
   fold: number;
 }
 

@@ -92,7 +92,7 @@ test('a new ticket gets tag and spam status as people have decided similar ones;
   expect(await analysed(stubOf(find({ isSpam: false })))).toEqual({ tagIds: [], spamStatus: AUTO_CLEAN, intents: 0 });
   const spam = find({ isSpam: true, tagIds: [urgent] });
   expect(await analysed(stubOf(spam))).toEqual({ tagIds: [], spamStatus: AUTO_SPAM, intents: 0 });
-  // What a person says is final, and what is spam is not looked at.
+  // A person's spam status is final, and spam is not analysed.
   const kept = Object.assign(stubOf(spam), { spamStatus: MANUAL_CLEAN });
   expect(await analysed(kept)).toMatchObject({ tagIds: [urgent], intents: 1 });
   const marked = Object.assign(stubOf(spam), { spamStatus: MANUAL_SPAM, isSpam: true });

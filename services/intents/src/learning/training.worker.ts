@@ -10,9 +10,9 @@ import type { Example } from './training-examples.ts';
 /** A model that was learned. */
 export interface Training {
   bytes: Uint8Array;
-  /** How many labels it knows. */
+  /** The number of labels that it knows. */
   labels: number;
-  /** How many tags have enough examples to be learned, but are not among the most frequent. */
+  /** The number of tags that have enough examples to be learned, but are not among the most frequent. */
   tagsLeftOut: number;
 }
 
@@ -20,11 +20,11 @@ const examples: Example[] = [];
 let previous: Model | undefined;
 
 const functions = {
-  /** Gives the model to start from. Returns nothing; fails if the bytes are no model. */
+  /** Sets the model to start from. Returns nothing; fails if the bytes are no model. */
   startFrom(bytes: Uint8Array): void {
     previous = parseModel(bytes);
   },
-  /** Adds examples; `first` is how many there are before them. A worker that was replaced in between has none. */
+  /** Adds examples; `first` is the number of examples before them. A worker that was replaced in between has none. */
   add(first: number, batch: readonly LabelledFeatures[]): void {
     requireCount(first);
     for (const one of batch) examples.push(exampleOf(one));
@@ -37,7 +37,7 @@ const functions = {
   },
 };
 
-/** What the worker of a training does. */
+/** The functions of the worker of a training. */
 export type TrainingFunctions = typeof functions;
 
 function requireCount(count: number): void {

@@ -13,11 +13,11 @@ export interface Vector {
 }
 
 /**
- * A feature is learned if it occurs in so many different texts, so that what only one or two tickets say is in no model.
- * Texts with the same features count as one.
+ * The fewest different texts with a feature from which it is learned, so that no model contains words of only one or
+ * two tickets. Texts with the same features count as one.
  */
 export const minTexts = 3;
-/** A model knows at most so many features; those that occur in the most texts. */
+/** The most features of a model: the ones that occur in the most texts. */
 export const maxFeatures = 32_768;
 
 /** Makes the vocabulary of different texts. */
@@ -38,8 +38,8 @@ export function vocabularyOf(texts: readonly Features[]): Vocabulary {
 }
 
 /**
- * A text as TF-IDF: the logarithm of how often, times how rare. Words and parts of words are each scaled to the length 1,
- * so that neither outweighs the other and long texts no short ones.
+ * Converts a text to TF-IDF: the logarithm of the frequency, times the rarity. Words and parts of words are each scaled
+ * to the length 1, so that neither outweighs the other, and long texts do not outweigh short ones.
  */
 export function vectorOf({ hashes, counts }: Features, vocabulary: Vocabulary): Vector {
   const indices: number[] = [];

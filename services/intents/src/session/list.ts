@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { sessionMessage } from './rules.ts';
 
 /**
- * Lists the sessions of a ticket, or all, those with the last activity first.
+ * Lists the sessions of a ticket, or all, the latest activity first.
  *
  * Errors: page_too_large, too_much_at_once. Source: docs/reference/api.md, Sessions.
  */

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { type SessionState, sessionMessage } from './rules.ts';
 
 /**
- * Records a session, or what has changed in one since.
+ * Records a session, or its changes.
  *
  * Errors: unknown_ticket, session_of_another_ticket; those of the tickets service.
  * Source: docs/reference/api.md, Sessions.
@@ -56,7 +56,7 @@ function stateOf(request: RecordSessionRequest): SessionState {
 }
 
 async function ticketExists(context: Context, { trace, signal }: Call, id: number): Promise<boolean> {
-  // Not for the caller, because only services may ask.
+  // Called without the caller's identity, because only services may call this RPC.
   const { versions } = await context.snapshots({ trace, signal }).listTicketVersions({ afterId: id - 1, limit: 1 });
   const [first] = versions;
   return first?.ticketId === id && !first.deleted;

@@ -16,7 +16,7 @@ export interface SessionState {
   model: string | null;
 }
 
-/** A session as it is returned: what it cost, and which model it used, only to those who may see it. */
+/** Converts a session to protobuf. Omits cost and model for callers without the right. */
 export function sessionMessage(state: SessionState, seesPerformance: boolean): AssistantSession {
   const { ticketId, costUsd, model } = state;
   return {

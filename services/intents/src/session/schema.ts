@@ -4,7 +4,7 @@ import type { SessionState } from './rules.ts';
 /** The document of a session. */
 export interface SessionDocument extends Omit<SessionState, 'id'> {
   _id: string;
-  /** About how many bytes it has in responses. */
+  /** The approximate size in responses, in bytes. */
   bytes: number;
 }
 
@@ -30,7 +30,7 @@ export function sessionModel(connection: Connection): Model<SessionDocument> {
   return connection.model<SessionDocument>('Session', schema as unknown as Schema<SessionDocument>);
 }
 
-/** What is stored of a session. */
+/** Converts a session to its document. */
 export function documentOf({ id, ...state }: SessionState): SessionDocument {
   return { _id: id, ...state, bytes: Buffer.byteLength(JSON.stringify(state)) };
 }

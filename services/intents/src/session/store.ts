@@ -13,16 +13,17 @@ export interface SessionEntry {
 export interface SessionStore {
   /**
    * Stores a session, unless the stored one has a later last activity. A session without a ticket may get one; it never
-   * changes to another. Returns the session as it is stored then: with another ticket, if nothing was written for that reason.
+   * changes to another. Returns the session as it is stored then: with another ticket, if nothing was written for that
+   * reason.
    */
   record(session: SessionState): Promise<SessionState>;
-  /** A page of the sessions of a ticket, or of all, those with the last activity first; and how many there are. */
+  /** Returns a page of the sessions of a ticket, or of all, the latest activity first, and the total. */
   list(
     ticketId: number | undefined,
     offset: number,
     limit: number,
   ): Promise<{ total: number; entries: SessionEntry[] }>;
-  /** Those of some sessions that exist, in this order. */
+  /** Returns the sessions that exist, in the order of `ids`. */
   findSome(ids: readonly string[]): Promise<SessionState[]>;
   /** Removes the sessions of tickets. */
   erase(ticketIds: readonly number[]): Promise<void>;
@@ -68,7 +69,7 @@ async function record(sessions: Model<SessionDocument>, document: SessionDocumen
     const { matchedCount } = await sessions.updateOne(filter, update);
     if (matchedCount > 0) return stateOf(document);
     const stored = await sessions.findById(_id).lean<SessionDocument>();
-    // What is stored is newer, or belongs to another ticket. It may also have been stored just now.
+    // The stored session is newer or belongs to another ticket, or was stored just now.
     if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
       return stateOf(stored);
     }

@@ -26,7 +26,7 @@ export interface AiAgentState {
   executor: ExecutorState;
   autoExecuteAfterMinutes: number | null;
   executableBy: ExecutableByState;
-  /** Null: as the type of the executor says. */
+  /** Null means the default of the executor's type. */
   allowClosed: boolean | null;
   /** Unix seconds. */
   createdAt: number;
@@ -34,7 +34,7 @@ export interface AiAgentState {
   modifiedAt: number;
 }
 
-/** For which tickets an AI agent proposes something: those that match a keyword or have a tag. */
+/** The tickets for which an AI agent proposes something: they contain a keyword or have a tag. */
 export interface DetectionState {
   keywords: readonly string[];
   tagIds: readonly number[];
@@ -75,7 +75,7 @@ const initial = {
 };
 
 /**
- * The AI agent that a request creates. Its slug follows from its name, if none is given.
+ * Builds the AI agent of a creation. The slug is derived from the name if the request has none.
  *
  * Units: `now` in Unix seconds. Errors: as of `changeAiAgent`. Source: docs/reference/api.md, AI agents.
  */
@@ -86,10 +86,10 @@ export function newAiAgent(id: number, input: NamedInput, box: SecretBox, now: n
 }
 
 /**
- * An AI agent with the fields of a request in place of its own.
+ * Applies the fields of a request to an AI agent.
  *
- * Units: `now` in Unix seconds. Errors: too_short for a blank text, conflicting_options, duplicate_item, invalid_schema; those
- * of `decideExecutor`.
+ * Units: `now` in Unix seconds. Errors: too_short for a blank text, conflicting_options, duplicate_item,
+ * invalid_schema; those of `decideExecutor`.
  */
 export function changeAiAgent(before: AiAgentState, input: AiAgentInput, box: SecretBox, now: number): AiAgentState {
   const { executor, ...fields } = input;

@@ -2,7 +2,7 @@ import type { ExecutorState } from './executor.ts';
 
 /** The callers that may execute the intents of an AI agent. */
 export interface ExecutableByState {
-  /** Kinds of profiles; empty for those that the type of the executor allows. */
+  /** Kinds of profiles; empty means the default of the executor's type. */
   kinds: readonly string[];
   /** The right that is needed; null for none. */
   permission: string | null;

@@ -10,7 +10,7 @@ export interface Decided<State> {
 /** A member of an executor beside its type. */
 export type ExecutorMember = Exclude<keyof AiExecutor, '$typeName' | '$unknown' | 'type'>;
 
-/** The violation for a member without which an executor of its type cannot be. */
+/** The violation for a missing member that the executor's type requires. */
 export function missing(member: ExecutorMember): Violation {
   return { pointer: `#/executor/${member}`, code: 'required', detail: 'is required for this type' };
 }

@@ -41,10 +41,11 @@ const membersOf: Readonly<Record<ExecutorState['type'], readonly ExecutorMember[
 const allMembers = Object.values(membersOf).flat();
 
 /**
- * Decides which executor an AI agent has after a request. Secrets that are not given stay those of the executor before.
+ * Decides which executor an AI agent has after a request. Secrets that the request omits are kept from the previous
+ * executor.
  *
- * Errors, as violations with pointers: invalid_executor for a member of another type, required for a missing one; those of
- * HTTP executors and of the fields of tickets.
+ * Errors, as violations with pointers: invalid_executor for a member of another type, required for a missing one; those
+ * of HTTP executors and of the fields of tickets.
  * Source: docs/reference/api.md, AI agents.
  */
 export function decideExecutor(input: AiExecutor, owner: ExecutorOwner, box: SecretBox): Decided<ExecutorState> {

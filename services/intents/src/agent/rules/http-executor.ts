@@ -19,7 +19,7 @@ export interface HttpExecutorState {
   responseMapping: Readonly<Record<string, string>>;
 }
 
-/** How many headers an executor may have. */
+/** The most headers of an executor. */
 export const maxHeaders = 20;
 /** The most characters of the value of a header. */
 export const maxHeaderLength = 4096;
@@ -33,7 +33,7 @@ const defaultTimeoutMs = 10_000;
 const reservedHeader =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|accept-encoding|date|idempotency-key|traceparent|tracestate|webhook-.*)$/;
 const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
-/** Visible ASCII, with spaces and tabs only between: no line break can begin a header of its own. */
+/** Visible ASCII, with spaces and tabs only between: no line break can start another header. */
 const headerValue = /^[!-~](?:[\t -~]*[!-~])?$/;
 
 const outcomeParts = ['responseCode', 'success', 'messageLocalized', 'message'];
@@ -50,12 +50,13 @@ export function headerBinding(id: number, name: string): string {
 }
 
 /**
- * Decides the executor that calls a backend system; `known` is that before. Whether its URL may be called is checked elsewhere.
+ * Decides the executor that calls a backend system; `known` is the previous one. `requireReferences` checks whether the
+ * URL may be called.
  *
- * A header whose value is null keeps the value that it had, but not for another server: whoever may write AI agents could
- * otherwise send the values to a server of their own and read them there.
- * Errors, as violations: required, too_many_items, invalid_header, duplicate_item, secret_required, unknown_field, wrong_type,
- * too_long, invalid_format.
+ * A header whose value is null keeps its stored value, but not for another server: an author of AI agents could
+ * otherwise send the values to their own server and read them there.
+ * Errors, as violations: required, too_many_items, invalid_header, duplicate_item, secret_required, unknown_field,
+ * wrong_type, too_long, invalid_format.
  */
 export function decideHttpExecutor(
   id: number,

@@ -3,14 +3,15 @@ import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { escapePointer } from '@ticketing/rest/scan-json.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** How many schemas may be in each other, the outermost included. */
+/** The deepest nesting of schemas, including the outermost one. */
 export const maxSchemas = 500;
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * The keywords of JSON Schema that are accepted, and what their values are: a schema, schemas by name, a list of schemas, or
- * no schema. Expressions and references are not: the one can take any time, the other lead anywhere.
+ * The accepted keywords of JSON Schema, with the kind of their value: a schema, schemas by name, a list of schemas, or
+ * no schema. Regular expressions and references are not accepted: the former can take any time, the latter lead
+ * anywhere.
  */
 const keywords: Readonly<Record<string, 'schema' | 'schemas' | 'list' | 'value'>> = {
   ...named('value', '$schema $comment title description default examples deprecated readOnly writeOnly'),
@@ -30,8 +31,8 @@ function named<Kind>(kind: Kind, names: string): Record<string, Kind> {
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
 /**
- * The violations in the JSON Schema of the data of intents: it must be one of the dialect 2020-12 for an object, of accepted
- * keywords, with at most 500 schemas in it.
+ * The violations in the JSON Schema of the data of intents: it must be one of the dialect 2020-12 for an object, of
+ * accepted keywords, with at most 500 schemas in it.
  *
  * Errors, as violations: invalid_schema, too_complex. Source: docs/reference/api.md, AI agents.
  */

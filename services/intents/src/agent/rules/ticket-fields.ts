@@ -8,7 +8,7 @@ import { messageValidator } from '@ticketing/rest/rules.ts';
 /** The fields of a ticket that an execution sets, as in `PATCH /ticket`. */
 export type TicketFieldsState = JsonObject;
 
-/** What an element of `PATCH /ticket` says about itself instead of the ticket. */
+/** The members of an element of `PATCH /ticket` that are no fields of the ticket. */
 const notFields = ['id', 'version', 'worked_on_by', 'refresh_mode', 'refresh', 'refresh_tags'];
 
 const decode = compileMessageDecoder(TicketChangeSchema, {
@@ -18,8 +18,8 @@ const decode = compileMessageDecoder(TicketChangeSchema, {
 const validate = messageValidator(TicketChangeSchema);
 
 /**
- * The violations in the fields of a ticket that the contract of `PATCH /ticket` finds: the same decoder and the same rules.
- * The tickets service finds the others.
+ * Checks the fields of a ticket with the decoder and the rules of `PATCH /ticket`. The tickets service finds the other
+ * violations.
  */
 export function ticketFieldsViolations(fields: TicketFieldsState, pointer: string): Violation[] {
   if (Object.keys(fields).length === 0) return [{ pointer, code: 'too_few_items', detail: 'must have a field' }];
@@ -28,7 +28,7 @@ export function ticketFieldsViolations(fields: TicketFieldsState, pointer: strin
   return validate(change).map((one) => below(one, pointer));
 }
 
-/** The change of a ticket that fields without violations stand for. */
+/** Converts fields without violations to a change of a ticket. */
 export function ticketChangeOf(fields: TicketFieldsState, ticketId: number): TicketChange {
   const { change } = read(fields);
   if (!change) throw new Error('The fields of a ticket were stored with violations.');

@@ -2,8 +2,8 @@ import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_
 import { AiProcess } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 
 /**
- * Why a ticket is analysed: it was `created`; its `first` analysis is asked for, whatever its `process` says; or a refresh
- * mode of the API.
+ * Why a ticket is analysed: it was `created`; its `first` analysis is asked for, whatever its `process` says; or a
+ * refresh mode of the API.
  */
 export type AnalysisMode = 'created' | 'first' | 'full' | 'summaryAndText' | 'tags' | 'agents';
 
@@ -19,7 +19,7 @@ export interface AnalysisParts {
   restarts: boolean;
 }
 
-/** What decides whether a ticket is analysed. */
+/** The fields of a ticket that decide whether it is analysed. */
 export interface Analysable {
   isSpam: boolean;
   process: AiProcess;

@@ -5,12 +5,12 @@ import type { AnalysisParts } from './analysis-mode.ts';
 import type { Detected } from './detected.ts';
 import { type ProposalTicket, proposalsFor } from './proposals.ts';
 
-/** What an analysis has found, before it is applied. It is stored as JSON. Parts that were not analysed are null. */
+/** The result of an analysis, before it is applied. It is stored as JSON. Parts that were not analysed are null. */
 export interface AnalysisResult {
   /** The version of the ticket that was analysed. */
   ticketVersion: number;
   isRefresh: boolean;
-  /** Whether what was automated before counts no more. */
+  /** Whether earlier automation no longer counts. */
   restarts: boolean;
   text: Pick<Detected, 'languageCode' | 'sentiment' | 'summary'> | null;
   tagIds: readonly number[];
@@ -29,7 +29,7 @@ export interface AnalysedTicket extends Omit<ProposalTicket, 'tags' | 'keywords'
 const maxTags = 100;
 
 /**
- * Decides what an analysis makes of what was detected. On spam nothing is proposed, nor on a closed ticket.
+ * Decides the result of an analysis from the detected values. Spam and closed tickets get no proposals.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, Detection; docs/reference/api.md, Spam.
  */

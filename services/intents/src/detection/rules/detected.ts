@@ -1,4 +1,4 @@
-/** What was detected. Confidences are from 0 to 1. */
+/** The detected values. Confidences are from 0 to 1. */
 export interface Detected {
   /** ISO 639-1; null if it is not known. */
   languageCode: string | null;
@@ -9,7 +9,7 @@ export interface Detected {
   tags: readonly { label: number; confidence: number }[];
   /** Null if it is not known. */
   spam: { isSpam: boolean; confidence: number } | null;
-  /** Those keywords of the request that the text contains. */
+  /** The keywords of the request that the text contains. */
   keywords: readonly string[];
 }
 

@@ -12,9 +12,9 @@ export interface ProposalTicket {
   channel: Channel;
   customerId: string | null;
   contractId: string | null;
-  /** Whom a message to the customer reaches. */
+  /** The recipients of a message to the customer. */
   recipients: readonly string[];
-  /** How certain it is that the ticket has a tag, by its id: 1 for those that it has already. */
+  /** The certainty of each tag, by its id: 1 for tags that the ticket has already. */
   tags: ReadonlyMap<number, number>;
   /** The keywords that its text contains. */
   keywords: ReadonlySet<string>;
@@ -25,8 +25,8 @@ const warning = 0.5;
 const maxInfos = 10;
 
 /**
- * What AI agents propose for a ticket. Each that is enabled proposes one intent, if its rules hold. An AI agent without
- * keywords and tags proposes nothing.
+ * Builds the proposals of AI agents for a ticket. Each enabled one proposes one intent if its rules hold. An AI agent
+ * without keywords and tags proposes nothing.
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, AI agents; docs/reference/api.md, Automatic execution.
  */
@@ -37,7 +37,7 @@ export function proposalsFor(ticket: ProposalTicket, agents: readonly AiAgentSta
   });
 }
 
-/** How well an AI agent fits; undefined if it does not. */
+/** Returns the confidence that an AI agent fits; undefined if it does not. */
 function confidenceOf(
   { channel, customerId, tags, keywords }: ProposalTicket,
   { enabled, channels, customerNeeded, detection }: AiAgentState,
@@ -62,7 +62,7 @@ function proposalOf(
   const data = defaultData(parameters);
   const infos = missingData(parameters, data);
   const isRecommended = options.some(({ recommended }) => recommended);
-  // What would be refused without data that only a person can give is not promised.
+  // An execution that would be refused without data from a person is not promised.
   const isAutomatic = autoExecuteAfterMinutes !== null && isRecommended && infos.length === 0;
   return {
     aiAgentId: id,
@@ -80,7 +80,7 @@ function proposalOf(
   };
 }
 
-/** What the executor refuses as long as nobody has given other data: as the execution would, with the same codes. */
+/** Lists why an execution with these data would be refused, with the same codes as the execution. */
 function missingData(schema: JsonObject | null, data: JsonObject | null): InfoState[] {
   const violations = schema ? dataViolations(schema, data ?? {}, '#/data') : [];
   return violations

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/open-json.ts';
 import { jsonValues } from '../../intent/rules/json-values.ts';
 
-/** What is known about an action after an attempt: that it was done, that it was not, or neither. */
+/** The result of an attempt: the action was done, was not done, or neither is known. */
 export interface ActionResult {
   kind: 'success' | 'failure' | 'unknown';
   responseCode: string;
@@ -31,10 +31,10 @@ const maxTextLength = 10_000;
 const isRefusal = (status: number) => (status >= 400 && status < 500) || status === 307 || status === 308;
 
 /**
- * What the response of a backend system says about the action. `mapping` has JSON Pointers to the parts of the outcome.
+ * Reads the result of the action from the response of a backend system. `mapping` has JSON Pointers to its parts.
  *
- * A definite failure is a status of 4xx, 307 or 308, or a mapped `success` of false. Any other status than 2xx, and a mapped
- * `success` that is neither true nor false, leaves open what has happened.
+ * A definite failure is a status of 4xx, 307 or 308, or a mapped `success` of false. Any other status than 2xx, and a
+ * mapped `success` that is neither true nor false, leaves open what has happened.
  * Source: docs/reference/api.md, Execution of an intent.
  */
 export function readBackendResponse(
@@ -54,7 +54,10 @@ export function readBackendResponse(
   };
 }
 
-/** The result of a request that has no response. `wasSent` says whether a part of it may have reached the backend system. */
+/**
+ * The result of a request that has no response. `wasSent` says whether a part of it may have reached the backend
+ * system.
+ */
 export function failedRequest(reason: string, wasSent: boolean): ActionResult {
   return {
     kind: wasSent ? 'unknown' : 'failure',
@@ -78,7 +81,10 @@ function keptBody(body: Buffer, json: JsonValue | undefined): JsonObject {
   return { text: new TextDecoder().decode(body.subarray(0, maxKeptBytes), { stream: true }) };
 }
 
-/** Whether the tickets service accepts it: with what it refuses, no change of the ticket's intents could be stored any more. */
+/**
+ * Whether the tickets service accepts a value. A value that it refuses would block every later change of the ticket's
+ * intents.
+ */
 function isKeepable(json: JsonValue): boolean {
   return isPortableJson(json) && hasHarmlessNames(json) && jsonValues(json) <= maxKeptValues;
 }

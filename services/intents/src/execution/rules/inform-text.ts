@@ -7,7 +7,7 @@ const sentences: Readonly<Record<string, string>> = {
   en: 'Your request has been processed.',
 };
 
-/** The message to a customer about an outcome: that of the backend system, or that the request was processed. */
+/** The message to a customer about an outcome: the one of the backend system, or that the request was processed. */
 export function informText(
   { message, messageLocalized }: Pick<IntentOutcome, 'message' | 'messageLocalized'>,
   { languageCode }: Pick<ExecutionState, 'languageCode'>,

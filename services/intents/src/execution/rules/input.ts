@@ -18,8 +18,8 @@ export const maxDataValues = 8000;
 const optionMember = '_action';
 
 /**
- * Decides the option of an execution, by default the recommended one, and its data: that of the intent, with the members of
- * the request in place of its own.
+ * Decides the option of an execution, by default the recommended one, and its data: the data of the intent, overwritten
+ * by the members of the request.
  *
  * Errors: unknown_option, invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */

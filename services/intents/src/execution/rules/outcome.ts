@@ -4,7 +4,9 @@ import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { ExecutionState } from '../../intent/rules/execution.ts';
 import type { ActionResult } from './backend-response.ts';
 
-/** The outcome of an execution, before the customer is informed and the ticket is closed. Units: `now` in Unix seconds. */
+/**
+ * The outcome of an execution, before the customer is informed and the ticket is closed. Units: `now` in Unix seconds.
+ */
 export function outcomeOf(
   result: ActionResult,
   { txId, caller }: Pick<ExecutionState, 'txId' | 'caller'>,

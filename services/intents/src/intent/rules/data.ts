@@ -3,23 +3,23 @@ import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 
-/** How much work a check may be: the parts of the schema times those of the data. That takes about 50 ms. */
+/** The most work of a check: the parts of the schema times the parts of the data. This takes about 50 ms. */
 const maxWork = 500_000;
-/** So many characters of a text count as a part, because a keyword may look at each of them. */
+/** The number of characters of a text that count as a part, because a keyword may look at each of them. */
 const charsPerPart = 32;
 /** Up to this work all violations are listed, beyond it only the first: each takes more time than a part that fits. */
 const maxListedWork = 10_000;
-/** So many comparisons of two items of a list count as a part of a schema. */
+/** The number of comparisons of two items of a list that count as a part of a schema. */
 const comparisonsPerPart = 4;
-/** A check with `multipleOf` counts as so many parts, because it can be one of numbers with hundreds of digits. */
+/** The number of parts that a check with `multipleOf` counts as, because its numbers can have hundreds of digits. */
 const partsOfDivision = 25;
 const maxViolations = 100;
 /** A violation can repeat a part of the schema. */
 const maxDetailChars = 500;
 
 /**
- * The violations of the data of an intent against the JSON Schema of its AI agent. The schema is interpreted: no code is made
- * from it. `format` only describes.
+ * The violations of the data of an intent against the JSON Schema of its AI agent. The schema is interpreted: no code
+ * is made from it. `format` only describes.
  *
  * Errors, as violations: invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */
@@ -43,7 +43,10 @@ function workOf(schema: JsonObject, data: JsonObject): number {
   return parts * Math.max(measure(schema).parts + divisions * partsOfDivision, comparisons);
 }
 
-/** The errors of a check, or only the first; undefined if the library fails, for example at a name with half a character. */
+/**
+ * The errors of a check, or only the first; undefined if the library fails, for example at a name with half a
+ * character.
+ */
 function errorsIn(schema: Schema, data: JsonObject, onlyFirst: boolean): OutputUnit[] | undefined {
   try {
     // As a 2020-12 vocabulary, in which `format` is an annotation.
@@ -63,7 +66,7 @@ function invalid(pointer: string, detail: string): Violation {
   return { pointer, code: 'invalid_data', detail: cutChars(detail, maxDetailChars) };
 }
 
-/** How many parts a value has, itself included, and the items of its longest list. */
+/** Counts the parts of a value, including itself, and the items of its longest list. */
 function measure(value: JsonValue): { parts: number; longestList: number } {
   if (typeof value === 'string') return { parts: 1 + value.length / charsPerPart, longestList: 0 };
   if (typeof value !== 'object' || value === null) return { parts: 1, longestList: 0 };

@@ -2,7 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { ExecutorState } from '../../agent/rules/executor.ts';
 
 /**
- * What an execution does next. A step is stored before it begins, so that another process knows where one that died has been:
+ * The next step of an execution. It is stored before it begins, so that another process knows where a process has died:
  *
  * - `call`: the backend system is called. Whether it has done its work is known only to the process that called it.
  * - `reply`: the message of the executor is written to the customer.
@@ -14,12 +14,12 @@ import type { ExecutorState } from '../../agent/rules/executor.ts';
  */
 export type ExecutionStep = 'call' | 'reply' | 'apply' | 'inform' | 'record';
 
-/** Who executes an intent. */
+/** The actor of an execution. */
 export interface ExecutionCaller {
   profileId: number | null;
   kind: string;
   isHuman: boolean;
-  /** The whole identity, in which other services are called, as JSON text. */
+  /** The whole identity with which other services are called, as JSON text. */
   identity: string;
 }
 
@@ -30,11 +30,11 @@ export interface ExecutionState {
   step: ExecutionStep;
   /** Unix seconds. */
   startedAt: number;
-  /** On whose behalf it runs; null for the system. */
+  /** The actor; null for the system. */
   caller: ExecutionCaller | null;
   /** The chosen option; null if there are none. */
   option: string | null;
-  /** The data of the intent with that of the request, without the option. */
+  /** The data of the intent, overwritten by the request, without the option. */
   data: JsonObject;
   informsCustomer: boolean;
   /** The response template of the reply; null without one. */
@@ -53,7 +53,10 @@ export function firstStep(type: ExecutorState['type']): ExecutionStep {
   return type === 'reply' ? 'reply' : 'apply';
 }
 
-/** The step after one that has succeeded; undefined if the execution has ended. The message of a reply informs the customer. */
+/**
+ * The step after one that has succeeded; undefined if the execution has ended. The message of a reply informs the
+ * customer.
+ */
 export function stepAfter(step: ExecutionStep, informsCustomer: boolean): ExecutionStep | undefined {
   switch (step) {
     case 'call':

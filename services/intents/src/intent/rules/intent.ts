@@ -8,7 +8,7 @@ import {
 import type { OptionState } from '../../agent/rules/agent.ts';
 import type { ExecutionState } from './execution.ts';
 
-/** What an AI agent proposes for a ticket. */
+/** A proposal of an AI agent for a ticket. */
 export interface IntentProposal {
   aiAgentId: number;
   /** The slug of the AI agent. */
@@ -23,7 +23,7 @@ export interface IntentProposal {
   data: JsonObject | null;
   options: readonly OptionState[];
   infos: readonly InfoState[];
-  /** When the system executes it (Unix seconds); null: never. */
+  /** The time at which the system executes it (Unix seconds); null: never. */
   autoExecuteAt: number | null;
 }
 
@@ -84,8 +84,8 @@ export function recipientText(recipients: readonly string[]): string | null {
 }
 
 /**
- * When the system executes the first of some intents (Unix seconds); null if it executes none. What is being executed does not
- * count: otherwise two executions at once would each leave the time of the other one with the ticket.
+ * The earliest time at which the system executes one of the intents (Unix seconds); null if it executes none. Running
+ * executions do not count: otherwise two at once would each leave the time of the other one in the ticket.
  */
 export function nextAutoExecution(intents: readonly IntentState[]): number | null {
   const times = intents.flatMap(({ status, execution, autoExecuteAt }) =>

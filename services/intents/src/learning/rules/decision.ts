@@ -30,21 +30,21 @@ export interface DecidedTicket {
   isSpam: boolean;
 }
 
-/** What is learned from a ticket. Null: nobody has decided it. */
+/** The labels that are learned from a ticket. Null: nobody has decided them. */
 export interface DecidedLabels {
   tagIds: readonly number[] | null;
   isSpam: boolean | null;
 }
 
-/** What a model is learned from: the features of a text as bytes, and what was decided about the ticket. */
+/** A training example: the features of a text as bytes, and the labels of the ticket. */
 export interface LabelledFeatures extends DecidedLabels {
   features: Uint8Array;
 }
 
 /**
- * What is learned from a ticket whose tags somebody has decided, or its spam status. Tags that were found later are no
- * decision, and a tag that the ticket has no more may be deleted. A person who has tagged a ticket, and not marked it as spam,
- * has seen that it is none: hardly anybody would mark enough tickets as clean.
+ * Returns the training labels of a ticket whose tags or spam status somebody has decided. Tags that were found later
+ * are no decision, and a tag that the ticket no longer has may be deleted. A person who has tagged a ticket, and not
+ * marked it as spam, has seen that it is none: hardly anybody would mark enough tickets as clean.
  */
 export function decidedLabels(decided: DecidedTags | null, ticket: DecidedTicket): DecidedLabels {
   return {

@@ -1,26 +1,26 @@
 /** The newest model, as far as the next training depends on it. Units: Unix ms. */
 export interface LearnedModel {
-  /** When its examples were read. */
+  /** The time at which its examples were read. */
   trainedAt: number;
-  /** How long the training took. */
+  /** The duration of the training. */
   durationMs: number;
-  /** How many erasures of examples it does not know of any more. */
+  /** The number of erasures of examples before it was learned. */
   erasures: number;
 }
 
-/** What there is to learn from. */
+/** The changes from which the next model would be learned. */
 export interface TrainingMaterial {
-  /** Those that have changed since the newest model, or are new. */
+  /** The number of examples that are new or have changed since the newest model. */
   changed: number;
-  /** How many erasures of examples there were, ever. */
+  /** The number of erasures of examples, ever. */
   erasures: number;
 }
 
-/** The first model is learned from so many examples: a label needs ten with it, and ten without it. */
+/** The number of examples from which the first model is learned: a label needs ten with it, and ten without it. */
 export const minExamples = 20;
-/** So many changes are learned soon. */
+/** The number of changes after which a model is learned soon. */
 export const minChanges = 20;
-/** With less, the model is learned again when it is so old: an erased ticket leaves it within this time. */
+/** The age at which a model is learned again after fewer changes: an erased ticket leaves it within this time. */
 export const maxAgeMs = 6 * 3_600_000;
 const minPauseMs = 10 * 60_000;
 /** Training takes at most a twentieth of the time of a processor. */
