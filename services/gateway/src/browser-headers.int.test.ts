@@ -29,7 +29,7 @@ it('every response keeps browsers from guessing its type, framing or embedding i
     expect(headers['access-control-allow-origin']).toBeUndefined();
     expect(headers).not.toHaveProperty('server');
     expect(headers).not.toHaveProperty('x-powered-by');
-    // It would bind whatever else runs on this host.
+    // The header would bind all other programs on this host.
     expect(headers).not.toHaveProperty('strict-transport-security');
   }
 });

@@ -2,10 +2,10 @@
 const transportSecurity = 'max-age=31536000; includeSubDomains';
 
 /**
- * The headers of every response that keep browsers from doing more with it than its page asked for: no guess of its type,
- * nothing loaded by it, no frame around it, no page of another site that embeds it, no address in `Referer`. Pages and files
- * replace the policy by their own. Over a public https origin, browsers are also bound to https; elsewhere, such as on
- * localhost, this would bind other programs on the same host.
+ * Returns the headers of every response that keep browsers from doing more with it than its page asked for: they guess
+ * no type, load nothing through it, show it in no frame and no page of another site, and send no address in `Referer`.
+ * Pages and files replace the policy by their own. Over a public https origin, browsers are also bound to https;
+ * elsewhere, such as on localhost, this would bind other programs on the same host.
  */
 export function browserHeaders(publicOrigin: string | undefined): Record<string, string> {
   return {

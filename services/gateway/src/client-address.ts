@@ -6,13 +6,13 @@ import type { FastifyRequest } from 'fastify';
 export type ClientAddress = (request: Pick<FastifyRequest, 'ip' | 'headers'>) => string | undefined;
 
 /**
- * Makes the function that finds the address of a client, also behind trusted proxies: each proxy appends the address of
- * its peer to `X-Forwarded-For`, so the last address there that is not a trusted proxy is the client. What stands before
- * it is written by the client and is not read. The address of the peer counts if it is not trusted, or has sent something
- * else than an address.
+ * Makes the function that finds the address of a client, also behind trusted proxies. Each proxy appends the address of
+ * its peer to `X-Forwarded-For`, so the last address there that is not a trusted proxy is the client. The entries
+ * before it come from the client and are not read. If the peer is not trusted, or has sent something else than an
+ * address, the address of the peer counts.
  *
- * Fastify's `trustProxy` is not used because it also believes `X-Forwarded-Host` and `X-Forwarded-Proto`, and returns what
- * is not an address.
+ * Fastify's `trustProxy` is not used because it also believes `X-Forwarded-Host` and `X-Forwarded-Proto`, and returns
+ * values that are not addresses.
  * Source: docs/services/gateway.md, Behind a load balancer.
  */
 export function clientAddress(trustedProxies: readonly AddressRange[]): ClientAddress {

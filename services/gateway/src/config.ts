@@ -18,7 +18,7 @@ export interface GatewayConfig {
 
 /** Reads the environment variables that only the gateway has. */
 export function readGatewayConfig(from: ConfigReader): GatewayConfig {
-  // Whoever names authorities for the services means TLS; a plain URL beside them would send tokens in the clear.
+  // With `TLS_CA_FILE` the services use TLS; a plain URL would send tokens in the clear.
   const protocols = from.optionalText('TLS_CA_FILE') === undefined ? ['http:', 'https:'] : ['https:'];
   return {
     upstreamUrls: new Map(

@@ -16,7 +16,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: 
   });
 }
 
-/** The route of the contract that a request has matched, or that of the gateway itself, as metrics and logs name it. */
+/** Returns the name of a request's route in metrics and logs: the route of the contract, or of the gateway itself. */
 export function routeNameOf(request: FastifyRequest): string {
   return requestContextOf(request).route?.name ?? routeOf(request);
 }

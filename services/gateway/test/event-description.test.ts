@@ -87,7 +87,9 @@ test('every type of event is a webhook message, whose payload accepts it and no 
   expect(accepts({ ...event(TicketChangeType.TICKET_UPDATED), type: 'ticket.created' })).toBe(false);
 });
 
-/** Redocly accepts no schema that is a text, as that of another format must be; the official schema does. */
+/**
+ * Redocly rejects a schema that is a text, which a schema of another format must be; the official schema accepts it.
+ */
 function withoutProto(given: AsyncApiDocument): AsyncApiDocument {
   const messages = Object.entries(given.components.messages).map(([name, message]) => {
     const isProto = 'schemaFormat' in (message.payload as object);

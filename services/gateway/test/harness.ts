@@ -83,7 +83,7 @@ function checkOwnResponse(method: string, path: string, { status, headers, body 
   check({ method, path, status, headers: new Headers(fields), body });
 }
 
-/** The OpenAPI document of the gateway with those of all services. */
+/** Merges the OpenAPI document of the gateway with the documents of all services. */
 function wholeDocument() {
   const served = upstreams.flatMap(({ contracts }) =>
     contracts.map((service) => ({ service, handlers: new Map(service.methods.map((method) => [method, null])) })),

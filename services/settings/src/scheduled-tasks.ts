@@ -29,8 +29,8 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
 }
 
 /**
- * Ends deliveries that could not be made for 30 days, removes those that ended 30 days ago, and those that were added in the
- * moment in which their endpoint was deleted.
+ * Ends deliveries that could not be made for 30 days. Removes deliveries that ended 30 days ago, and deliveries that
+ * were added while their endpoint was being deleted.
  */
 async function removeOldDeliveries({ webhooks, deliveries, erasedTickets, runtime, log }: Context): Promise<void> {
   const now = runtime.now();

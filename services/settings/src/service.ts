@@ -31,8 +31,8 @@ import { webhookHandlers } from './webhook/handlers.ts';
 import { measureWebhooks } from './webhook/metrics.ts';
 
 /**
- * How many positions a feed of a restored backup leaves out: more than changes can have happened since the backup, and few
- * enough for a million restores.
+ * The number of positions that the feed of a restored backup leaves out: more than changes can have happened since the
+ * backup, and few enough for a million restores.
  */
 const restoredFeedGap = 1_000_000_000;
 

@@ -41,7 +41,7 @@ async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
   throw new Error('The process has ended.');
 }
 
-/** What became of each change, by the id of its trace: undefined where there was no response. */
+/** The status of each change by the id of its trace; undefined if there was no response. */
 const sent = new Map<string, number | undefined>();
 
 /** Sends a change. Returns the response; undefined if there was none. */
@@ -55,7 +55,7 @@ async function send(url: string, method: string, path: string, body?: object) {
 }
 
 let names = 0;
-/** Each subchannel has a name of its own. */
+/** Each subchannel has a different name. */
 const newName = () => `Chat ${++names}`;
 
 /** Changes one thing after the other, in all ways that are audited, until there is no response. */
@@ -69,7 +69,7 @@ async function write(url: string, onResponse: () => void): Promise<void> {
       ['PUT', '/settings/routingOrder', { value: 'prioritySla' }],
       ['PATCH', path, { name: newName() }],
       ['DELETE', path],
-      // It is not there any more: refused.
+      // Refused, because the subchannel no longer exists.
       ['DELETE', path],
     ] as const) {
       if (!(await send(url, method, target, body))) return;

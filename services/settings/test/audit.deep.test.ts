@@ -22,7 +22,7 @@ async function operate(name: 'audit-export' | 'audit-verify', key?: string) {
   return { left, lines };
 }
 
-/** What the exported log says about each change, in order. */
+/** Returns the entry of each change in the exported log, in order. */
 async function entries() {
   const { lines } = await operate('audit-export');
   return lines.slice(1).map((line) => {
@@ -106,7 +106,7 @@ test('no change is without its entry, whenever the process dies', async () => {
     await settings.database.collection('auditPending').updateMany({}, { $set: { at: new Date(0) } });
     const recorded = await entries();
     if (await isThere()) expect(recorded).toHaveLength(1);
-    // A request whose end is not known is recorded as such; what was recorded as made was made.
+    // The entry of a request whose end is unknown says so; a change whose entry is `done` was made.
     if (recorded.some((entry) => entry.includes('done'))) expect(await isThere()).toBe(true);
     expect((await operate('audit-verify')).left).toBe(0);
     return hasCrashed;

@@ -4,7 +4,7 @@ import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snaps
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 
-/** What the stub of the called services knows, and the calls that it has received. */
+/** The state of the stub of the called services, and the calls that it has received. */
 export interface StubModel {
   tagIds: Set<number>;
   emailTemplateIds: Set<number>;

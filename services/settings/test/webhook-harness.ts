@@ -122,7 +122,7 @@ export async function startWebhookHarness(options: HarnessOptions<unknown> = {})
   };
 }
 
-/** A harness and a receiver for one test file, and what the receiver responds with. */
+/** A harness and a receiver for one test file, and the response of the receiver. */
 export interface ReceiverForTests {
   harness: WebhookHarness;
   receiver: Receiver;
@@ -195,7 +195,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** What a receiver responds with. */
+/** The response of a receiver. */
 export interface ReceiverResponse {
   status: number;
   headers?: Record<string, string>;

@@ -46,7 +46,7 @@ const pathOf = (path: string) => path.replace('{id}', '99999').replace('{attachm
 
 it.each(requests)('%s %s needs the right manageTemplates: %s', async (method, path, needsRight) => {
   const send = async (caller: object) => {
-    // Nothing has this id, and the body is invalid: whoever may call gets an error about that.
+    // Nothing has this id, and the body is invalid, so that a caller with access gets an error about that.
     const body = ['GET', 'DELETE'].includes(method) ? {} : { body: { unknown: 1 } };
     const { status, json } = await harness.request(method, pathOf(path), { caller, ...body });
     return status === 403 ? json.code : 'allowed';

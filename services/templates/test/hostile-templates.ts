@@ -1,13 +1,13 @@
-/** What becomes of a hostile template. */
+/** The expected outcome of a hostile template. */
 export type HostileOutcome =
   /** It is refused when it is saved, with this code. */
   | { refused: string }
-  /** It is stopped while it is rendered, with one of these codes; which of them, depends on the speed of the machine. */
+  /** It is stopped while it is rendered, with one of these codes; which one depends on the speed of the machine. */
   | { stopped: readonly string[] }
-  /** It does no harm: this is what it becomes; a text without tags is in a paragraph then. */
+  /** It does no harm and has this result; a text without tags becomes a paragraph. */
   | { rendered: string };
 
-/** A template that somebody could write to harm the system or to read what is not in its variables. */
+/** A template that somebody could write to harm the system or to read data outside its variables. */
 export interface HostileTemplate {
   name: string;
   template: string;
@@ -265,7 +265,7 @@ const html = [
   }),
 ];
 
-/** Hostile templates, with what becomes of each. */
+/** Hostile templates, each with its expected outcome. */
 export const hostileTemplates: readonly HostileTemplate[] = [
   ...prototypes,
   ...syntax,

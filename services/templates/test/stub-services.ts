@@ -6,7 +6,7 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 
-/** What the stubs of the tickets and the settings service know, and which calls they have received. */
+/** The state of the stubs of the tickets and the settings service, and the calls that they have received. */
 export interface ServicesModel {
   tagIds: Set<number>;
   /** The values of templates for each ticket. */

@@ -103,18 +103,18 @@ describe('the bodies of one caller together', () => {
       });
     const held = new AbortController();
     const before = harness.stub.received.length;
-    // One that is refused, because an attempt below has taken its place, is sent again.
+    // An upload that is refused because an attempt below has taken its place is sent again.
     const hold = async (bytes: number) => {
       while (!held.signal.aborted) {
         await upload(bytes, held.signal);
-        // A pause, so that it does not use up the requests of a minute.
+        // Pauses, so that the uploads do not use up the requests of a minute.
         await delay(100);
       }
     };
     const uploads = [40, 40, 40].map((size) => hold(size * mebibyte));
     const briefly = () => AbortSignal.timeout(300);
     const left = 8 * mebibyte;
-    // While fewer than three are being received, it is accepted, and waits for its body.
+    // While fewer than three uploads are being received, the attempt is accepted and waits for its body.
     const attempt = async () => (await upload(left + 1, AbortSignal.timeout(1_500))).status;
     await expect.poll(attempt).toBe(429);
     const refused = await upload(left + 1, AbortSignal.timeout(5_000));

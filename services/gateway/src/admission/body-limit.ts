@@ -16,13 +16,13 @@ export function requireAcceptableBody(request: FastifyRequest): void {
   requireBodyFits(request.headers, limitOf(request));
 }
 
-/** How much the bodies of one caller's requests in flight may have together. */
+/** The largest total size of the bodies of one caller's requests in flight. */
 const maxBytesOfCaller = 128 * 1024 * 1024;
 
 /**
- * Makes the limit of the bodies that one caller sends at the same time. A body counts with the length that it announces,
- * or with what has arrived of it if it is chunked, until the response has ended. Nothing of a body is read that announces
- * too much.
+ * Limits the total size of the bodies that one caller sends at the same time. A body counts with its announced length,
+ * or with the bytes received so far if it is chunked, until the response has ended. A body that announces too much is
+ * not read.
  *
  * Errors: too_many_at_once.
  */
@@ -38,7 +38,7 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
       share.release();
     });
     const take = (bytes: number) => {
-      // The rest of a body may still arrive after the response; nothing would give its bytes back.
+      // The rest of a body may arrive after the response; bytes counted then would never be released.
       if (isOver || share.tryGrow(bytes)) return;
       throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
     };
@@ -48,9 +48,9 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * The body of a request, unchanged. A body without `Content-Length` (chunked) fails with body_too_large as soon as it
- * exceeds the limit, and with too_many_pieces as well; for any other body, Node enforces the announced length, and the service
- * counts pieces.
+ * Returns the body of a request, unchanged. A body without `Content-Length` (chunked) fails with body_too_large as soon
+ * as it exceeds the limit, and with too_many_pieces if it has too many pieces. For any other body, Node enforces the
+ * announced length, and the service counts the pieces.
  */
 export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableStream): NodeJS.ReadableStream {
   return request.headers['content-length'] === undefined ? body.pipe(byteLimiter(request, body)) : body;

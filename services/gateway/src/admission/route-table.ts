@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/options.ts';
 
-/** What the gateway needs to know about a route of a contract. */
+/** A route of a contract, with its body limit and its same-origin rule. */
 export interface ContractRoute {
   /** The verb and path from the contract, such as `GET /ticket/{ticket_id}`. Used in metrics. */
   name: string;
@@ -34,7 +34,7 @@ export function routeTable(services: readonly DescService[]): RouteTable {
   return {
     prefixes: [...new Set(entries.map(({ segments }) => `/${segments[0]}`))],
     find(verb, path) {
-      // With a slash at its end, a path gets the rules that it has without: a service may take both for the same.
+      // A trailing slash is ignored, because a service may treat both paths as the same.
       const segments = path.slice(1).replace(/\/$/, '').split('/').map(decodeSegment);
       const candidates = byVerbAndLength.get(`${verb === 'HEAD' ? 'GET' : verb} ${segments.length}`) ?? [];
       return candidates.find((entry) => matches(entry, segments))?.route;

@@ -14,7 +14,7 @@ export interface ApiDescription {
   refresh(): Promise<void>;
 }
 
-/** What the API description is made from. */
+/** Options of `apiDescription`. */
 export interface ApiDescriptionOptions {
   /** The document of the gateway's own endpoints. */
   own: OpenApiDocument;

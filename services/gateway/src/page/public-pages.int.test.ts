@@ -7,7 +7,7 @@ import { upstreams } from '../upstreams.ts';
 let harness: GatewayHarness;
 let clock = 1_000_000;
 
-/** The description that the services make, in processes of their own: before this gateway changes what it makes of it. */
+/** The document of the services, cloned before the gateway changes it: services build it in other processes. */
 const document = structuredClone(
   openApiDocument({
     title: 'Tickets',

@@ -18,8 +18,8 @@ const fromClient = [
 const bodyHeaders = ['content-type', 'content-length'] as const;
 
 /**
- * The headers of the request to a service. `sampler` decides which traces are recorded; undefined if none is. `address` is
- * that of the client, for the log of the service; undefined if the client has disconnected.
+ * Returns the headers of the request to a service. `sampler` decides which traces are recorded; undefined if none is.
+ * `address` is the address of the client, for the log of the service; undefined if the client has disconnected.
  */
 export function requestHeaders(
   request: FastifyRequest,
@@ -53,7 +53,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** The headers of a service's response that are passed on: all but those that are about the connection to the service. */
+/** Returns the headers of a service's response that are passed on: all except those about its connection. */
 export function responseHeaders(headers: IncomingHttpHeaders | Http2Headers): IncomingHttpHeaders {
   const listed = headers.connection?.toLowerCase().split(',') ?? [];
   const ofConnection = new Set(listed.map((name) => name.trim()));

@@ -15,7 +15,7 @@ import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';
 
-/** The service that requests are forwarded to, and what the calls need. */
+/** The service that requests are forwarded to, and the parts that its calls use. */
 export interface ProxyOptions extends ProblemContext {
   /** The name of the service, which is the audience of its tokens. */
   name: string;
@@ -39,15 +39,15 @@ export interface ProxyOptions extends ProblemContext {
  * Registers the routes of one service. Bodies pass unchanged in both directions. The credential of the client is replaced
  * by an internal token.
  *
- * Errors: unsupported_encoding, body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses of the service, errors
- * included, are passed on.
+ * Errors: unsupported_encoding, body_too_large, upstream_unavailable, upstream_failed, deadline_exceeded. The responses
+ * of the service, errors included, are passed on.
  * Source: docs/reference/api.md, Service-to-service calls; docs/reference/api.md, Limits of use.
  */
 export async function registerProxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
   const { name, agent, tokens, holdBody, deadlineMs } = options;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, body, done) => {
-    // The service will refuse what has no route; nobody would read the body.
+    // The service refuses a request without a route and does not read its body, so no body is forwarded.
     done(null, requestContextOf(request).route && bodyWithinLimit(request, body));
   });
   app.addHook('onRequest', async (request, reply) => {
@@ -59,10 +59,10 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
   await app.register(fastifyHttpProxy, {
     upstream: options.url,
     routes: options.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
-    // All methods are forwarded; the service responds with 405 to those that a path does not have.
+    // All methods are forwarded; the service responds with 405 to a method that the path does not have.
     httpMethods: routedMethods(app),
     proxyPayloads: false,
-    // The cast is needed because the proxy's types are those of an older undici, and of calls without a callback.
+    // The cast is needed because the types of the proxy are for an older undici, and for calls without a callback.
     undici: { request: agent.request } as NonNullable<FastifyHttpProxyOptions['undici']>,
     retryMethods: [],
     disableRequestLogging: true,
@@ -118,8 +118,8 @@ function isEventStream(header: unknown): boolean {
 const unreadMs = 2_000;
 
 /**
- * The same bytes, which end early when the signal aborts: the client has a whole response and connects elsewhere. A client
- * that does not read loses its connection.
+ * Passes the bytes on and ends them early when the signal aborts: the client then has a whole response and connects
+ * elsewhere. A client that does not read loses its connection.
  */
 function endedBy(closing: AbortSignal, source: Readable, reply: FastifyReply): Readable {
   const bytes = new PassThrough();

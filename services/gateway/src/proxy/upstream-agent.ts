@@ -5,10 +5,10 @@ import { NotConnectedError } from './upstream-error.ts';
 
 type RequestCallback = (error: Error | null, response: Dispatcher.ResponseData) => void;
 
-/** What ends a call of a service. */
+/** The limits of a call to a service. */
 export interface CallLimits {
   signal: AbortSignal;
-  /** How long a response may pause after it has begun, in ms; by default that of the agent. */
+  /** How long a response may pause after it has begun, in ms; by default the timeout of the agent. */
   bodyTimeoutMs?: number | undefined;
 }
 

@@ -20,7 +20,7 @@ const timedOut = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
  * Errors: returns upstream_unavailable, deadline_exceeded or upstream_failed, or the DomainError that aborted the call.
  */
 export function upstreamError(service: string, thrown: unknown): DomainError {
-  // The proxy wraps what undici throws.
+  // The proxy wraps the errors of undici.
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
   if (cause instanceof DomainError) return cause;
   if (cause instanceof NotConnectedError) {

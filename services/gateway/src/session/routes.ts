@@ -15,7 +15,7 @@ export const sessionPath = '/auth/session';
 /** The largest cookie that browsers store; they drop a longer one without an error. */
 const maxCookieBytes = 4096;
 
-/** What the session endpoints need. */
+/** Options of `registerSessionRoutes`. */
 export interface SessionOptions {
   cookieName: string;
   log: Logger;
@@ -46,7 +46,7 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionOpti
     return sendSuccess(reply.header('set-cookie', cookie));
   });
   app.delete(sessionPath, async (request, reply) => {
-    // A bearer token has no session, and that of a cookie that no longer verifies has ended before.
+    // Only a cookie has a session; if it no longer verifies, its session has ended before.
     if (requestContextOf(request).admission?.source === 'cookie') logSession(request, 'a session ended', options);
     return sendSuccess(reply.header('set-cookie', writeCookie(cookieName)));
   });

@@ -11,7 +11,7 @@ import type { SkillState } from './rules.ts';
 
 /** The skills of this service. Errors of every operation: store_unavailable. */
 export interface SkillStore {
-  /** Adds a skill. Its slug gets a number if it is taken and `mayNumber`. Returns false if it is taken otherwise. */
+  /** Adds a skill. If its slug is taken, adds a number to it with `mayNumber`, and returns false without. */
   add(skill: SkillState, mayNumber: boolean): Promise<boolean>;
   find(id: number): Promise<SkillState | undefined>;
   /**
@@ -19,7 +19,7 @@ export interface SkillStore {
    * `now` in Unix seconds.
    */
   change(id: number, change: Partial<SkillState>, now: number): Promise<SkillState | 'taken' | undefined>;
-  /** Returns whether there was one. */
+  /** Returns whether the skill existed. */
   remove(id: number): Promise<boolean>;
   /** The sizes of the skills on a page, by slug. `part`: of the name or the slug, without regard to case. */
   page(query: SkillQuery): Promise<{ total: number; sizes: { id: number; bytes: number }[] }>;
@@ -37,7 +37,7 @@ export interface SkillQuery {
 
 type SkillDocument = Partial<Omit<SkillState, 'id'>> & {
   _id: number;
-  /** The owner, 0 for all: an index does not tell a missing value from null everywhere. */
+  /** The owner, 0 for all: an index does not distinguish a missing value from null everywhere. */
   owner?: number;
   foldedName?: string;
   bytes?: number;
@@ -95,7 +95,7 @@ export function skillStore(connection: Connection, runtime: Pick<Runtime, 'rando
       ),
     remove: (id) =>
       storeCall(() => {
-        // What remains keeps the id from being used again by a request that is repeated.
+        // The remaining document keeps a repeated request from using the id again.
         const filter = { _id: id, deleted: { $exists: false } };
         return removePresent(
           async () => (await skills.replaceOne(filter, { deleted: true })).matchedCount === 1,

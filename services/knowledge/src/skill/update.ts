@@ -30,7 +30,7 @@ export async function updateSkill(
   return { $typeName: 'ticketing.knowledge.v1.UpdateSkillResponse', success: true, skill: skillMessage(changed) };
 }
 
-/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function inputOf(request: UpdateSkillRequest): Partial<SkillState> {
   const values: Record<string, () => object> = {
     name: () => ({ name: requireName(request.name ?? '') }),

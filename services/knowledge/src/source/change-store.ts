@@ -6,9 +6,9 @@ import { nodeOf, type PreparedChange, type SourceChange, type SourceDocument } f
 type Sources = mongo.Collection<SourceDocument>;
 
 /**
- * Stores what a change writes in the document of its source, because the log cannot hold texts. Readers see it when the
- * log has committed it. Returns the changes for the log; undefined if another process has prepared a change of one of the
- * sources for this revision, or has changed it.
+ * Stores the fields of each change in the document of its source, because the log cannot hold texts. Readers see them
+ * when the log has committed the change. Returns the changes for the log; undefined if another process has changed one
+ * of the sources, or has prepared a change of it for this revision.
  */
 export async function prepareChanges(
   sources: Sources,
@@ -77,8 +77,8 @@ export async function applyChanges(
 }
 
 /**
- * Removes what was prepared for an earlier revision and not committed, because its process has died, or prepares it anew.
- * Call it with a revision that has been applied.
+ * Removes changes that were prepared for an earlier revision and not committed: their process has died, or prepares
+ * them again. Call it with a revision that has been applied.
  */
 export async function removeAbandoned(sources: Sources, revision: number): Promise<void> {
   const isAbandoned = { 'next.revision': { $lte: revision } } as mongo.Filter<SourceDocument>;

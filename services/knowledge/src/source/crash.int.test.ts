@@ -38,7 +38,7 @@ const update = (id: number, fields: object) =>
   create(UpdateKnowledgeSourceRequestSchema, { id, updateMask: { paths: Object.keys(fields) }, ...fields });
 const newSource = (fields: object) =>
   create(CreateKnowledgeSourceRequestSchema, { type: KnowledgeType.FAQ, name: 'n', title: 't', ...fields });
-/** After the next change of any source, nothing is left of what was not committed. */
+/** Expects that no uncommitted change is left after the next change of any source and a cleanup. */
 async function expectNothingAbandoned(): Promise<void> {
   await knowledge.create();
   const process = newProcess(database);

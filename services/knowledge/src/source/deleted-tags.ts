@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 
-/** A request that began before the deletion of a tag may still write it. */
+/** Tags are kept for this long, because a request that began before the deletion of a tag may still write it. */
 const keptMs = 60 * 60_000;
 
 /** Removes deleted tags from all sources, and remembers them, because a source may still be written with one. */
@@ -17,7 +17,7 @@ export async function removeDeletedTags(
 /** Removes the tags again that were deleted lately. It may run several times, also at once in several processes. */
 export async function removeDeletedTagsAgain({ sources, deletedTags, now }: Context): Promise<void> {
   const keptSince = now() * 1000 - keptMs;
-  // Older ones too, if no process has run this for a while.
+  // Includes older tags, in case no process has run this for a while.
   for (const tag of await deletedTags.since(0)) await sources.removeTag(tag);
   await deletedTags.removeOlderThan(keptSince);
 }

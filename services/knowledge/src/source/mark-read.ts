@@ -13,7 +13,7 @@ import { sourceMessage, sourceSubject } from './to-proto.ts';
 const maxNameLength = 320;
 
 /**
- * Marks a knowledge source as read by the calling agent. If it is already, the time becomes that of now.
+ * Marks a knowledge source as read by the calling agent. If it is already marked, the time is updated.
  *
  * Errors: knowledge_source_not_found, knowledge_source_blocked, no_profile. Source: docs/reference/api.md, Knowledge.
  */

@@ -15,7 +15,7 @@ import type { SourceNode, SourceTree } from './rules/state.ts';
 import { shownBytesOf } from './schema.ts';
 import { sourceMessage } from './to-proto.ts';
 
-/** What of a list is read. */
+/** The filter, the page and the direction of a list of sources. */
 export interface SourceFilter
   extends Partial<
     Pick<ListKnowledgeSourcesRequest, 'q' | 'type' | 'status' | 'tag' | 'parent' | 'source' | 'excluded'>
@@ -57,7 +57,7 @@ export async function listSources(context: Context, call: Call, filter: SourceFi
     nodes.map(({ id }) => id),
     tree,
   );
-  // One that has got another status meanwhile, or that only its text had let match, does not match any more.
+  // A source no longer matches if its status has changed meanwhile, or if only its text matched and is now blocked.
   const isFoundByText = new Map(nodes.map(({ id, isFoundByText }) => [id, isFoundByText]));
   const sources = shown
     .filter(({ source, blocked }) => source.status === status && !(blocked.length > 0 && isFoundByText.get(source.id)))

@@ -10,9 +10,9 @@ import type { ShownSource } from './to-proto.ts';
 const maxAttempts = 50;
 
 /**
- * Reads sources as the caller may see them, in the order of their ids. Those that are deleted meanwhile are left out.
+ * Reads sources as the caller may see them, in the order of `ids`. Sources that are deleted meanwhile are left out.
  *
- * A source is shown only with teams that applied to the very text that is read: one that was changed after the tree was
+ * A source is shown only with teams that applied to the text that is read: a source that was changed after the tree was
  * read is read again with a newer tree.
  */
 export async function readSources(

@@ -10,17 +10,17 @@ export interface Reader {
   readAt: number;
 }
 
-/** A stored source with those who have read it. */
+/** A stored source with its readers. */
 export interface StoredSource extends SourceState {
   readers: readonly Reader[];
   /** The revision of its last change. */
   revision: number;
 }
 
-/** About how many bytes a reader has in a response, beside the name. */
+/** The estimated bytes of a reader in a response, without the name. */
 const readerBytes = 60;
 
-/** About how many bytes a source has in a response, with those who have read it. */
+/** Estimates the bytes of a source and its readers in a response. */
 export function shownBytesOf({ bytes, readers }: Pick<StoredSource, 'bytes' | 'readers'>): number {
   return readers.reduce((sum, { name }) => sum + readerBytes + Buffer.byteLength(name), bytes);
 }
@@ -30,13 +30,13 @@ export type SourceFields = Omit<SourceState, 'id' | 'version'> & {
   /** The words of title and name, and those of the text. */
   titleWords: string[];
   textWords: string[];
-  /** Of `source`, which can be longer than the key of an index. */
+  /** The hash of `source`, which can be longer than the key of an index. */
   sourceHash: string;
 };
 
 /**
- * A change that is not committed yet: it is applied when the log has its token. With an older revision than the log, and
- * without its token in it, it never will be.
+ * A change that is not committed yet. It is applied when the log has its token. If the log has a newer revision without
+ * this token, the change is never applied.
  */
 export interface PreparedChange {
   revision: number;
@@ -60,7 +60,7 @@ export type SourceDocument = Partial<SourceFields> & {
   isErasurePending?: boolean;
 };
 
-/** A change of a source as the log has it, and until it is prepared, with what is stored in the document. */
+/** A change of a source in the log; until it is prepared, `write` has the values for the document. */
 export interface SourceChange {
   source: SourceNode | DeletedSource;
   token?: string;
@@ -70,19 +70,19 @@ export interface SourceChange {
 const nodeFields = ['parent', 'teams', 'status', 'type', 'excluded', 'modifiedAt', 'bytes'] as const;
 const contentFields = ['source', 'name', 'title', 'text', 'tags', 'confidential', 'createdAt'] as const;
 
-/** Everything of a document that is shown, and nothing that is only searched. */
+/** The fields of a document that are shown, without the fields that are only searched. */
 export const shownFields = Object.fromEntries(
   ['version', 'revision', 'readers', ...nodeFields, ...contentFields].map((name) => [name, 1]),
 );
-/** What a process keeps in memory of a document. */
+/** The fields of a document that a process keeps in memory. */
 export const keptFields = Object.fromEntries(['version', ...nodeFields].map((name) => [name, 1]));
 
-/** What of a document a change depends on. */
+/** The fields of a document that a change depends on. */
 export const changedFields = Object.fromEntries(
   ['version', 'textWords', ...nodeFields, ...contentFields].map((name) => [name, 1]),
 );
 
-/** A source as a change of it needs it. */
+/** The fields of a source that a change reads. */
 export type ChangeableSource = SourceState & Pick<SourceFields, 'textWords'>;
 
 /** Reads a document with the fields `changedFields`. */
@@ -120,7 +120,7 @@ export function fieldsOf(
   return { ...fields, ...words, sourceHash: hashOf(fields.source) };
 }
 
-/** What is compared of a `source`. */
+/** Returns the hash by which a `source` is indexed. */
 export function hashOf(source: SourceContent['source']): string {
   return createHash('sha256').update(source).digest('hex');
 }

@@ -141,11 +141,11 @@ test('lists archived sources by the time of their change, with an exact total', 
 test('a page of large texts names a limit that fits', async () => {
   const above = await knowledge.create();
   for (let index = 0; index < 18; index++) await knowledge.create({ parent: above.id });
-  // The log has the last change, and what it says of its source is right.
+  // The log holds the last change, so the last change must be of a source that is not altered below.
   await knowledge.create();
   const large = { text: 'x'.repeat(1_000_000), bytes: 1_000_400 };
   await knowledge.database.collection('sources').updateMany({ parent: above.id }, { $set: large });
-  // It knows nothing from before.
+  // The new process has nothing in memory.
   const instance = await knowledge.startInstance();
   const url = `http://127.0.0.1:${instance.ports.http}`;
   const list = (query: string) => knowledge.request('GET', `/knowledgeSource?parent=${above.id}${query}`, { url });

@@ -27,7 +27,7 @@ import {
 
 /** The knowledge sources of this service. Errors of every operation: store_unavailable. */
 export interface SourceStore {
-  /** What is kept in memory of all sources, as of now. */
+  /** Returns the tree that is kept in memory, in its current state. */
   tree(): Promise<SourceTree>;
   /**
    * Changes a source as `decide` says for the current tree. If another process changes a source first, `decide` is called
@@ -37,14 +37,14 @@ export interface SourceStore {
    */
   change(decide: Decide<SourceChange, SourceTree>): Promise<SourceTree>;
   /**
-   * Reads sources by their ids, in any order. Those that are deleted are left out.
+   * Reads sources by their ids, in any order. Deleted sources are left out.
    *
-   * Errors: page_too_large, if they are too large together with those who have read them.
+   * Errors: page_too_large, if the sources and their readers are too large together.
    */
   read(ids: readonly number[]): Promise<StoredSource[]>;
-  /** A source as it is stored, without those who have read it, to change it; undefined if there is none. */
+  /** Returns a source as it is stored, without its readers, for a change; undefined if there is none. */
   findStored(id: number): Promise<ChangeableSource | undefined>;
-  /** What remains of a deleted source; undefined if it is not deleted, or never was there. */
+  /** Returns the remaining data of a deleted source; undefined if it is not deleted, or never existed. */
   findDeleted(id: number): Promise<{ requestId: string | null } | undefined>;
   /** The ids of sources that match, deleted ones excluded. Errors: search_too_slow. */
   matching(conditions: SourceConditions): Promise<Set<number>>;
@@ -52,18 +52,18 @@ export interface SourceStore {
   addReader(id: number, reader: Reader): Promise<void>;
   /** Removes a deleted tag from all sources. */
   removeTag(tag: number): Promise<void>;
-  /** Removes what processes that have died have prepared and not committed. */
+  /** Removes changes that were prepared, but not committed, by processes that have died. */
   removeAbandoned(): Promise<void>;
   /** The deleted sources whose stored responses are not erased yet. */
   pendingErasures(): Promise<number[]>;
   finishErasure(id: number): Promise<void>;
 }
 
-/** What sources must have. */
+/** The conditions that sources must meet. */
 export interface SourceConditions {
   tag?: number | undefined;
   source?: string | undefined;
-  /** Each of the words in one of its forms, as the beginning of a word. No words match nothing. */
+  /** Each word must match the beginning of a word in one of its forms. An empty list matches nothing. */
   words?: readonly (readonly string[])[] | undefined;
   /** Where the words are searched. */
   in?: 'title' | 'titleAndText';
@@ -134,7 +134,7 @@ export function sourceStore(connection: Connection, runtime: Pick<Runtime, 'rand
   };
 }
 
-/** Some at a time, so that few texts are in memory that are not used. */
+/** Reads some sources at a time, so that memory holds few texts that are not used. */
 async function read(sources: mongo.Collection<SourceDocument>, ids: readonly number[]): Promise<StoredSource[]> {
   const all: StoredSource[] = [];
   const bytes = new Map<number, number>();
@@ -149,7 +149,7 @@ async function read(sources: mongo.Collection<SourceDocument>, ids: readonly num
       all.push(source);
       bytes.set(_id, shownBytesOf(source));
     }
-    // How many agents have read a source is known only now.
+    // The number of readers of a source is known only now.
     requirePageSize(ids.flatMap((id) => bytes.get(id) ?? []));
   }
   return all;

@@ -5,19 +5,19 @@ import { type CleanText, cleanText, escapedText } from './rules/clean-text.ts';
 import type { TextFunctions } from './text.worker.ts';
 
 /**
- * Work on the texts of sources: short ones are cleaned at once, all others in a process of its own, because no text may
- * delay other requests. `caller` is whose work it is: each has a share of what may wait.
+ * Cleans the texts of sources: short texts at once, all others in a separate process, because no text may delay other
+ * requests. `caller` is the owner of the work: each caller has a share of the queue.
  *
  * Errors of every operation: sandbox_busy, if too many long texts wait; sandbox_crashed, if two processes ended in the
  * work, but none because of a limit.
  */
 export interface TextWork {
-  /** Cleans a text. One beyond the limits of the worker is kept with all tags and links escaped. */
+  /** Cleans a text. If it exceeds the limits of the worker, it is kept with all tags and links escaped. */
   clean(text: string, caller: string): Promise<CleanText>;
   close(): Promise<void>;
 }
 
-/** Such a text takes at most about 10 ms. */
+/** Cleaning a text with at most this length and `fewTags` tags takes at most about 10 ms. */
 const shortLength = 16_384;
 const fewTags = 100;
 

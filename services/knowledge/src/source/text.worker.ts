@@ -3,7 +3,7 @@ import { cleanText } from './rules/clean-text.ts';
 
 const functions = { cleanText };
 
-/** What the worker does with long texts. */
+/** The functions of the worker for long texts. */
 export type TextFunctions = typeof functions;
 
 serveFunctions(functions);

@@ -8,7 +8,7 @@ import type { ResponseSubject } from '@ticketing/store/idempotency-store.ts';
 import type { Blocked } from './rules/access.ts';
 import type { StoredSource } from './schema.ts';
 
-/** A source, and what keeps the caller from reading it. */
+/** A source, and the sources whose teams keep the caller from reading it. */
 export interface ShownSource {
   source: StoredSource;
   blocked: readonly Blocked[];
@@ -17,7 +17,7 @@ export interface ShownSource {
 /** Refers to a source as the subject of a stored response, which may not be sent again after the source is deleted. */
 export const sourceSubject = (id: number): ResponseSubject => ({ kind: 'Knowledge source', id });
 
-/** A source as a caller sees it: who may not read it sees neither its text nor who has read it. */
+/** Converts a source; omits its text and readers if the caller may not read it. */
 export function sourceMessage({ source, blocked }: ShownSource): KnowledgeSource {
   const isBlocked = blocked.length > 0;
   return {
@@ -49,7 +49,7 @@ function readerMessage({ id, name, readAt }: StoredSource['readers'][number]): K
   return { $typeName: 'ticketing.knowledge.v1.KnowledgeReader', id, name, readAt: timestampOf(readAt) };
 }
 
-/** A deleted source: nothing is left of it but its id, its type and when it was there. */
+/** Converts a deleted source, of which only the id, the type and the times remain. */
 export function deletedSourceMessage(
   id: number,
   type: KnowledgeType,

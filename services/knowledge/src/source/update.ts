@@ -34,7 +34,7 @@ export async function updateKnowledgeSource(
   const { id } = request;
   const input = inputOf(request);
   if (input.status === KnowledgeStatus.DELETED) return responseOf(await deleteSource(context, call, id));
-  // Before the tags are asked for and the text is cleaned, which takes longer.
+  // Checks first that the source exists, because reading the tags and cleaning the text take longer.
   await readSource(context, call, id);
   if (input.tags) await requireTags(context, call, input.tags);
   await changeFields(context, call, id, input);
@@ -68,7 +68,7 @@ function responseOf(knowledgeSource: KnowledgeSource): UpdateKnowledgeSourceResp
 
 type Values = { [Name in keyof SourceInput]?: SourceInput[Name] | undefined };
 
-/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function inputOf(request: UpdateKnowledgeSourceRequest): Partial<SourceInput> {
   const values: Record<string, Values> = {
     type: { type: request.type },

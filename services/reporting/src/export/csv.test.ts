@@ -70,7 +70,7 @@ test.each([';', '|', '\t'])('a program that splits at %j and lines gets no cell 
       const types = [columns[0], columns[1], columns[1]] as Column[];
       const bytes = await collect(csvFormat.write(types, onePerPage(rows.map((texts, index) => [index, ...texts]))));
       for (const line of bytes.toString().split(/[\r\n]/)) {
-        // A quote counts only at the start of a cell; what follows the closing quote belongs to the cell too.
+        // A quote counts only at the start of a cell; text after the closing quote belongs to the cell too.
         const cells = delimiter === ',' ? [] : line.split(delimiter).slice(1);
         for (const cell of [...cells, line]) expect(cell.replace(/^\s*""/, '')).not.toMatch(/^\s*[=+\-@＝]/);
       }

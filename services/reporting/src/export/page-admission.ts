@@ -3,12 +3,12 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { PageBudget } from '@ticketing/store/page-budget.ts';
 import type { AdmitPage } from '../row/store/read.ts';
 
-/** A later page waits for as long as others may hold their bytes: its response has begun. */
+/** A later page waits for as long as other pages may hold their bytes, because its response has begun. */
 const laterWaitMs = 60_000;
 
 /**
- * Counts each page of rows in the page budget before it is read, until it is given back. How long that takes depends on
- * the client, so the page counts as one that is being sent.
+ * Counts each page of rows in the page budget from before it is read until it is released. The client determines how
+ * long that takes, so the page counts as one that is being sent.
  *
  * Errors of the function: too_much_at_once.
  */

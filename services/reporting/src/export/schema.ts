@@ -33,7 +33,7 @@ export interface ExportJob {
 /** A stored export. */
 export interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request' | 'owner'> {
   request: mongo.Binary;
-  /** While the export is unfinished: which of its requester's unfinished exports it is, from 0. No two have the same. */
+  /** The slot of an unfinished export among its requester's unfinished exports, from 0. No two have the same. */
   slot: number | null;
 }
 

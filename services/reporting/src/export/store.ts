@@ -36,10 +36,10 @@ export interface ExportStore {
   removeOlderThan(time: Date): Promise<void>;
 }
 
-/** What is known of an export when it is requested. */
+/** The fields of an export that are known when it is requested. */
 export type RequestedExport = Pick<ExportJob, 'requestedBy' | 'request' | 'format'>;
 
-/** What is recorded while an export is made. */
+/** The fields of an export that are recorded while it is made. */
 export type ExportProgress = Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>;
 
 const durationMs = 30_000;

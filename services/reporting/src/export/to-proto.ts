@@ -10,7 +10,7 @@ export function exportPath(id: string): string {
   return `/export/reporting_tickets/${id}`;
 }
 
-/** The message that describes an export. */
+/** Converts an export to its protobuf form. */
 export function exportMessage(job: ExportJob): ReportingExport {
   const time = (at: Date) => timestampOf(Math.floor(at.getTime() / 1000));
   return {

@@ -8,7 +8,7 @@ interface DocumentWithEvent {
   event: mongo.Binary | null;
 }
 
-/** Wipes from the events in a collection, of deleted tickets, what must not outlive these. */
+/** Wipes from the events of deleted tickets in a collection the values that must not outlive the tickets. */
 export async function eraseEvents(
   connection: Connection,
   collection: string,

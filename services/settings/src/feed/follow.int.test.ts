@@ -240,7 +240,7 @@ test('over gRPC the stream has the same messages, ends with the token, and a cli
     [eventCursor(1), 'evt_1_1'],
   ];
   const headers = await authorization(now + 3600);
-  // One more than the limit of followers, so that one that had not left would be counted.
+  // One more than the limit of followers, so that a follower that had not left would be counted.
   for (let round = 0; round < 11; round++) {
     const leaving = new AbortController();
     const received: unknown[] = [];

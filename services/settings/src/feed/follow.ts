@@ -9,7 +9,7 @@ import { filterOf, startOf } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';
 import type { StoredEvent } from './store.ts';
 
-/** After how many events that a filter does not match a follower gets a new cursor. */
+/** The number of events without a match after which a follower gets a new cursor. */
 const silentEvents = 1_000;
 const day = 24 * 3_600_000;
 /** How long a client has to read the rest of a stream that has ended. */
@@ -59,7 +59,7 @@ async function* eventsAfter(
         yield response(at, event);
       }
       position = next;
-      // Others have a turn between two parts.
+      // Lets other requests run between two parts.
       await setImmediate();
       if (position - announced < silentEvents) continue;
       announced = position;
@@ -71,8 +71,8 @@ async function* eventsAfter(
 }
 
 /**
- * Ends the response soon after the stream has to end, if its client does not read: then nobody asks this handler for its
- * next message, and the process could not stop.
+ * Ends the response soon after the stream has to end, if its client does not read it. Otherwise nothing asks this
+ * handler for its next message, and the process cannot stop.
  */
 function endUnreadResponse(call: Call, ended: AbortSignal): void {
   const end = () => {

@@ -130,7 +130,7 @@ test('a filter that matches little looks at some thousand events at a time, and 
   const first = await list('?types=intent.executed');
   expect(first.json).toEqual({ events: [], next: eventCursor(maxScanned) });
   expect(idsOf(await list(`?types=intent.executed&after=${first.json.next}`))).toEqual(['evt_2_1']);
-  // Those of a ticket are found by an index.
+  // An index finds the events of a ticket.
   expect(idsOf(await list('?ticketId=2'))).toEqual(['evt_2_1']);
   const ofTicket = await list('?ticketId=1&types=intent.executed');
   expect(ofTicket.json).toEqual({ events: [], next: eventCursor(1000) });

@@ -29,13 +29,13 @@ export async function readFeed(
 ): Promise<FeedPage> {
   if (after >= upTo) return { events: [], next: after };
   const page = await readPart(store, after, upTo, filter, limit);
-  // A gap before the first event is that of the filter, or that of a removal since the bounds were read.
+  // A gap before the first event comes from the filter, or from a removal since the bounds were read.
   if (page.events[0]?.position !== after + 1) requireKept(after, await store.bounds());
   return page;
 }
 
 /**
- * Reads a part of what `readFeed` reads: it looks at a limited number of events, and does not notice removed ones.
+ * Reads a part of the feed: scans a limited number of events, and does not notice removed ones.
  */
 export async function readPart(
   store: EventStore,
@@ -57,7 +57,7 @@ export async function readPart(
   return { events, next: nextAfter(events, limit, end) };
 }
 
-/** The end of a part: that of its last event if there may be more events, otherwise that of what was looked at. */
+/** Returns the position up to which the feed was scanned: the last event if the limit was reached, otherwise `end`. */
 function nextAfter(events: readonly StoredEvent[], limit: number, end: number): number {
   return events.length === limit ? (events.at(-1)?.position ?? end) : end;
 }
@@ -73,7 +73,8 @@ export function filterOf(request: { types: readonly TicketChangeType[]; ticketId
 }
 
 /**
- * The position at which a reader begins: that of its cursor, or the oldest. `pointer` is where the request has the cursor.
+ * Returns the position at which a reader begins: its cursor, or the oldest event. `pointer` points to the cursor in the
+ * request.
  *
  * Errors: invalid_cursor, also for one beyond the end; cursor_expired.
  */

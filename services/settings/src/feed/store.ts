@@ -34,8 +34,9 @@ export interface FeedBounds {
 /** The events of the last 30 days. Errors of every operation: store_unavailable. */
 export interface EventStore {
   /**
-   * Appends events in their order, and returns them with their positions. An event that is stored already keeps its position.
-   * Whoever sees a position sees all earlier ones too, whatever else is appended or killed at the same time.
+   * Appends events in their order, and returns them with their positions. An event that is stored already keeps its
+   * position. A reader who sees a position sees all earlier positions too, even if other processes append or are killed
+   * at the same time.
    */
   append(events: readonly TicketChanged[]): Promise<StoredEvent[]>;
   /** The first matching events after one position and up to another, in their order. */
@@ -49,14 +50,14 @@ export interface EventStore {
   has(position: number): Promise<boolean>;
   /** The first position of an event that was received at or after a time; undefined if there is none. */
   firstSince(time: Date): Promise<number | undefined>;
-  /** Wipes the old and new values in the events of tickets, but those of enums and times. */
+  /** Wipes the old and new values in the events of tickets, except those of enums and times. */
   erase(ticketIds: readonly number[]): Promise<void>;
   /** Removes events that were received before a time. The last event stays, because the next position follows from it. */
   removeOlderThan(time: Date): Promise<void>;
   /**
-   * Begins the feed anew, `gap` positions later: the last event gets a new position there, and all others are removed. So a
-   * reader whose position may name other events now learns that it has expired. Only while nothing is appended, and on a copy
-   * of the feed that can be thrown away if this is interrupted.
+   * Restarts the feed `gap` positions later: the last event gets a new position there, and all others are removed. A
+   * reader whose position may name another event now gets cursor_expired. Call it only while nothing is appended, and
+   * on a copy of the feed that can be thrown away if this is interrupted.
    */
   beginAnew(gap: number): Promise<void>;
 }
@@ -157,7 +158,7 @@ export function eventStore(
       .toArray();
     const first = kept?._id ?? (await newest())?._id;
     if (first === undefined) return;
-    // Readers must know that the events are gone before the first of them is.
+    // Readers must see the new start before the first event is removed.
     await readable.beginAt(first);
     await events.deleteMany({ _id: { $lt: first } });
   }

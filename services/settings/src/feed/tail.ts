@@ -5,9 +5,9 @@ import { type FeedPage, isWanted, readFeed } from './read.ts';
 import { toErasedEvent } from './rules/event.ts';
 import type { EventFilter, EventStore, StoredEvent } from './store.ts';
 
-/** How long to wait between two looks at the end of the feed: after one that found events, and after some that did not. */
+/** The time between two polls of the end of the feed: after a poll that found events, and after some that did not. */
 const defaultPollMs = { busy: 250, idle: 1_000 };
-/** How many of the last events the followers of a process share, so that they need not read them each for itself. */
+/** How many of the last events the followers of a process share, so that they do not each read them. */
 const sharedEvents = 1_000;
 /** How many events a follower that is behind reads and holds at a time. */
 const pageSize = 100;
@@ -16,7 +16,7 @@ const resumedAtOnce = 20;
 
 /** The end of the feed, as all followers of this process see it. */
 export interface FeedTail {
-  /** Begins to look for new events, unless it does already. Returns the function that ends that for this follower. */
+  /** Starts to poll for new events, unless it does already. Returns the function that ends it for this follower. */
   follow(): () => void;
   /** The next matching events after a position: from memory at the end of the feed, otherwise from the store. */
   read(after: number, filter: EventFilter): Promise<FeedPage>;
@@ -27,7 +27,7 @@ export interface FeedTail {
   close(): Promise<void>;
 }
 
-/** Opens the end of the feed. While somebody follows, the store is asked for it; while nobody does, nothing happens. */
+/** Opens the end of the feed. The store is polled only while there are followers. */
 export function feedTail(store: EventStore, onError: (error: unknown) => void, pollMs = defaultPollMs): FeedTail {
   let followers = 0;
   let loop: WakefulLoop | undefined;
@@ -39,7 +39,7 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
   async function look(): Promise<WorkFound> {
     const last = (await store.bounds())?.last ?? 0;
     if (last <= end) return 'nothing';
-    // Before the first look nobody has seen an event, so that none need be shared.
+    // Before the first poll no follower has seen an event, so none need be shared.
     const added =
       end === 0 ? [] : await store.between(Math.max(end, last - sharedEvents), last, { types: [] }, sharedEvents);
     const isNext = added[0]?.position === end + 1;
@@ -91,7 +91,7 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
     async read(after, filter) {
       const first = recent[0]?.position;
       if (first === undefined || after + 1 < first) return readFeed(store, after, end, filter, pageSize);
-      // Not all of them: a follower that is behind must not write for long in one turn.
+      // Limits the part, because a follower that is behind must not write for long in one turn.
       const part = recent.slice(after + 1 - first, after + 1 - first + pageSize);
       const events = part.filter(({ event }) => isWanted(filter, event));
       return { events, next: part.at(-1)?.position ?? Math.max(after, end) };
@@ -115,7 +115,7 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
   };
 }
 
-/** Erases the events of tickets that were deleted, as the store does, which is not read again for them. */
+/** Erases the events of deleted tickets in memory, as the store does, because they are not read from it again. */
 function eraseDeleted(events: StoredEvent[]): StoredEvent[] {
   const deletions = events.filter(({ event }) => event.type === TicketChangeType.TICKET_DELETED);
   const deleted = new Set(deletions.map(({ event }) => event.ticketId));

@@ -59,8 +59,9 @@ function violationsOf({ name, value, pointer }: NewValue): Violation[] {
 const secretOfUrl: Readonly<Record<string, string>> = { aiBaseUrl: 'aiApiKey', erpBaseUrl: 'erpToken' };
 
 /**
- * Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. A secret for a server is
- * dropped with its URL, unless it is given again: whoever may change settings could otherwise read it at a server of their own.
+ * Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. If a URL changes to
+ * another server, its secret is dropped, unless the request sets it again: otherwise a caller who may change settings
+ * could send the secret to their own server and read it there.
  *
  * Errors: unknown_template.
  */

@@ -7,7 +7,10 @@ import type { Context } from '../context.ts';
 import { eventHeaderOf } from './event-header.ts';
 import { dropEmailTemplate as drop } from './rules/email-template-reference.ts';
 
-/** Removes a deleted e-mail template from what names it. Source: docs/reference/api.md, E-mail templates. */
+/**
+ * Removes a deleted e-mail template from the setting and the subchannels that name it.
+ * Source: docs/reference/api.md, E-mail templates.
+ */
 export async function dropEmailTemplate(
   context: Context,
   call: Call,

@@ -36,7 +36,7 @@ function subchannelOf(subchannel: SubchannelState): ConfiguredSubchannel {
   };
 }
 
-/** The values that this version accepts. One may be left of a setting that was removed, or that took other values. */
+/** Returns the values that this version accepts. A stored value may be of a removed setting, or no longer valid. */
 function usable(values: SettingValues, { log }: Call): SettingValues {
   const accepted = Object.entries(values).filter(([name, value]) => {
     try {

@@ -21,8 +21,8 @@ export interface GivenValue {
 /**
  * Changes settings, all or none, and returns them.
  *
- * Errors: setting_not_found, duplicate_setting, unknown_tag, unknown_template, those of invalid values and URLs; if a value names
- * a tag or an e-mail template, those of the service that has it.
+ * Errors: setting_not_found, duplicate_setting, unknown_tag, unknown_template, those of invalid values and URLs; if a
+ * value names a tag or an e-mail template, those of the service that has it.
  */
 export async function saveSettings(context: Context, call: Call, given: readonly GivenValue[]): Promise<Setting[]> {
   const changes = given.map(({ name, value, pointer }) => ({

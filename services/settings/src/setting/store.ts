@@ -36,10 +36,10 @@ export interface ConfigurationStore {
   change(decide: DecideConfiguration, header: EventHeader): Promise<ConfigurationState>;
 }
 
-/** What the event of a change has besides the change itself. */
+/** The fields of an event that do not come from the change itself. */
 export type EventHeader = Pick<ConfigurationEvent, 'eventId' | 'occurredAt' | 'traceparent'>;
 
-/** What a client may give any shape is stored as JSON text: documents cannot have every key. */
+/** Values to which a client may give any shape are stored as JSON text: documents cannot have every key. */
 interface StoredConfiguration
   extends Pick<ConfigurationState, 'version' | 'secrets'>,
     Partial<Pick<ConfigurationState, 'deletedTemplateIds'>> {
@@ -116,7 +116,7 @@ export function configurationStore(connection: Connection, onEvent: () => void):
 
   return {
     read: () => storeCall(read),
-    // One after the other in this process; another process is detected by the version.
+    // Changes run one after the other in this process; the version detects changes by another process.
     change: (decide, header) => queue.run(_id, () => change(decide, header)),
   };
 }

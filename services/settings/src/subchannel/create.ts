@@ -10,7 +10,10 @@ import { requireTemplate } from '../setting/require-references.ts';
 import { addSubchannel, requireSubchannel } from './rules.ts';
 import { subchannelMessage } from './to-proto.ts';
 
-/** Creates a subchannel. Errors: duplicate_subchannel, unknown_template, too_many_subchannels. Source: docs/reference/api.md, Subchannels. */
+/**
+ * Creates a subchannel. Errors: duplicate_subchannel, unknown_template, too_many_subchannels.
+ * Source: docs/reference/api.md, Subchannels.
+ */
 export async function createSubchannel(
   context: Context,
   call: Call,

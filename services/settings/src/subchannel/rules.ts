@@ -15,7 +15,7 @@ import { requireNotDeleted } from '../setting/rules/email-template-reference.ts'
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
 
 const maxSubchannels = 200;
-/** What becomes part of a mail or of its delivery. */
+/** The keys whose values become part of a mail or of its delivery. */
 const headerKeys = ['address', 'from', 'fromName', 'replyTo', 'host', 'user'];
 const hasLineBreak = /[\p{Cc}\u2028\u2029]/u;
 /** Encrypting makes a short value much longer, and all subchannels are in one document. */

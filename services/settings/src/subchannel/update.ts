@@ -9,7 +9,10 @@ import { requireTemplate } from '../setting/require-references.ts';
 import { changeSubchannel, requireSubchannel, type SubchannelInput } from './rules.ts';
 import { subchannelMessage } from './to-proto.ts';
 
-/** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel, unknown_template. Source: docs/reference/api.md, Subchannels. */
+/**
+ * Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel, unknown_template.
+ * Source: docs/reference/api.md, Subchannels.
+ */
 export async function updateSubchannel(
   context: Context,
   call: Call,
@@ -26,7 +29,7 @@ export async function updateSubchannel(
   return { $typeName: 'ticketing.settings.v1.UpdateSubchannelResponse', success: true, subchannel };
 }
 
-/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function inputOf(request: UpdateSubchannelRequest): Partial<SubchannelInput> {
   const values: Record<string, object> = {
     name: { name: request.name?.trim() },

@@ -13,8 +13,9 @@ import { takesEvent } from './rules/endpoint.ts';
 const spellings = spellingsOf(TicketChangeTypeSchema);
 
 /**
- * Adds a delivery of each event to each endpoint that takes it. Events that are handled again lead to nothing. `erased` names
- * the deleted tickets among theirs. `traces` has the `traceparent` of events by their ids, if traces are recorded.
+ * Adds a delivery of each event to each endpoint that takes it. An event that is handled again has no effect. `erased`
+ * names the deleted tickets of the events. `traces` has the `traceparent` of events by their ids, if traces are
+ * recorded.
  *
  * Source: docs/reference/api.md, Delivery.
  */

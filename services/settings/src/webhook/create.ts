@@ -48,7 +48,7 @@ export async function createWebhook(
     if (!idempotency) webhookIds.release(id);
     throw new DomainError('already_exists', 'too_many_webhooks', `There are ${maxWebhooks} webhooks already.`);
   }
-  // Read anew: a process that has died may have created it for the same request.
+  // Reads it again: a process that has died may have created it for the same request.
   const webhook = await findWebhook(context, id);
   const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookBinding(id));
   return {

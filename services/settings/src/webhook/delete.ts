@@ -18,7 +18,7 @@ export async function deleteWebhook(
 ): Promise<DeleteWebhookResponse> {
   const existed = await webhooks.remove(id);
   dispatcher?.wakeForEndpoints();
-  // Also of an endpoint that is gone, because the first request may have ended before this step.
+  // Runs for a deleted endpoint too, because the first request may have ended before this step.
   await deliveries.removeOf(id);
   if (!existed) throw notFound('Webhook');
   return { $typeName: 'ticketing.settings.v1.DeleteWebhookResponse', success: true };

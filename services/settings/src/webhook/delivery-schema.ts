@@ -11,13 +11,16 @@ export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
   event: mongo.Binary | null;
   /** Whether it is still attempted. */
   isPending: boolean;
-  /** When it was attempted no more; null while it is pending. */
+  /** When its attempts ended; null while it is pending. */
   endedAt: number | null;
-  /** Set when the ticket was deleted: then nothing of a response is stored, and an event without values that identify people. */
+  /**
+   * Set when the ticket was deleted. Then no part of a response is stored, and the event has no values that identify
+   * people.
+   */
   isErased?: true;
 }
 
-/** What the dispatcher reads of a stored delivery. */
+/** The fields of a stored delivery that the dispatcher reads. */
 export type PendingDocument = Omit<DeliveryDocument, 'attempts'>;
 
 /** The pending deliveries of an endpoint in the order of the feed. */
@@ -47,7 +50,7 @@ export async function buildDeliveryIndexes(connection: Connection): Promise<void
   await deliveries.createIndex(byRequest, { partialFilterExpression: { isPending: true, isRequested: true } });
 }
 
-/** A new delivery as it is stored. */
+/** Converts a new delivery to its document. */
 export function newDocument({ id, event, ...delivery }: Delivery, isErased: boolean): DeliveryDocument {
   return {
     _id: id,
@@ -59,7 +62,7 @@ export function newDocument({ id, event, ...delivery }: Delivery, isErased: bool
   };
 }
 
-/** A stored delivery. */
+/** Converts a document to its delivery. */
 export function deliveryOf({ attempts, ...document }: DeliveryDocument): Delivery {
   return { ...pendingDelivery(document), attempts };
 }

@@ -29,7 +29,7 @@ export interface DeliverySize {
   bytes: number;
 }
 
-/** What is known of the delivery of an event. */
+/** The state of the delivery of an event. */
 export interface KnownDelivery {
   id: string;
   isPending: boolean;
@@ -39,8 +39,8 @@ export interface KnownDelivery {
 /** The deliveries, as requests and events see them. Errors of every operation: store_unavailable. */
 export interface DeliveryStore {
   /**
-   * Adds deliveries, those of a ticket in their order. One that is stored already, of the same event to the same endpoint,
-   * stays as it is. `erased` names the deleted tickets.
+   * Adds deliveries, those of a ticket in their order. A delivery of the same event to the same endpoint that is stored
+   * already stays as it is. `erased` names the deleted tickets.
    */
   add(deliveries: readonly Delivery[], erased?: ReadonlySet<number>): Promise<void>;
   find(webhookId: number, id: string): Promise<Delivery | undefined>;
@@ -48,19 +48,19 @@ export interface DeliveryStore {
   findByEvent(webhookId: number, eventId: string): Promise<Delivery | undefined>;
   /** How large the deliveries of a page are, in the order of the page. */
   sizes(webhookId: number, page: DeliveryPage): Promise<DeliverySize[]>;
-  /** Reads deliveries, the newest first. Those that do not exist are left out. */
+  /** Reads the given deliveries that exist, the newest first. */
   read(ids: readonly string[]): Promise<LoggedDelivery[]>;
   /** The deliveries of some events to an endpoint, by the ids of the events. */
   known(webhookId: number, eventIds: readonly string[]): Promise<Map<string, KnownDelivery>>;
   /**
-   * Makes deliveries due at once. Those that are not attempted any more start anew. `isRequested` says that somebody waits
-   * for them: then they are attempted before others.
+   * Makes deliveries due at once. A delivery that has ended starts again from the first attempt. With `isRequested`,
+   * somebody waits for the deliveries, and they are attempted before others.
    */
   attemptAgain(webhookId: number, ids: readonly string[], options: { isRequested: boolean }): Promise<void>;
   removeOf(webhookId: number): Promise<void>;
   /** The endpoints that have deliveries. */
   webhookIds(): Promise<number[]>;
-  /** Wipes what the deliveries of tickets contain of responses and of identifiers, and keeps later responses from being stored. */
+  /** Wipes responses and identifiers from the deliveries of tickets, and keeps later responses from being stored. */
   erase(ticketIds: readonly number[]): Promise<void>;
   /**
    * Ends the deliveries that were added before a time and are not attempted although they are due, for example because
@@ -123,7 +123,7 @@ export function deliveryStore(connection: Connection): DeliveryStore {
     sizes: (webhookId, { status, afterId, limit }) =>
       storeCall(async () => {
         const filter: mongo.Filter<DeliveryDocument> = { webhookId };
-        // Without a status, its absence would keep the index from giving the order.
+        // Without a status the filter names all of them, because the index gives the order only with a status.
         filter.status = status ?? { $in: [...allStatuses] };
         if (afterId !== undefined) filter._id = { $lt: afterId };
         const projection = { 'attempts.responseJsonBytes': 1 };
@@ -191,12 +191,12 @@ export function deliveryStore(connection: Connection): DeliveryStore {
   };
 }
 
-/** No delivery that was added at or after a time has a smaller id. Units: Unix ms. */
+/** Returns the lower bound of the ids of deliveries that were added at or after a time. Units: Unix ms. */
 function firstIdAt(time: number): string {
   return `dlv_${time.toString(16).padStart(12, '0')}`;
 }
 
-/** What the log shows of a delivery that was not made for too long. */
+/** The attempt that the log shows for a delivery that was not made for too long. */
 function expiry(at: number): Attempt {
   const none = { status: null, responseStart: null, responseJsonBytes: 0, address: null };
   return { at, durationMs: 0, errorKind: 'expired', ...none };

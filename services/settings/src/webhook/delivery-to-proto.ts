@@ -2,7 +2,7 @@ import type { WebhookAttempt, WebhookDelivery } from '@ticketing/contracts/ticke
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { Attempt, LoggedDelivery } from './rules/delivery.ts';
 
-/** The message of a delivery. */
+/** Converts a delivery to its protobuf form. */
 export function deliveryMessage(delivery: LoggedDelivery): WebhookDelivery {
   const { id, eventId, eventType, ticketId, status, createdAt, dueAt, attempts } = delivery;
   return {

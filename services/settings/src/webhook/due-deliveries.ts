@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { attemptsAtOnce } from './rules/health.ts';
 
 /**
- * Counts the deliveries that are due and not made yet. Those whose next attempt is later are not among them, nor those of
- * endpoints to which none is made now, because they may wait for as long as the receiver fails.
+ * Counts the deliveries that are due and not made yet. Deliveries whose next attempt is later do not count, nor do
+ * deliveries to endpoints without attempts at present, because they may wait for as long as the receiver fails.
  */
 export async function countDueDeliveries({
   webhooks,

@@ -76,7 +76,7 @@ describe('an endpoint that fails', () => {
       return stored?.health.failuresInRow;
     };
     await expect.poll(failures).toBeGreaterThanOrEqual(20);
-    // Those that were being attempted when it was paused.
+    // Includes the deliveries that were being attempted when it was paused.
     const before = used.receiver.received.length;
     expect(before).toBeLessThanOrEqual(23);
     await used.harness.moveClock({ byMs: 4 * 60_000 });

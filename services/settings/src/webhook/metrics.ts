@@ -2,12 +2,12 @@ import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Context } from '../context.ts';
 
-/** A receiver that is restarted, and one lost attempt, are nothing to report. */
+/** A restart of a receiver or one lost attempt is not worth a report. */
 const failingMs = 5 * 60_000;
 
 /**
- * Registers the metrics of webhooks. Those of the store are measured whenever the metrics are read, in every process of the
- * service: they are seen while no dispatcher runs.
+ * Registers the metrics of webhooks. Metrics of the store are measured whenever the metrics are read, in every process
+ * of the service, so they are available while no dispatcher runs.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

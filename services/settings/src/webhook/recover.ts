@@ -15,12 +15,12 @@ import { takesEvent, type WebhookState } from './rules/endpoint.ts';
 import { storeOfTickets } from './store-of-tickets.ts';
 
 const batchSize = 500;
-/** So many are recovered in about 5 seconds, and on a busy database still within the 30 seconds that the gateway waits. */
+/** Recovering this many takes about 5 seconds, and on a busy database less than the gateway's limit of 30 seconds. */
 const maxEvents = 100_000;
 
 /**
- * Delivers the events of an interval that were not delivered to a webhook endpoint. Those that are still attempted are
- * counted, and go on as they are.
+ * Delivers the events of an interval that were not delivered to a webhook endpoint. Deliveries that are still attempted
+ * are counted, and continue as they are.
  *
  * Errors: webhook_not_found; webhook_disabled; interval_too_long. Source: docs/reference/api.md, Webhooks.
  */
@@ -51,7 +51,7 @@ async function positionsOf(events: EventStore, from: number, before: number): Pr
   const [first, afterLast, bounds] = [
     await events.firstSince(new Date(from)),
     await events.firstSince(new Date(before)),
-    // Read last, so that it contains what the other reads have found.
+    // Read last, so that the bounds contain the positions of the other reads.
     await events.bounds(),
   ];
   const end = bounds?.last ?? 0;

@@ -23,7 +23,7 @@ export async function redeliverWebhookDelivery(
   await deliveries.attemptAgain(id, [deliveryId], { isRequested: true });
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
-  // The response contains what the receiver has responded.
+  // The response contains responses of the receiver, which are erased with the ticket.
   if (delivery.ticketId !== null) idempotency?.addSubject({ kind: 'Ticket', id: delivery.ticketId });
   await webhooks.endPause(id);
   context.dispatcher?.wakeForEndpoints();

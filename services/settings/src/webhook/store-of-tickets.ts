@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { eraseTicket } from './erase-ticket.ts';
 
 /**
- * Stores something of tickets. `store` gets those of them that were deleted, and leaves out what must be erased of these.
- * Erases afterwards what it stored of a ticket that was deleted meanwhile.
+ * Stores data of tickets. `store` gets the tickets among them that were deleted, and leaves out the data that must be
+ * erased. Erases afterwards the stored data of tickets that were deleted meanwhile.
  */
 export async function storeOfTickets(
   context: Pick<Context, 'events' | 'deliveries' | 'erasedTickets'>,

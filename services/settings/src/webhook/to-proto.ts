@@ -2,7 +2,7 @@ import type { Webhook } from '@ticketing/contracts/ticketing/settings/v1/webhook
 import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { WebhookState } from './rules/endpoint.ts';
 
-/** The message of an endpoint, without its secret. */
+/** Converts an endpoint to its protobuf form, without its secret. */
 export function webhookMessage(state: WebhookState): Webhook {
   const { id, url, description, eventTypes, subchannelIds, status, disabledReason, createdAt } = state;
   return {

@@ -39,7 +39,7 @@ export async function updateWebhook(
   };
 }
 
-/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function changeOf(request: UpdateWebhookRequest): WebhookChange {
   const values: Record<string, { [Name in keyof WebhookChange]: WebhookChange[Name] | undefined }> = {
     url: { url: request.url },

@@ -10,7 +10,7 @@ interface WebhookInput {
 }
 
 /**
- * Refuses what the rules of the contract cannot check.
+ * Refuses invalid fields that the rules of the contract cannot check.
  *
  * Errors: address_refused, invalid_url, unknown_subchannel, not_allowed.
  */

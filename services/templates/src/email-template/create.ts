@@ -22,7 +22,7 @@ export async function createEmailTemplate(
   const next = () => context.emailTemplateIds.next();
   const id = call.idempotency ? await call.idempotency.reserve('emailTemplate', next) : await next();
   await context.emailTemplates.add({ id, ...fields });
-  // Read anew: a process that has died may have created it for the same request.
+  // Reads it again: a process that has died may have created it for the same request.
   const stored = (await context.emailTemplates.find(id)) ?? { id, ...fields };
   return {
     $typeName: 'ticketing.templates.v1.CreateEmailTemplateResponse',

@@ -30,7 +30,7 @@ export async function removeEmailTemplate(
   { id }: DeleteEmailTemplateRequest,
 ): Promise<DeleteEmailTemplateResponse> {
   if (!(await emailTemplates.remove(id))) throw notFound('Email template');
-  // Those that are stored with it at this moment read it as unset, because it does not exist.
+  // Templates saved concurrently with the deleted id read it as unset.
   await templates.drop('emailTemplateId', [id]);
   return { $typeName: 'ticketing.templates.v1.DeleteEmailTemplateResponse', success: true };
 }

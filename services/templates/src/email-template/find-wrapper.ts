@@ -6,7 +6,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { firstEmailTemplate } from '../template/to-proto.ts';
 
-/** Reads the text of the first of some e-mail templates that exists. Source: docs/reference/api.md, E-mail templates. */
+/**
+ * Reads the text of the first e-mail template of a list that exists.
+ * Source: docs/reference/api.md, E-mail templates.
+ */
 export async function findWrapper(
   context: Context,
   _call: Call,

@@ -4,9 +4,9 @@ import type { EmailTemplateState } from '../template/rules.ts';
 /** The document of an e-mail template. */
 export type EmailTemplateDocument = Omit<EmailTemplateState, 'id'> & {
   _id: number;
-  /** The name, by which it is unique. */
+  /** The name in lower case (NFKC), which is unique. */
   foldedName: string;
-  /** Of its text, in UTF-8. */
+  /** The size of its text in UTF-8. */
   bytes: number;
 };
 
@@ -21,7 +21,7 @@ export function emailTemplateModel(connection: Connection): Model<EmailTemplateD
   return connection.model<EmailTemplateDocument>('EmailTemplate', schema as unknown as Schema<EmailTemplateDocument>);
 }
 
-/** What is stored of some fields. Names differ only if they differ in more than case. */
+/** Converts fields to those of the document. Names that differ only in case count as equal. */
 export function fieldsOf({ name, template }: Partial<EmailTemplateState>): Partial<EmailTemplateDocument> {
   return {
     ...(name === undefined ? {} : { name, foldedName: name.normalize('NFKC').toLowerCase() }),

@@ -15,18 +15,18 @@ export interface EmailTemplateEntry {
 
 /** The e-mail templates. Errors of every operation: store_unavailable. */
 export interface EmailTemplateStore {
-  /** Adds an e-mail template; one with this id stays as it is. Errors: duplicate_email_template. */
+  /** Adds an e-mail template, unless one with this id exists. Errors: duplicate_email_template. */
   add(template: EmailTemplateState): Promise<void>;
   find(id: number): Promise<EmailTemplateState | undefined>;
   /** Changes an e-mail template; undefined if there is none. Errors: duplicate_email_template. */
   change(id: number, change: Partial<Omit<EmailTemplateState, 'id'>>): Promise<EmailTemplateState | undefined>;
   /** Returns whether it existed. */
   remove(id: number): Promise<boolean>;
-  /** A page by id, and how many there are. */
+  /** Returns a page in the order of ids, and the total. */
   list(offset: number, limit: number): Promise<{ total: number; entries: EmailTemplateEntry[] }>;
-  /** How large those of some e-mail templates are that exist, by id. */
+  /** Returns the sizes of the given e-mail templates that exist. */
   sizes(ids: readonly number[]): Promise<EmailTemplateEntry[]>;
-  /** Those of some e-mail templates that exist, by id. */
+  /** Reads the given e-mail templates that exist, in the order of their ids. */
   findSome(ids: readonly number[]): Promise<EmailTemplateState[]>;
 }
 

@@ -4,7 +4,10 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import type { EmailTemplateState } from '../template/rules.ts';
 
-/** Refuses what an e-mail template may not have. Errors: the problems of its text, message_placeholder, too_short. */
+/**
+ * Refuses an invalid name or text of an e-mail template.
+ * Errors: the problems of its text, message_placeholder, too_short.
+ */
 export async function requireValidEmailTemplate(
   { rendering }: Context,
   { caller }: Call,

@@ -14,7 +14,7 @@ const messages = {
 };
 
 /**
- * Renders the first of some e-mail templates that exists, with a message that is no template.
+ * Renders a message, which is no template, into the first e-mail template of a list that exists.
  *
  * Errors: those of `Rendering.render`. Source: docs/reference/api.md, Messages with a template.
  */
@@ -35,7 +35,7 @@ export async function wrapMessage(
     more: { content: isHtml ? text : text.split(/\r\n?|\n/) },
     pointer: '#/content',
   };
-  // An e-mail template that uses up its time keeps those waiting who use the same one.
+  // Runs are limited per e-mail template, so that one that uses up its time delays only its own users.
   const { message } = await context.rendering.render(input, `email template ${found.id}`);
   return { $typeName, message };
 }

@@ -13,7 +13,7 @@ afterAll(() => harness.stop());
 const preview = (profileId: number, body: object) =>
   harness.request('POST', '/template/preview', { caller: { profileId }, body: { ticketId: 12, ...body } });
 
-// On a busy machine each of them takes ten times its time.
+// On a busy machine each preview takes ten times as long.
 test('previews of hostile templates, one after the other, delay no other, and are counted', {
   timeout: 60_000,
 }, async () => {
@@ -29,7 +29,7 @@ test('previews of hostile templates, one after the other, delay no other, and ar
     return json.code;
   });
   expect((await usual(9)).json.preview).toBe('<p>12</p>');
-  // Two of them run at a time, until theirs ends: nobody else has waited for all of them.
+  // At most two attacks run at a time, so no other caller has waited for all of them.
   expect(stopped).toBeLessThan(attacks.length);
   for (const code of await Promise.all(attacks)) expect(code).toMatch(/^template_too_(slow|much_memory)$/);
   const metrics = await (await fetch(`http://127.0.0.1:${harness.running.ports.internal}/metrics`)).text();

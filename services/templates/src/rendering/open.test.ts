@@ -10,7 +10,7 @@ const log = createLogger('test', 'silent');
 const pointer = '#/message';
 
 let rendering: Rendering;
-/** Has time enough for all that ends, however slow the machine is. */
+/** Has enough time for every template that ends, even on a slow machine. */
 let patient: Rendering;
 const stoppedReasons: string[] = [];
 beforeAll(() => {
@@ -25,7 +25,7 @@ const inputOf = (template: string, variables: object) => ({
 });
 afterAll(() => Promise.all([rendering.close(), patient.close()]));
 
-/** The codes with which work on a template ended; none if it was done. */
+/** Returns the error codes of work on a template; none if it was done. */
 async function codesOf(work: Promise<unknown>): Promise<string[]> {
   try {
     await work;
@@ -127,7 +127,7 @@ describe('a rendered template', () => {
     expect(stoppedReasons).toEqual(['time']);
   });
 
-  // On a busy machine each of them takes ten times its time.
+  // On a busy machine each template takes ten times as long.
   it('does not wait until hostile ones have ended, of another author or of the same', { timeout: 60_000 }, async () => {
     const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
     const slowly = openRendering(log, { timeoutMs: 2_000 });

@@ -14,7 +14,7 @@ export interface TextInput {
   pointer: string;
 }
 
-/** What is rendered, and with which values: a JSON object in UTF-8. Values of `more` replace those of the object. */
+/** The texts to render, and their values: a JSON object in UTF-8. Values of `more` replace those of the object. */
 export interface RenderInput extends TemplateTexts {
   variables: Uint8Array;
   more?: object;
@@ -23,11 +23,11 @@ export interface RenderInput extends TemplateTexts {
 }
 
 /**
- * Checks and renders templates in processes of their own, because nothing that an author writes may delay or harm another
- * request. `caller` is whose work it is: each has a share of the processes.
+ * Checks and renders templates in separate processes, because a template must not delay or harm other requests.
+ * `caller` is the owner of the work: each caller has a share of the processes.
  *
- * Errors of every operation: sandbox_busy, if too many runs wait; sandbox_crashed, if two processes ended in the work, but
- * none because of a limit.
+ * Errors of every operation: sandbox_busy, if too many runs wait; sandbox_crashed, if two processes ended in the work,
+ * but none because of a limit.
  */
 export interface Rendering {
   /** The problems of texts that are to be saved. A text that cannot be checked within the limits has one too. */
@@ -42,7 +42,7 @@ export interface Rendering {
   close(): Promise<void>;
 }
 
-/** How long the work on a request may take, and who is notified of work that is stopped. */
+/** The time limit of the work on a request, and the callback for work that is stopped. */
 export interface RenderingOptions {
   timeoutMs: number;
   onStopped?(reason: SandboxReason): void;

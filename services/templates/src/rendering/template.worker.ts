@@ -5,7 +5,7 @@ import type { TemplateProblem } from './rules/problem.ts';
 import { RefusedTemplate, renderHtml, renderSubject, TooMuchOutput, withTags } from './rules/render-template.ts';
 import { partsAround } from './rules/wrapper.ts';
 
-/** What a text is for, by which it is checked. */
+/** The purpose of a text, which decides how it is checked. */
 export type TextKind = 'message' | 'subject' | 'wrapper';
 
 /** The texts that are rendered with the same values. */
@@ -22,7 +22,7 @@ export interface RenderedTexts {
   subject: string | undefined;
 }
 
-/** What was rendered; what is wrong with a text that is refused; that it would be too long. */
+/** The rendered texts, the problems of a text that is refused, or a result that would be too long. */
 type RenderResult = RenderedTexts | { problems: readonly TemplateProblem[] } | { isTooLong: true };
 
 const checks: Record<TextKind, (text: string) => readonly TemplateProblem[]> = {
@@ -36,7 +36,7 @@ const checks: Record<TextKind, (text: string) => readonly TemplateProblem[]> = {
 
 const functions = {
   problemsOf: (kind: TextKind, text: string): readonly TemplateProblem[] => checks[kind](text),
-  /** `json` is an object of values in UTF-8, which those of `more` replace. */
+  /** `json` is an object of values in UTF-8; values of `more` replace them. */
   render(texts: TemplateTexts, json: Uint8Array, more: object): RenderResult {
     const { message, wrapper, subject } = texts;
     try {
@@ -56,7 +56,7 @@ const functions = {
   },
 };
 
-/** What the worker does with templates. */
+/** The functions of the worker for templates. */
 export type TemplateFunctions = typeof functions;
 
 serveFunctions(functions);

@@ -39,7 +39,7 @@ export async function createTemplate(
     async () => {
       await claimFiles(context, id, attachments);
       await context.templates.add(given);
-      // Read anew: a process that has died may have created it for the same request.
+      // Reads it again: a process that has died may have created it for the same request.
       return (await context.templates.find(id)) ?? given;
     },
     (template) => template.attachments,

@@ -5,7 +5,7 @@ type Stores = Pick<Context, 'templates' | 'erasedTickets' | 'deletedTags'>;
 
 /** Drops a deleted ticket from all templates. Source: docs/reference/api.md, Deletion. */
 export async function eraseTicket({ templates, erasedTickets }: Stores, ticketId: number): Promise<void> {
-  // First, so that whoever stores it from now on drops it.
+  // First, so that a process that stores the ticket from now on drops it.
   await erasedTickets.add(ticketId);
   await templates.drop('exampleTicketIds', [ticketId]);
 }
@@ -17,8 +17,8 @@ export async function dropTags({ templates, deletedTags }: Stores, tagIds: reado
 }
 
 /**
- * Drops from a template that was just stored what was deleted since the request was checked. Returns the template without
- * it. If the process dies before this, `dropMissed` does it.
+ * Drops from a template that was just stored the tickets and the tag that were deleted since the request was checked.
+ * Returns the template without them. If the process dies before this, `dropMissed` does it.
  */
 export async function withoutDeleted(
   { templates, erasedTickets, deletedTags }: Stores,

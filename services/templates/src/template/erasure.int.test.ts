@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 let lastId = 100;
-/** An id that no other test uses: the service keeps those of what was deleted. */
+/** Returns an id that no other test uses, because the service keeps deleted ids. */
 const newId = () => ++lastId;
 const newTickets = (count: number) => {
   const ids = Array.from({ length: count }, newId);

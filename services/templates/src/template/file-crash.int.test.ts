@@ -129,7 +129,7 @@ describe('a process that dies between any two writes leaves no file that nothing
   timeout: 120_000,
 }, () => {
   it('a creation', async () => {
-    // One of two chunks.
+    // The first file has two chunks.
     const contents = [randomBytes(1024 * 1024 + 1), bytes];
     const steps = await crashAtEachWrite(async (nth, when) => {
       const hasDied = await crashAtWrite(nth, when, () => newTemplate(contents));
@@ -139,7 +139,7 @@ describe('a process that dies between any two writes leaves no file that nothing
       await clear();
       return hasDied;
     });
-    // Of each file a record, its chunks and the entry of GridFS; then the claim and the template.
+    // Each file needs a record, its chunks and the entry of GridFS; then come the claim and the template.
     expect(steps).toBeGreaterThanOrEqual(8);
   });
 
@@ -189,7 +189,7 @@ describe('a process that dies between any two writes leaves no file that nothing
       await dropDeletedFromAiAgents(newProcess(4));
       const lists = await listedFiles(`${when} write ${nth}`);
       expect(hasDied ? [[], [2]] : [[]]).toContainEqual(lists.map(({ length }) => length));
-      // AI agents drop what is deleted, and nothing else.
+      // AI agents drop a deleted template, and no other.
       expect(dropped.length > 0, `${when} write ${nth}`).toBe(lists.length === 0);
       expect(await connection.collection('templateDeletions').countDocuments()).toBe(0);
       await clear();

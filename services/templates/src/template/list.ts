@@ -38,7 +38,7 @@ export async function listTemplates(
   return isLargePage(sizes) ? markAsLarge(response) : response;
 }
 
-/** The bytes of each template of a page as it is returned: with its e-mail template. */
+/** Returns the bytes of each template of a page in the response, with its e-mail template. */
 async function sizesOf({ emailTemplates, settings }: Context, entries: readonly TemplateEntry[]): Promise<number[]> {
   const { genericTemplateId } = await settings();
   const wrappers = await emailTemplates.sizes(wrapperIds(entries, genericTemplateId));

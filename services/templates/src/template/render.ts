@@ -23,7 +23,7 @@ export async function renderTemplate(
   if (!state) throw invalidInput([{ pointer, code: 'unknown_template', detail: 'There is no such template.' }]);
   const wrapper = withWrapper ? wrapperOf(await wrappersOf(context, [state]), state) : undefined;
   const input = { message: state.message, subject: state.subject ?? undefined, wrapper, variables, pointer };
-  // A template that uses up its time keeps those waiting who use the same one.
+  // Runs are limited per template, so that one that uses up its time delays only its own users.
   const { message, subject } = await context.rendering.render(input, `template ${templateId}`);
   return {
     $typeName: 'ticketing.templates.v1.RenderTemplateResponse',

@@ -93,7 +93,7 @@ describe('a preview', () => {
     const { json } = await preview({ message: '{{ticket.id}}', ticketId: 12 });
     expect(json.preview).toBe('<p>12</p>');
     expect(json.variables.ticket.body).toBe(body);
-    // What is rendered becomes a paragraph.
+    // The rendered text becomes a paragraph.
     const text = '"'.repeat(1024 * 1024 - '<p></p>'.length);
     const longest = { message: text, templateData: { text: text.slice(0, (1024 * 1024 - 16) / 2) } };
     expect((await preview(longest)).json.preview).toBe(`<p>${text}</p>`);

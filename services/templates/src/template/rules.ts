@@ -20,7 +20,7 @@ export interface TemplateState {
 /** The fields that a request can change. */
 export type TemplateChange = Partial<Omit<TemplateState, 'id' | 'version'>>;
 
-/** A stored e-mail template: what surrounds a message in a mail. */
+/** A stored e-mail template: the text around a message in a mail. */
 export interface EmailTemplateState {
   id: number;
   name: string;
@@ -28,10 +28,10 @@ export interface EmailTemplateState {
   template: string;
 }
 
-/** About how many bytes the rest of an attachment has in a response, beside its name. */
+/** The estimated bytes of an attachment in a response, without its name. */
 const attachmentBytes = 400;
 
-/** The bytes of a template in UTF-8: of its texts, and about those of its list of files. */
+/** Returns the bytes of the texts of a template in UTF-8, and the estimated bytes of its list of files. */
 export function templateBytes({ description, message, subject, attachments }: TemplateState): number {
   const texts = [description, message, subject ?? '', ...attachments.map(({ name }) => name)];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), attachments.length * attachmentBytes);

@@ -4,7 +4,7 @@ import { type TemplateState, templateBytes } from './rules.ts';
 /** The document of a response template. */
 export type TemplateDocument = Omit<TemplateState, 'id'> & {
   _id: number;
-  /** As of `templateBytes`. */
+  /** The result of `templateBytes`. */
   bytes: number;
 };
 
@@ -32,12 +32,12 @@ export function templateModel(connection: Connection): Model<TemplateDocument> {
   return connection.model<TemplateDocument>('Template', schema as unknown as Schema<TemplateDocument>);
 }
 
-/** What is stored of a template. */
+/** Converts a template to its document. */
 export function documentOf({ id, ...state }: TemplateState): TemplateDocument {
   return { _id: id, ...state, bytes: templateBytes({ id, ...state }) };
 }
 
-/** A stored template. */
+/** Converts a document to its template. */
 export function stateOf({ _id, bytes: _bytes, ...state }: TemplateDocument): TemplateState {
   return { id: _id, ...state };
 }

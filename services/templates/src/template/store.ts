@@ -7,7 +7,7 @@ import type { Connection } from 'mongoose';
 import type { TemplateChange, TemplateState } from './rules.ts';
 import { documentOf, stateOf, type TemplateDocument, templateModel } from './schema.ts';
 
-/** Which templates to list: those whose texts contain `q`, without regard to case; those with a tag. */
+/** Selects the templates whose texts contain `q`, without regard to case, and that have a tag. */
 export interface TemplateFilter {
   q: string | undefined;
   tagId: number | undefined;
@@ -19,12 +19,12 @@ export type TemplateEntry = Pick<TemplateState, 'id' | 'emailTemplateId'> & { by
 /** Says how to change a template as it is now. It may be called more than once. */
 export type DecideTemplate = (current: TemplateState) => TemplateChange | Promise<TemplateChange>;
 
-/** What a template names by id, and what may be dropped because it was deleted. */
+/** A field with ids of things that may be deleted; the ids of deleted things are dropped. */
 export type TemplateReference = 'tagId' | 'emailTemplateId' | 'exampleTicketIds';
 
 /** The response templates. Errors of every operation: store_unavailable. */
 export interface TemplateStore {
-  /** Adds a template; one with this id stays as it is. */
+  /** Adds a template, unless one with this id exists. */
   add(template: TemplateState): Promise<void>;
   find(id: number): Promise<TemplateState | undefined>;
   /** The files that a template lists; none if there is no such template. */
@@ -38,9 +38,9 @@ export interface TemplateStore {
   remove(id: number): Promise<boolean>;
   /** A page by id, and how many match. Errors: search_too_slow. */
   list(filter: TemplateFilter, offset: number, limit: number): Promise<{ total: number; entries: TemplateEntry[] }>;
-  /** Those of some templates that exist, by id. */
+  /** Reads the given templates that exist, in the order of their ids. */
   findSome(ids: readonly number[]): Promise<TemplateState[]>;
-  /** Drops what templates name by any of some ids. */
+  /** Drops the given ids from a field of all templates. */
   drop(reference: TemplateReference, ids: readonly number[]): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export function templateStore(connection: Connection): TemplateStore {
         const named = { $in: [...ids] };
         const update =
           reference === 'exampleTicketIds' ? { $pull: { [reference]: named } } : { $set: { [reference]: null } };
-        // The version rises, so that a change that has read what is dropped here is made again.
+        // Raises the version, so that a change that has read the dropped ids is made again.
         if (ids.length > 0) await templates.updateMany({ [reference]: named }, { ...update, $inc: { version: 1 } });
       }),
   };

@@ -5,7 +5,7 @@ import { withoutDeleted } from './drop-deleted.ts';
 import type { TemplateState } from './rules.ts';
 import { shownTemplate } from './to-proto.ts';
 
-/** The message of a template that a request has just stored. It is erased with the tickets that it names. */
+/** Converts a template that a request has just stored. The stored response is erased with the tickets that it names. */
 export async function writtenTemplate(context: Context, call: Call, stored: TemplateState): Promise<Template> {
   const state = await withoutDeleted(context, stored);
   for (const id of state.exampleTicketIds) call.idempotency?.addSubject({ kind: 'Ticket', id });

@@ -7,9 +7,9 @@ import type { EmailTemplateState, TemplateState } from './rules.ts';
 
 /** The e-mail templates around some templates. */
 export interface Wrappers {
-  /** By id, those that exist. */
+  /** The texts of the e-mail templates that exist, by id. */
   byId: ReadonlyMap<number, string>;
-  /** That of templates that name none. */
+  /** The text of the e-mail template around templates that name none. */
   generic: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function wrapperOf({ byId, generic }: Wrappers, { emailTemplateId }: Temp
   return (emailTemplateId === null ? undefined : byId.get(emailTemplateId)) ?? generic;
 }
 
-/** Reads the first of some e-mail templates that exists. Errors: store_unavailable. */
+/** Reads the first e-mail template of a list that exists. Errors: store_unavailable. */
 export async function firstEmailTemplate(
   { emailTemplates }: Pick<Context, 'emailTemplates'>,
   ids: readonly number[],
@@ -48,7 +48,7 @@ export async function firstEmailTemplate(
   return id === undefined ? undefined : emailTemplates.find(id);
 }
 
-/** The message of a template. An e-mail template that was deleted reads as unset. Source: docs/reference/api.md, Templates. */
+/** Converts a template. A deleted e-mail template reads as unset. Source: docs/reference/api.md, Templates. */
 export function templateMessage(state: TemplateState, wrappers: Wrappers): Template {
   const { id, tagId, emailTemplateId, description, message, subject, exampleTicketIds } = state;
   const template = wrapperOf(wrappers, state) ?? placeholder;
@@ -68,22 +68,22 @@ export function templateMessage(state: TemplateState, wrappers: Wrappers): Templ
   };
 }
 
-/** The messages of the files of a template. */
+/** Converts the files of a template. */
 export function templateFiles({ id, attachments }: Pick<TemplateState, 'id' | 'attachments'>): Attachment[] {
   return attachmentMessages(`/template/${id}`, attachments);
 }
 
-/** The bytes of the message of a template whose texts, and whose e-mail template, have so many: each is in it twice. */
+/** Returns the bytes of a template in a response, which has its texts and its e-mail template twice. */
 export function messageBytes(ofTemplate: number, ofWrapper: number): number {
   return 2 * (ofTemplate + ofWrapper);
 }
 
-/** The message of one template, with the e-mail template as it is now. Errors: store_unavailable. */
+/** Converts one template, with the current text of its e-mail template. Errors: store_unavailable. */
 export async function shownTemplate(context: Context, state: TemplateState): Promise<Template> {
   return templateMessage(state, await wrappersOf(context, [state]));
 }
 
-/** The message of an e-mail template. */
+/** Converts an e-mail template. */
 export function emailTemplateMessage({ id, name, template }: EmailTemplateState): EmailTemplate {
   return { $typeName: 'ticketing.templates.v1.EmailTemplate', id, name, template };
 }

@@ -17,7 +17,8 @@ import { requireValidTemplate } from './validate.ts';
 /**
  * Changes a response template.
  *
- * Errors: template_not_found; unknown_attachment; those of `requireValidTemplate` and `attachFiles`. Source: docs/reference/api.md, Templates.
+ * Errors: template_not_found; unknown_attachment; those of `requireValidTemplate` and `attachFiles`.
+ * Source: docs/reference/api.md, Templates.
  */
 export async function updateTemplate(
   context: Context,
@@ -35,7 +36,7 @@ export async function updateTemplate(
   return { $typeName: 'ticketing.templates.v1.UpdateTemplateResponse', success: true, template };
 }
 
-/** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
+/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function changeOf(request: UpdateTemplateRequest): TemplateChange {
   const values: Record<string, { [Name in keyof TemplateChange]: TemplateChange[Name] | undefined }> = {
     message: { message: request.message },
@@ -77,7 +78,10 @@ async function changeWithFiles(
   return changed;
 }
 
-/** Changes a template, and drops what it names and does not exist. Errors: template_not_found; those of `decide`. */
+/**
+ * Changes a template, and unsets an e-mail template that does not exist.
+ * Errors: template_not_found; those of `decide`.
+ */
 async function applyChange(context: Context, id: number, decide: DecideTemplate): Promise<TemplateState> {
   const changed = await context.templates.change(id, async (current) => ({
     ...(await droppedFrom(context, current)),
@@ -87,7 +91,7 @@ async function applyChange(context: Context, id: number, decide: DecideTemplate)
   return changed;
 }
 
-/** What the template names, and was deleted in the moment in which the template was stored before. */
+/** Unsets the e-mail template if it was deleted while the template was stored before. */
 async function droppedFrom(
   { emailTemplates }: Context,
   { emailTemplateId }: TemplateState,

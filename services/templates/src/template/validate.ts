@@ -7,9 +7,10 @@ import type { TextInput } from '../rendering/open.ts';
 import type { TemplateChange } from './rules.ts';
 
 /**
- * Refuses what a template may not have: texts that cannot be rendered, and ids of what does not exist.
+ * Refuses texts that cannot be rendered, and ids of things that do not exist.
  *
- * Errors: the problems of the texts, unknown_tag, unknown_template, unknown_ticket, all at once; those of the tickets service.
+ * Errors: the problems of the texts, unknown_tag, unknown_template, unknown_ticket, all at once; those of the tickets
+ * service.
  */
 export async function requireValidTemplate(
   context: Context,
@@ -49,9 +50,9 @@ async function unknownTickets(context: Context, call: Call, ids: readonly number
   });
 }
 
-/** Those of some tickets that exist. Tickets whose ids are near each other are looked up together. */
+/** Returns the given tickets that exist. Tickets with nearby ids are looked up together. */
 async function existingTickets({ clients }: Context, call: Call, ids: readonly number[]): Promise<Set<number>> {
-  // The versions of tickets are for services: this one reads them on its own behalf.
+  // Only services may read the versions of tickets, so this service reads them on its own behalf.
   const { trace, signal } = call;
   const snapshots = clients.snapshots({ trace, signal });
   const existing = new Set<number>();

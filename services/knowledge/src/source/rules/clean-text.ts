@@ -7,7 +7,7 @@ export interface CleanText {
   textWords: string[];
 }
 
-/** So much of a text is searched if it takes too much time to clean it. */
+/** The length of the start that is searched in a text that takes too long to clean. */
 const escapedWordsLength = 20_000;
 
 /** Cleans a text, and splits it into its words, without tags. */
@@ -17,7 +17,7 @@ export function cleanText(text: string): CleanText {
   return { text: cleaned, textWords: searchWordsOf([words], maxTextWords) };
 }
 
-/** What is kept of a text that takes too much time to clean. */
+/** Escapes a text that takes too long to clean; only its start can be searched. */
 export function escapedText(text: string): CleanText {
   return { text: escapeMarkdown(text), textWords: searchWordsOf([text.slice(0, escapedWordsLength)], maxTextWords) };
 }

@@ -4,8 +4,8 @@ import type { SourceNode, SourceTree } from './state.ts';
 const ordersOfTrees = new WeakMap<SourceTree, Map<KnowledgeStatus, readonly SourceNode[]>>();
 
 /**
- * The sources with a status, those changed first first; of those changed in the same second, the smaller id first. They
- * are sorted once for each state of the tree.
+ * Returns the sources with a status, the oldest change first; within the same second, the smaller id first. They are
+ * sorted once for each state of the tree.
  */
 export function sourcesByTime(tree: SourceTree, status: KnowledgeStatus): readonly SourceNode[] {
   const orders = ordersOfTrees.get(tree) ?? new Map<KnowledgeStatus, readonly SourceNode[]>();

@@ -7,7 +7,7 @@ export const maxSearchWords = 16;
 
 const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
 
-/** The words of texts as the search compares them; those with an umlaut also as they are spelt without one. */
+/** Returns the words of texts as the search compares them; a word with an umlaut is also returned spelt without it. */
 export function searchWordsOf(texts: readonly string[], maxWords: number): string[] {
   return wordsOf([...texts, ...texts.map(spellings)], maxWords);
 }
@@ -17,7 +17,7 @@ export function titleWordsOf({ title, name }: { title: string; name: string }): 
   return searchWordsOf([title, name], maxTextWords);
 }
 
-/** Each word of a search, in the forms that may be the beginning of a word that is found. */
+/** Returns each word of a search with its spellings; it matches words that begin with one of them. */
 export function searchedWords(q: string): string[][] {
   const words = q.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return words.map((word) => searchWordsOf([word], 2)).filter((forms) => forms.length > 0);

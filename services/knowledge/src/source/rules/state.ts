@@ -5,7 +5,7 @@ import type {
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { maxLevels, type ParentTree, parentProblem } from '@ticketing/runtime/parent-tree.ts';
 
-/** What every process keeps of a knowledge source in memory. Enums have their numbers in the contract. */
+/** The part of a knowledge source that every process keeps in memory. Enums have their numbers in the contract. */
 export interface SourceNode {
   id: number;
   /** Every change raises it by one. */
@@ -40,7 +40,7 @@ export interface SourceState extends SourceNode, SourceContent {}
 /** The fields of a knowledge source that a request can set. */
 export type SourceInput = Omit<SourceState, 'id' | 'version' | 'modifiedAt' | 'bytes' | 'createdAt'>;
 
-/** What remains of a deleted knowledge source. */
+/** The data that remains of a deleted knowledge source. */
 export interface DeletedSource {
   id: number;
   version: number;

@@ -24,8 +24,8 @@ export interface RowRequest {
 export type RowFilter = Pick<RowRequest, 'queries' | 'now' | 'maxTimeMs'>;
 
 /**
- * Called with the bytes of a page before it is read. Returns the function that is called when the next page is asked for,
- * or none at all any more.
+ * Called with the bytes of a page before it is read. Returns the function that is called when the reader asks for the
+ * next page, or stops.
  */
 export type AdmitPage = (bytes: number) => Promise<() => void>;
 
@@ -33,8 +33,8 @@ const pageSize = 200;
 /** The column whose texts can be long: 8 MiB, while all others of a row together have a few kB. */
 const largeColumn = 'rawData';
 /**
- * Longer texts are read in a second step, so that a batch of 200 rows has at most 3 MiB of them instead of 16. Rows with
- * texts of 20 kB take an eighth longer then; shorter ones do not.
+ * Longer texts are read in a second step, so that a batch of 200 rows has at most 3 MiB of them instead of 16. Rows
+ * with texts of 20 kB then take an eighth longer; rows with shorter texts do not.
  */
 const maxFirstBytes = 16 * 1024;
 const maxPageBytes = 1024 * 1024;
@@ -48,8 +48,8 @@ export function countRows(collection: mongo.Collection<RowDocument>, filter: Row
 }
 
 /**
- * Reads rows in order, in pages of at most 200, and of at most 1 MiB of raw data unless it is that of one row. A row whose
- * raw data is read later than its other columns is read again whole, and left out if it matches no longer.
+ * Reads rows in order, in pages of at most 200 rows and 1 MiB of raw data; a page of one row may have more. A row whose
+ * raw data is read later than its other columns is read again whole, and left out if it no longer matches.
  *
  * Errors: search_too_slow; those of `admit`.
  */
@@ -75,7 +75,7 @@ function orderField({ order }: RowRequest): string {
   return order.key === 'id' ? '_id' : order.key;
 }
 
-/** Reads rows in order; in the place of a long text are its bytes. */
+/** Reads rows in order; a long text is replaced by its size in bytes. */
 async function* readBatches(
   collection: mongo.Collection<RowDocument>,
   request: RowRequest,
@@ -114,7 +114,7 @@ async function* readBatches(
   }
 }
 
-// A stage of its own: the projection above would take a third longer with an expression in it.
+// A separate stage: with an expression in it, the projection above would take a third longer.
 const sizeOfLarge = { $strLenBytes: { $ifNull: [`$${largeColumn}`, ''] } };
 const withoutLongTexts = {
   $set: { [largeColumn]: { $cond: [{ $gt: [sizeOfLarge, maxFirstBytes] }, sizeOfLarge, `$${largeColumn}`] } },
@@ -124,7 +124,7 @@ function projectionOf({ columns }: RowRequest): Query {
   return Object.fromEntries(columns.map((name) => [name, 1]));
 }
 
-/** Whether the bytes of the long text of a row are in its place. */
+/** Whether the long text of a row is replaced by its size. */
 const isIncomplete = (row: RowDocument) => typeof row[largeColumn] === 'number';
 
 function largeBytesOf({ [largeColumn]: text }: RowDocument): number {
@@ -132,7 +132,7 @@ function largeBytesOf({ [largeColumn]: text }: RowDocument): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
-/** Splits rows into pages of at most 1 MiB of long texts, of one row at least. */
+/** Splits rows into pages of at most 1 MiB of long texts; each page has at least one row. */
 function splitBySize(batch: readonly RowDocument[]): { rows: RowDocument[]; bytes: number }[] {
   const pages: { rows: RowDocument[]; bytes: number }[] = [];
   for (const row of batch) {

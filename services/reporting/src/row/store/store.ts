@@ -30,7 +30,7 @@ export interface RowStore extends GenerationStore {
   /** Counts the rows that match. Errors: search_too_slow. */
   count(filter: RowFilter): Promise<number>;
   /**
-   * Reads rows in pages of at most 200, and of at most 1 MiB of raw data unless it is that of one row. `admit` is called
+   * Reads rows in pages of at most 200 rows and 1 MiB of raw data; a page of one row may have more. `admit` is called
    * before the raw data of a page is read. Errors: search_too_slow; those of `admit`.
    */
   pages(request: RowRequest, admit?: AdmitPage): AsyncGenerator<RowDocument[]>;

@@ -22,7 +22,7 @@ function spellTime(value: Value | undefined): void {
 }
 
 /**
- * Makes the event that may outlive its ticket: of the old and new values only those of enums and times stay.
+ * Makes the event that may outlive its ticket: only the old and new values of enums and times stay.
  *
  * Source: docs/reference/api.md, Deletion.
  */
@@ -34,7 +34,7 @@ export function toErasedEvent(event: TicketChanged): TicketChanged {
   return { ...event, changes };
 }
 
-/** Makes the bytes of such an event. */
+/** Makes the bytes of an event that may outlive its ticket. */
 export function toErasedBytes(bytes: Uint8Array): Uint8Array {
   return toBinary(TicketChangedSchema, toErasedEvent(fromBinary(TicketChangedSchema, bytes)));
 }

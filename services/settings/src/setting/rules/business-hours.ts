@@ -6,7 +6,8 @@ const maxIntervals = 10;
 const maxHolidays = 1000;
 
 /**
- * What is wrong with a value of the setting `businessHours`, each with a pointer below the value; empty if it is valid.
+ * Returns the problems of a value of the setting `businessHours`, each with a pointer below the value; empty if it is
+ * valid.
  *
  * Shape: `{timeZone, days: {mon: [["08:00", "17:00"]], …}, holidays: ["2026-12-25"]}`.
  * Source: docs/reference/api.md, SLA and business hours.
@@ -22,7 +23,7 @@ export function businessHoursProblems(value: JsonValue): ValueProblem[] {
   ];
 }
 
-/** Something that is wrong with a value. */
+/** A problem of a value. */
 export interface ValueProblem {
   /** A JSON Pointer below the value, which is the empty text for the value itself. */
   at: string;

@@ -47,8 +47,8 @@ export const emptyConfiguration: ConfigurationState = {
   deletedTemplateIds: [],
 };
 
-/** What the secret of a setting is bound to. */
+/** The text that the encryption binds the secret of a setting to. */
 export const settingBinding = (name: string): string => `setting ${name}`;
 
-/** What a secret value of a subchannel is bound to; `at` is its JSON Pointer in `data`. */
+/** The text that the encryption binds a secret value of a subchannel to; `at` is its JSON Pointer in `data`. */
 export const subchannelBinding = (id: number, at: string): string => `subchannel ${id} ${at}`;

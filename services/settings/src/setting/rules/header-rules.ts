@@ -8,7 +8,7 @@ const maxLength = 320;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /**
- * What is wrong with a value of the setting `programmaticHeaderRules`; empty if it is valid.
+ * Returns the problems of a value of the setting `programmaticHeaderRules`; empty if it is valid.
  *
  * Shape: `{"Auto-Submitted": ["!no"], "X-Loop": true}`.
  * Source: docs/reference/api.md, Spam.

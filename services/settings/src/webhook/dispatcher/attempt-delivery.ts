@@ -12,7 +12,7 @@ import type { Attempt, PendingDelivery } from '../rules/delivery.ts';
 import { liveSecrets, type WebhookState } from '../rules/endpoint.ts';
 import { webhookBinding } from '../rules/secret.ts';
 
-/** What an attempt needs. */
+/** The parts that an attempt uses. */
 export interface AttemptContext {
   outbound: Pick<OutboundGuard, 'request'>;
   secretBox: Pick<SecretBox, 'open'>;
@@ -21,11 +21,11 @@ export interface AttemptContext {
   tracer?: Tracer | undefined;
 }
 
-/** An attempt, and what the receiver asks for. */
+/** An attempt, and the time until which the receiver wants no other. */
 export interface AttemptOutcome {
   attempt: Attempt;
   isDelivered: boolean;
-  /** Not before this time, in Unix ms. */
+  /** The next attempt is not made before this time, in Unix ms. */
   retryAfter: number | undefined;
 }
 

@@ -47,7 +47,7 @@ type Around = <Result>(work: () => Promise<Result>, name: string) => Promise<Res
 /** The status with which a receiver responds to an attempt of a delivery, counted from 1. */
 type Respond = (attempt: number, received: { webhookId: number; version: number }) => number;
 
-/** Every call of the store by a part of the dispatcher is made by `around`. */
+/** Makes every call of a part of the dispatcher to the store through `around`. */
 function allAround<Part extends object>(part: Part, around: Around): Part {
   const wrapped = Object.entries(part).map(([name, call]) => [
     name,
@@ -64,7 +64,7 @@ async function openStore(): Promise<Connection> {
   return connection;
 }
 
-/** Endpoints with pending deliveries in place of those of a store, and receivers that record what they get. */
+/** Replaces the endpoints and deliveries of a store, and makes receivers that record their requests. */
 async function setUpEndpoints(
   store: Connection,
   versions: number,
@@ -177,7 +177,7 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
   );
 });
 
-/** The store of a check, its leases, and what makes each call. */
+/** The store of a check, its leases, and the function that makes each call. */
 interface Check {
   store: Connection;
   leases: Connection;
@@ -185,9 +185,9 @@ interface Check {
 }
 
 /**
- * Runs a check again and again: each time another call of the store or of a receiver fails, the first or the second one of
- * its name, before or after its effect. All the named ones have to be called. The checks mostly wait for another attempt,
- * so that several run at once, each in databases of its own.
+ * Runs a check again and again. Each run fails another call of the store or of a receiver: the first or the second call
+ * of its name, before or after its effect. Every name has to be called. The checks mostly wait for another attempt, so
+ * several run at once, each in separate databases.
  */
 async function whicheverCallFails(names: readonly string[], check: (given: Check) => Promise<void>): Promise<void> {
   const failed = new Set<string>();
@@ -255,6 +255,6 @@ it('a dispatcher that is stopped in the middle leaves the rest to the next one',
   const second = start(connection, slow);
   await expectAllDelivered();
   await second.stop();
-  // What was sent before the stop was recorded.
+  // All deliveries that were sent before the stop were recorded, so none was sent twice.
   expect(received).toHaveLength(20 * 3 * ticketIds.length);
 });

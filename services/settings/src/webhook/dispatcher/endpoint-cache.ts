@@ -5,7 +5,7 @@ import type { WebhookStore } from '../store.ts';
 /** The webhook endpoints as they were a moment ago, by id. Errors: store_unavailable. */
 export interface EndpointCache {
   read(): Promise<ReadonlyMap<number, WebhookState>>;
-  /** Makes the next read see what was written before this call. */
+  /** Makes the next read see all writes before this call. */
   invalidate(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { WebhookState } from '../rules/endpoint.ts';
 import { afterFailure, attemptsAtOnce, healthy, type WebhookHealth } from '../rules/health.ts';
 
-/** What a worker knows of the health of its endpoint. It is ahead of the stored health, and of the cached endpoint. */
+/** The health of an endpoint as its worker knows it: ahead of the stored health, and of the cached endpoint. */
 export interface EndpointHealth {
   /** How many attempts may be made at once now. Units: Unix ms. */
   attemptsAtOnce(webhook: WebhookState, now: number): number;
@@ -28,7 +28,7 @@ export function endpointHealth(): EndpointHealth {
   /** The epoch in which the endpoint is being disabled, and how many attempts are disabling it. */
   let endingEpoch = 0;
   let endings = 0;
-  /** The epoch in which it was disabled. Whoever enables it again begins another one. */
+  /** The epoch in which it was disabled. Enabling it again begins another epoch. */
   let endedEpoch = 0;
 
   /** The health that this process has observed, unless a request has changed it meanwhile. */

@@ -9,7 +9,7 @@ import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
 import { endpointHealth } from './endpoint-health.ts';
 import { type SettlingContext, settleAttempt } from './settle-attempt.ts';
 
-/** What the workers of a process share. */
+/** The parts that the workers of a process share. */
 export interface WorkerContext extends AttemptContext, SettlingContext {}
 
 /** Makes the deliveries to one endpoint. */
@@ -22,12 +22,12 @@ export interface EndpointWorker {
   attemptsAtOnce(webhook: WebhookState): number;
   /** The ids of the deliveries that are being attempted. */
   attempted(): string[];
-  /** Begins no attempt any more, and resolves when those that are being made have ended, or were ended after `graceMs`. */
+  /** Starts no more attempts, and resolves when the running ones have ended, or were ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
 const windowSize = 100;
-/** Below this many in memory, more are read. */
+/** More deliveries are read when fewer than this wait in memory. */
 const lowMark = 50;
 
 /** Starts a worker, which waits until it is woken. */
@@ -58,7 +58,7 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
 
   /** Reads deliveries, until there are enough or no more. */
   async function load(): Promise<void> {
-    // Before the read, because what happens meanwhile may call for another one.
+    // Before the read, because a wake during the read must cause another one.
     mayHaveMore = false;
     const found = await context.queue.due(webhookId, runtime.now(), pending.tickets(), windowSize);
     const hasTakenAll = pending.add(found.deliveries);

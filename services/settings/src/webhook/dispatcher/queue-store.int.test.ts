@@ -42,7 +42,7 @@ it('an attempt is in the log once, also if its batch is recorded again', async (
     ['dlv_2', DELIVERED, 1],
     ['dlv_1', RETRYING, 1],
   ]);
-  // What receivers have responded is not read for the next attempts.
+  // The responses of receivers are not read for the next attempts.
   const due = await queue.due(1, 5, [], 10);
   expect(due.deliveries.map(({ id }) => id)).toEqual(['dlv_1', 'dlv_4']);
   expect(due.deliveries[0]).not.toHaveProperty('attempts');

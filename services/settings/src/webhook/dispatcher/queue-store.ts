@@ -27,17 +27,18 @@ export interface AttemptResult {
 
 /** The pending deliveries, as the dispatcher sees them. Units: Unix ms. Errors of every operation: store_unavailable. */
 export interface DeliveryQueue {
-  /** Those of some endpoints that have deliveries which are due, besides those with the given ids. */
+  /** Returns the given endpoints that have due deliveries, without counting the deliveries in `exceptIds`. */
   withDue(webhookIds: readonly number[], now: number, exceptIds: readonly string[]): Promise<number[]>;
   /**
-   * The first deliveries to an endpoint that can be attempted now, in the order of the feed, and those for which somebody
-   * waits. Those of the given tickets are left out, and so are those that wait for an earlier delivery of their ticket: they
-   * become due with it. One that was delivered before neither waits nor makes others wait.
+   * Returns the first deliveries to an endpoint that can be attempted now, in the order of the feed, and the deliveries
+   * for which somebody waits. Deliveries of the given tickets are left out, and so are deliveries that wait for an
+   * earlier one of their ticket: they become due with it. A delivery that was delivered before neither waits nor makes
+   * others wait.
    */
   due(webhookId: number, now: number, exceptTickets: readonly number[], limit: number): Promise<DueDeliveries>;
-  /** Records attempts. Of a delivery that has ended meanwhile only the log grows, unless the attempt was successful. */
+  /** Records attempts. If a delivery has ended meanwhile, only its log grows, unless the attempt was successful. */
   record(results: readonly AttemptResult[]): Promise<void>;
-  /** Makes the deliveries due that waited for an earlier one of their ticket. */
+  /** Makes the deliveries of a ticket due that waited for an earlier one. */
   release(webhookId: number, ticketId: number): Promise<void>;
   /** Ends all deliveries to an endpoint. */
   exhaust(webhookId: number, now: number): Promise<void>;
@@ -57,7 +58,7 @@ const { SCHEDULED, DELIVERED, EXHAUSTED } = WebhookDeliveryStatus;
 export function deliveryQueue(connection: Connection): DeliveryQueue {
   const collection = deliveryCollection(connection);
 
-  /** The first deliveries that are due, whether or not they wait for others, after those for which somebody waits. */
+  /** Finds the deliveries for which somebody waits, and then the first due deliveries, even if they wait for others. */
   async function firstDue(webhookId: number, now: number, exceptTickets: readonly number[], limit: number) {
     const due: mongo.Filter<DeliveryDocument> = { webhookId, isPending: true, dueAt: { $lte: now } };
     const ofTickets: mongo.Filter<DeliveryDocument> =
@@ -76,7 +77,9 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
     return [...requested, ...next.filter(({ _id }) => !requestedIds.has(_id))];
   }
 
-  /** The earliest pending delivery of each ticket that is before one of the found deliveries, and not among them. */
+  /**
+   * Finds, for each ticket, the earliest pending delivery before one of the found deliveries that is not among them.
+   */
   async function firstWaiting(webhookId: number, found: readonly PendingDocument[]) {
     const ordered = found.filter(({ isDelivered }) => !isDelivered);
     const tickets = [...new Set(ordered.flatMap(({ ticketId }) => ticketId ?? []))];
@@ -128,7 +131,7 @@ export function deliveryQueue(connection: Connection): DeliveryQueue {
         const blocked = new Set(found.filter(isBlocked).map(({ ticketId }) => ticketId));
         await postpone(webhookId, now, new Map([...waiting].filter(([ticketId]) => blocked.has(ticketId))));
         const deliveries = found.filter((one) => !isBlocked(one)).map(pendingDelivery);
-        // One for which others wait can have become due since the first read.
+        // A delivery for which others wait may have become due since the first read.
         const hasBecomeDue = [...blocked].some((ticketId) => (waiting.get(ticketId)?.dueAt ?? 0) <= now);
         return { deliveries, mayHaveMore: found.length >= limit || hasBecomeDue };
       }),
@@ -162,8 +165,8 @@ function whole(result: AttemptResult): Update {
 }
 
 /**
- * Records an attempt that `whole` did not record, without what the receiver has responded: the ticket may have been deleted.
- * If the delivery has ended meanwhile, a failure does not change its state.
+ * Records an attempt that `whole` did not record, without the response of the receiver, because the ticket may have
+ * been deleted. If the delivery has ended meanwhile, a failure does not change its state.
  */
 function wiped(result: AttemptResult): Update[] {
   const attempt = { ...result.attempt, responseStart: null, responseJsonBytes: 0, address: null };

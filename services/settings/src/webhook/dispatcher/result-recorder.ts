@@ -17,7 +17,7 @@ export interface ResultRecorder {
   record(result: AttemptResult, change?: HealthChange): Promise<void>;
 }
 
-/** What a recorder needs. */
+/** Options of `resultRecorder`. */
 export interface ResultRecorderOptions {
   queue: Pick<DeliveryQueue, 'record'>;
   webhooks: Pick<WebhookStore, 'saveHealth'>;
@@ -35,15 +35,15 @@ interface WaitingResult {
 const maxRetryMs = 2_000;
 
 /**
- * Makes a recorder: results that arrive while others are written are written together. While the database is unavailable
- * it tries again, and no attempt is made in the place of one whose result is not stored.
+ * Makes a recorder: results that arrive while others are written are written together. While the database is
+ * unavailable it tries again, and an attempt whose result is not stored counts as running.
  */
 export function resultRecorder({ queue, webhooks, log, signal }: ResultRecorderOptions): ResultRecorder {
   let waiting: WaitingResult[] = [];
   let isRunning = false;
 
   async function write(batch: readonly WaitingResult[]): Promise<void> {
-    // The last health of each endpoint contains those before it.
+    // The last health of each endpoint includes the earlier changes.
     const changes = new Map(batch.flatMap(({ change }) => (change ? [[change.webhookId, change]] : [])));
     await Promise.all([
       queue.record(batch.map(({ result }) => result)),

@@ -17,7 +17,7 @@ import type { EndpointHealth, ObservedHealth } from './endpoint-health.ts';
 import type { DeliveryQueue } from './queue-store.ts';
 import type { ResultRecorder } from './result-recorder.ts';
 
-/** What it takes to record an attempt and its consequences. */
+/** The parts that record an attempt and its consequences. */
 export interface SettlingContext {
   endpoints: EndpointCache;
   queue: DeliveryQueue;
@@ -58,7 +58,7 @@ export async function settleAttempt(
   const reason = isDelivered ? undefined : reasonToDisable(attempt.status, observed.health, now);
   if (reason !== undefined) {
     await endpointHealth.whileDisabling(webhook, async () => {
-      // First, so that a process that dies in between leaves a delivery that leads to the same result.
+      // First, so that a process that dies in between leaves a delivery whose next attempt has the same result.
       const isDisabled = await context.webhooks.disable(webhook.id, webhook.epoch, reason);
       await record(context, made, observed, undefined);
       if (isDisabled) await endAll(context, webhook.id, reason);

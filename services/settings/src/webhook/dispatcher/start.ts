@@ -8,7 +8,7 @@ import { type EndpointWorker, startEndpointWorker, type WorkerContext } from './
 import { resultRecorder } from './result-recorder.ts';
 import { wakeTimer } from './wake-timer.ts';
 
-/** What a dispatcher needs. */
+/** Options of `startDispatcher`. */
 export interface DispatcherOptions {
   database: Pick<Database, 'connection' | 'opened'>;
   context: Omit<WorkerContext, 'recorder' | 'wakeAt'>;
@@ -22,15 +22,15 @@ export interface Dispatcher extends WakefulLoop {
 }
 
 const parts = 16;
-/** With the age of the cached endpoints less than a second, in which what another process has changed takes effect. */
+/** Changes by another process take effect in less than a second: these times plus the age of the cached endpoints. */
 const pollMs = { busy: 250, idle: 500 };
 const graceMs = 3_000;
 const maxRetryMs = 2_000;
 
 /**
- * Makes the deliveries of webhooks. The dispatchers of all processes share the endpoints; the owner of an endpoint attempts
- * its deliveries, those of a ticket one after the other. A dispatcher whose lease expires during an attempt can only cause
- * duplicates: it and the next owner both continue with the first delivery that has not ended.
+ * Makes the deliveries of webhooks. The dispatchers of all processes share the endpoints; the owner of an endpoint
+ * attempts its deliveries, one after the other for each ticket. A dispatcher whose lease expires during an attempt can
+ * only cause duplicates: it and the next owner both continue with the first delivery that has not ended.
  *
  * Source: docs/reference/api.md, Delivery; docs/reference/guarantees.md, Webhooks.
  */
@@ -94,7 +94,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
     const withDue = new Set(await queue.withDue(ids, runtime.now(), attempted));
     for (const { id, status } of needing) {
       if (!withDue.has(id) || !isOwned(id)) continue;
-      // Added in the moment in which the endpoint was disabled.
+      // Ends deliveries that were added while the endpoint was being disabled.
       if (status === WebhookStatus.DISABLED) await queue.exhaust(id, runtime.now());
       else workerOf(id).wake();
     }

@@ -18,7 +18,7 @@ export function wakeTimer(now: () => number, wake: () => void): WakeTimer {
 
   return {
     wakeAt(time) {
-      // What is due later is found by a poll.
+      // A poll covers times beyond `maxDelayMs`.
       if (time - now() > maxDelayMs || (next && next.time <= time)) return;
       stop();
       const delayMs = Math.max(0, time - now());

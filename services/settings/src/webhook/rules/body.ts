@@ -11,7 +11,7 @@ const bodyLimit = 20_000;
 const encodeEvent = messageEncoder(TicketChangedSchema);
 
 /**
- * The body of the delivery of an event. Of an event that is too long the old and new values are left out, and then the
+ * Makes the body of the delivery of an event. If it is too long, it leaves out the old and new values, and then the
  * last changed fields.
  *
  * Source: docs/reference/api.md, Delivery.

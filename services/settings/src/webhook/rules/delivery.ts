@@ -1,11 +1,11 @@
 import type { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 
-/** What a webhook endpoint gets of an event. Units: Unix ms. */
+/** The delivery of an event to a webhook endpoint. Units: Unix ms. */
 export interface Delivery {
   id: string;
   webhookId: number;
   eventId: string;
-  /** As it is spelt in JSON. */
+  /** The spelling of the type in JSON. */
   eventType: string;
   /** Null for a test message. */
   ticketId: number | null;
@@ -13,15 +13,15 @@ export interface Delivery {
   position: number;
   status: WebhookDeliveryStatus;
   createdAt: number;
-  /** Not attempted before this time; null if it is not attempted any more. */
+  /** The time of the next attempt, at the earliest; null if there are no more attempts. */
   dueAt: number | null;
-  /** Whether an attempt was successful, also before the delivery was requested again. Then no order binds it any more. */
+  /** Whether an attempt was ever successful, even before the delivery was requested again. It then has no order. */
   isDelivered: boolean;
   /** Whether somebody waits for its next attempt: it is made before others. */
   isRequested: boolean;
-  /** Since it was created, or was requested again. */
+  /** The attempts since it was created, or was requested again. */
   attemptsMade: number;
-  /** The last ones, the oldest first. */
+  /** The last attempts, the oldest first. */
   attempts: readonly Attempt[];
   /** The trace of the request that caused the event (W3C); absent unless traces are recorded. */
   traceparent?: string | undefined;

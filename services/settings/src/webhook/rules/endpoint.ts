@@ -23,7 +23,7 @@ export interface WebhookState {
   disabledReason: WebhookDisabledReason | null;
   /** Unix seconds. */
   createdAt: number;
-  /** The newest first. Those that have ended are removed at the next rotation. */
+  /** The newest first. The next rotation removes secrets that have ended. */
   secrets: readonly WebhookSecret[];
   /**
    * The position in the feed after which it takes events: events that are handled again are not sent to a new endpoint.

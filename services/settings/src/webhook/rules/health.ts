@@ -1,4 +1,4 @@
-/** What the attempts of a webhook endpoint have shown. Units: Unix ms. */
+/** The health of a webhook endpoint, as its attempts have shown it. Units: Unix ms. */
 export interface WebhookHealth {
   failuresInRow: number;
   /** The first failure since the last success. */

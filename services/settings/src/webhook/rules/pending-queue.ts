@@ -5,29 +5,29 @@ export interface PendingQueue {
   /** Takes deliveries that are not in it yet, up to a number for each ticket. Returns whether it has taken all of them. */
   add(deliveries: readonly PendingDelivery[]): boolean;
   /**
-   * Takes out the next one to attempt: the first in the feed whose ticket has no other attempt, but before it one for which
-   * somebody waits, with those of its ticket that come first.
+   * Takes out the next delivery to attempt: the first in the feed whose ticket has no other attempt. A ticket with a
+   * delivery for which somebody waits comes before others; its deliveries stay in order.
    */
   next(): PendingDelivery | undefined;
   /** Ends the attempt of a delivery. `isBlocked` forgets the later ones of its ticket, which have to wait. */
   done(delivery: PendingDelivery, isBlocked: boolean): void;
-  /** Forgets all that wait. */
+  /** Removes all waiting deliveries. */
   clear(): void;
-  /** How many wait. */
+  /** The number of waiting deliveries. */
   waiting(): number;
-  /** The tickets of which it has deliveries. */
+  /** The tickets of the deliveries in the queue. */
   tickets(): number[];
-  /** The ids of those that are being attempted. */
+  /** The ids of the deliveries that are being attempted. */
   attempted(): string[];
 }
 
-/** So that the many deliveries of one ticket do not fill the memory in which those of others could be. */
+/** Limits the deliveries of one ticket, so that they do not fill the memory for those of others. */
 const maxPerTicket = 8;
 
 /** Makes an empty queue. */
 export function pendingQueue(): PendingQueue {
   const lanes = new Map<number | string, Lane>();
-  // A test message has no ticket, and one that was delivered before has no order any more: they wait for nothing.
+  // A test message has no ticket, and a delivery that was delivered before has no order: they wait for nothing.
   const keyOf = ({ ticketId, id, isDelivered }: PendingDelivery) => (isDelivered ? id : (ticketId ?? id));
 
   function addOne(delivery: PendingDelivery): boolean {

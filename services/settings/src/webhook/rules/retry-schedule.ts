@@ -19,14 +19,14 @@ const offsetsMs = [
 const jitter = 0.2;
 const maxRetryAfterMs = 24 * hour;
 
-/** What decides when the next attempt is made. Units: Unix ms. */
+/** A failed attempt, from which the time of the next one follows. Units: Unix ms. */
 export interface FailedAttempt {
   /** How many attempts were made, this one included. */
   attemptsMade: number;
   now: number;
   /** A number from 0 to 1. */
   random: number;
-  /** Not before this time, if the receiver has said so. */
+  /** The earliest time of the next attempt, if the receiver has named one. */
   retryAfter: number | undefined;
 }
 

@@ -12,15 +12,15 @@ export const sizeLimits = {
   pathParts: 16,
 };
 
-/** A tag as it is written: what is between its braces, and where it begins. */
+/** A tag in the source: the text between its braces, and its position. */
 interface Tag {
   text: string;
   offset: number;
 }
 
 /**
- * Checks what can be counted before a template is parsed, in linear time: the parser of Handlebars takes time that is
- * quadratic in the depth. What it counts is only nearly right; the tree is checked afterwards.
+ * Checks in linear time, before a template is parsed, the sizes that can be counted in its text, because the parser of
+ * Handlebars takes time that is quadratic in the depth. The counts are approximate; the tree is checked afterwards.
  */
 export function checkSize(template: string): TemplateProblem | undefined {
   if (template.length > sizeLimits.chars) return tooLarge(`A template has at most ${sizeLimits.chars} characters.`);

@@ -4,14 +4,14 @@ import { blocks, helpers } from './helpers.ts';
 import { parseTemplate } from './parse-template.ts';
 import type { TemplateProblem, TemplateProblemCode } from './problem.ts';
 
-/** A template that may be compiled, as a tree, or what is wrong with it. */
+/** The tree of a template that may be compiled, or the problems of the template. */
 export type CheckedTemplate = { program: hbs.AST.Program } | { problems: readonly TemplateProblem[] };
 
 /** How many problems of a template are reported. */
 const maxProblems = 20;
 
 /**
- * Checks a template before it is saved, and again before it is compiled: only what is listed here may be in it.
+ * Checks a template before it is saved, and again before it is compiled: it may contain only what is listed here.
  *
  * Source: docs/reference/guarantees.md, Untrusted input.
  */
@@ -27,7 +27,7 @@ export function checkTemplate(template: string): CheckedTemplate {
 
 const helperOf = new Map(helpers.map((helper) => [helper.name, helper]));
 const blockNames = new Set(blocks);
-/** What Handlebars itself calls by these names is no value. */
+/** The names that Handlebars itself calls, which are not values. */
 const reservedNames = new Set([...helperOf.keys(), ...blocks, 'lookup', 'log', 'helperMissing', 'blockHelperMissing']);
 /** The variables of a loop. */
 const loopVariables = new Set(['index', 'key', 'first', 'last']);
@@ -64,7 +64,7 @@ class TemplateCheck {
     const name = callName(node);
     if (name !== undefined && helperOf.has(name)) this.#call(node, name, depth);
     else if (node.params.length > 0 || node.hash) this.#unknown(node);
-    // Handlebars reads the value whose name the literal is.
+    // Handlebars reads the literal as the name of a value.
     else if (node.path.type !== 'PathExpression')
       this.#report('syntax_not_allowed', 'A value has a name; a text needs no tag.', node);
     else this.#value(node.path, depth);

@@ -3,10 +3,10 @@ import { positionOf, type TemplateProblem } from './problem.ts';
 import { partsAround, placeholder, showsBetween } from './wrapper.ts';
 
 /**
- * What is wrong with the text of an e-mail template: as of any template, or because it has not `%MESSAGE%` exactly once, at a
- * place where each message is shown as it was written. So an e-mail template and a message that are valid by themselves are
- * valid together, and a change of one needs no look at the other. What values could still make of the place, such as the
- * name of an element, is looked at when the message is rendered.
+ * Returns the problems of the text of an e-mail template. It must be a valid template with exactly one `%MESSAGE%`, at
+ * a place where each message is shown as it was written. So an e-mail template and a message that are each valid are
+ * valid together, and a change of one does not require a check of the other. Rendering checks the values that could
+ * still change the place, such as the name of an element.
  *
  * Source: docs/reference/api.md, E-mail templates.
  */
@@ -22,13 +22,13 @@ export function wrapperProblems(wrapper: string): readonly TemplateProblem[] {
   return what === undefined ? [] : [misplaced(wrapper, at, what)];
 }
 
-/** What is wrong with a message: as of any template, or with its ends. */
+/** Returns the problems of a message as a template, or else of its start and end. */
 export function messageProblems(message: string): readonly TemplateProblem[] {
   const checked = checkTemplate(message);
   return 'problems' in checked ? checked.problems : endProblems(message);
 }
 
-/** What is wrong with how a message begins or ends, in the middle of another text. */
+/** Returns the problems of the start and the end of a message within another text. */
 export function endProblems(message: string): readonly TemplateProblem[] {
   if (message.startsWith('}')) return [joined(message, 0, 'begin with }')];
   if (endsLikeTag(message)) return [joined(message, message.length - 1, 'end with { or \\')];
@@ -52,7 +52,7 @@ function misplacement(wrapper: string, program: hbs.AST.Program): string | undef
     : 'must be where HTML has text that is shown, for example in a paragraph';
 }
 
-/** What follows a `<` decides whether it begins a tag: nothing, a letter, or something else. */
+/** Kinds of values: the text after a `<` decides whether it begins a tag (none, a letter, another character). */
 const possibleValues = ['', 'x', '%'];
 
 /** The text outside of tags, with `value` in the place of each value. */

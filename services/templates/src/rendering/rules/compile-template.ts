@@ -3,7 +3,7 @@ import Handlebars from 'handlebars';
 import type { TemplateHelper } from './helper.ts';
 import { helpers } from './helpers.ts';
 
-/** What a template becomes: HTML, in which values are escaped and which still has to be sanitised, or plain text. */
+/** The output of a template: HTML with escaped values, which still has to be sanitised, or plain text. */
 export type TextForm = 'html' | 'plain';
 
 /** Renders a template with variables. */
@@ -14,17 +14,17 @@ environment.unregisterHelper('lookup');
 environment.unregisterHelper('log');
 for (const helper of helpers) environment.registerHelper(helper.name, delegateOf(helper));
 
-/** What `{{{a}}}` calls. It has a space in it, so that no template can name it. */
+/** The name of the helper that `{{{a}}}` calls. The space in it keeps templates from naming it. */
 const closedHtml = 'closed HTML';
 environment.registerHelper(closedHtml, (value: unknown) => sanitiseHtml(String(value ?? '')));
 
 const knownHelpers = Object.fromEntries([...helpers.map(({ name }) => name), closedHtml].map((name) => [name, true]));
 
 /**
- * Compiles a template. `program` is the tree of one that `checkTemplate` has accepted; it is used up.
+ * Compiles a template. `program` is a tree that `checkTemplate` has accepted; it is changed and must not be used again.
  *
- * The HTML of a value is sanitised before it is inserted: what a customer has left open in it must not hide the text of the
- * template that follows.
+ * The HTML of a value is sanitised before it is inserted, because an element that a customer left open in it must not
+ * hide the text of the template that follows.
  */
 export function compileTemplate(program: hbs.AST.Program, form: TextForm): CompiledTemplate {
   const noEscape = form === 'plain';
@@ -34,7 +34,7 @@ export function compileTemplate(program: hbs.AST.Program, form: TextForm): Compi
     template(variables, { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false });
 }
 
-/** Has every value that is inserted as HTML sanitised by itself. */
+/** Sanitises each value that is inserted as HTML separately. */
 class ValueCloser extends Handlebars.Visitor {
   override MustacheStatement(node: hbs.AST.MustacheStatement): void {
     if (node.escaped) return;
@@ -45,7 +45,7 @@ class ValueCloser extends Handlebars.Visitor {
   }
 }
 
-/** What Handlebars calls: with the values, and at last with how the helper was written. */
+/** Makes the function that Handlebars calls with the values and, last, the options of the helper's call. */
 function delegateOf({ call }: TemplateHelper): Handlebars.HelperDelegate {
   return function run(this: unknown, ...values: unknown[]): unknown {
     const { fn, inverse } = values.pop() as Partial<Handlebars.HelperOptions>;

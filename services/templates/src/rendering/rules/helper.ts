@@ -7,11 +7,11 @@ export interface TemplateHelper {
   arity: readonly [number, number];
   /** Whether it returns true or false, and so may also be written as a block. */
   isCondition: boolean;
-  /** What it does, for authors. */
+  /** Describes the helper to authors. */
   meaning: string;
-  /** Templates with what they become, for authors; tests render them. */
+  /** Templates with their results, for authors; tests render them. */
   examples: readonly (readonly [template: string, result: string])[];
-  /** The texts that one of its arguments may be, which must be written in the template. */
+  /** The allowed texts of one argument, which must be written in the template. */
   keywords?: { position: number; texts: readonly string[] };
   call(...values: readonly unknown[]): string | boolean;
 }

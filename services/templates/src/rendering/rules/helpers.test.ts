@@ -4,7 +4,7 @@ import { renderHtml } from './render-template.ts';
 
 const renderTemplate = (template: string, variables: object) => renderHtml(template, variables);
 
-/** What `{{a}}`, `{{b}}` … are in a row. */
+/** Names values in order: `a`, `b` and so on. */
 const named = (values: readonly unknown[]) =>
   Object.fromEntries(values.map((value, at) => ['abcdef'.charAt(at), value]));
 
@@ -16,7 +16,7 @@ function inline(name: string, values: readonly unknown[]): string {
 
 const unset = undefined;
 
-/** For each helper: the values, and what it makes of them. */
+/** The values and the result for each helper. */
 const truthTables: Record<string, readonly (readonly [values: readonly unknown[], result: string | boolean])[]> = {
   contains: [
     [['Strom und Gas', 'Gas'], true],

@@ -32,12 +32,12 @@ export class TooMuchOutput extends Error {
   override readonly name = 'TooMuchOutput';
 }
 
-/** How long a rendered subject may be; what is beyond is cut off. */
+/** The length of the longest rendered subject; a longer one is cut off. */
 const maxSubjectChars = 998;
 
 /**
- * Renders a message with the same variables as what is before and after it into HTML that a client may show. Whatever the
- * values are, the text before the message does not hide it. It may take long and need much memory, so it runs in a worker.
+ * Renders a message, and the texts before and after it, with the same variables into HTML that a client may show. No
+ * value can make the text before the message hide it. It may take long and need much memory, so it runs in a worker.
  *
  * Errors: RefusedTemplate; TooMuchOutput; an Error for a value that cannot be shown.
  * Source: docs/reference/guarantees.md, Untrusted input.
@@ -76,7 +76,7 @@ export function renderSubject(template: string, variables: object): string {
     .trimEnd();
 }
 
-/** Renders a template, unless it becomes too long for any text. */
+/** Renders a template. Errors: TooMuchOutput, if the result is too long for any text. */
 function withLength(render: CompiledTemplate, variables: object): string {
   try {
     return render(variables);
@@ -89,7 +89,7 @@ function withLength(render: CompiledTemplate, variables: object): string {
 
 /** Refuses a long result before anything is done with it. */
 function limited(rendered: string): string {
-  // To count the bytes of a text, V8 puts it together, so its length comes first.
+  // Checks the length first, because V8 joins the parts of a text to count its bytes.
   if (rendered.length > maxRenderedBytes || Buffer.byteLength(rendered) > maxRenderedBytes) throw new TooMuchOutput();
   return rendered;
 }

@@ -1,6 +1,6 @@
 /**
- * The text of a value in a template, by which helpers compare: nothing for what is unset, the texts of its elements with
- * commas between them for a list, nothing for an object.
+ * Returns the text of a value in a template, by which helpers compare: for a list the texts of its elements with commas
+ * between them, for an unset value or an object the empty text.
  */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -9,7 +9,9 @@ export function textOf(value: unknown): string {
   return '';
 }
 
-/** Whether a value counts as true in a condition, as in `{{#if}}`: not what is unset, false, 0, an empty text or list. */
+/**
+ * Whether a value is true in a condition, as in `{{#if}}`: unset, false, 0, an empty text and an empty list are not.
+ */
 export function isTrue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

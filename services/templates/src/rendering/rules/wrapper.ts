@@ -1,6 +1,6 @@
 import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 
-/** Where an e-mail template has the message. Without an e-mail template it is the whole wrapper. */
+/** The place of the message in an e-mail template. Without an e-mail template it is the whole wrapper. */
 export const placeholder = '%MESSAGE%';
 
 /** The parts of a wrapper before and after the message. `checkWrapper` makes sure that each is a template by itself. */
@@ -27,6 +27,6 @@ const mark = `m><b>${placeholder}</b>`;
 const shownMark = mark.replace('>', '&gt;');
 
 function shownMarks(html: string): number {
-  // With an element, because a message has some: a text without any is not read as HTML.
+  // Adds an element, because a text without one is not read as HTML, and a message has some.
   return sanitiseHtml(`<p></p>${html}`).split(shownMark).length - 1;
 }
