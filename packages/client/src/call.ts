@@ -1,7 +1,7 @@
 import type { operations } from './gen/openapi.ts';
 import type { operationTable } from './gen/operations.ts';
 
-/** What one call may set besides its request. */
+/** The options of one call, besides its request. */
 export interface CallOptions {
   /** Aborts the call, also while it waits for another attempt. */
   signal?: AbortSignal;
@@ -37,7 +37,7 @@ type Contents<Responses> = {
     : never;
 }[keyof Responses & (200 | 201 | 202)];
 
-/** What an operation returns: the body of its response; for those that send files, the response itself. */
+/** The result of an operation: the body of its response, or the response itself if it is a file. */
 export type ResultOf<Name extends keyof operations> = (typeof operationTable)[Name]['response'] extends 'file'
   ? Response
   : Contents<operations[Name]['responses']>;

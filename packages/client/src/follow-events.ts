@@ -19,7 +19,7 @@ export class UnreadableEventError extends Error {
   override readonly name = 'UnreadableEventError';
   /** The cursor after this event. */
   readonly cursor: string;
-  /** What was received instead of an event. */
+  /** The text that was received instead of an event. */
   readonly data: string;
 
   constructor(cursor: string, data: string, options?: ErrorOptions) {
@@ -39,7 +39,7 @@ const silenceMs = 45_000;
  * Yields the events of the feed, the new ones as soon as they happen. It connects again whenever the stream ends, and
  * continues after the last event. It ends when the signal is aborted: events that have arrived already are not yielded.
  *
- * Errors: ProblemError for what does not pass by itself: 400 `invalid_cursor`, 401, 403, 410 `cursor_expired`, a response
+ * Errors: ProblemError if it is not retryable: 400 `invalid_cursor`, 401, 403, 410 `cursor_expired`, a response
  * with another content type (`unexpected_response`). UnreadableEventError.
  * Source: docs/reference/api.md, Feed of changes.
  */

@@ -17,7 +17,7 @@ export async function* cursorPages<Page extends { nextCursor?: string | null }>(
 }
 
 /**
- * Reads a list page by page, by its offset. What is written meanwhile can make an item appear twice, or in no page.
+ * Reads a list page by page, by its offset. A write meanwhile can make an item appear twice, or in no page.
  *
  * Errors: those of `read`; an Error if a page does not say its limit.
  */

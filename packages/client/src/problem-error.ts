@@ -3,20 +3,20 @@ import type { components } from './gen/openapi.ts';
 /** The body of an error of the API (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
-/** One thing that is wrong with the input of a request. */
+/** A violation in the input of a request. */
 export type Violation = components['schemas']['Violation'];
 
 /**
- * An error with which the API has responded, or a response that is none of the API, for example the page of a proxy.
+ * An error response of the API, or a response that did not come from the API, for example the page of a proxy.
  * Programs decide by `code`, which is stable; `message` is for people.
  */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   /** The HTTP status. */
   readonly status: number;
-  /** The stable code in snake_case; `unexpected_response` if the response is none of the API. */
+  /** The stable code in snake_case; `unexpected_response` if the response did not come from the API. */
   readonly code: string;
-  /** What is wrong with the input; empty unless the input is invalid. */
+  /** The violations in the input; empty unless the input is invalid. */
   readonly errors: readonly Violation[];
   /** Finds the request in the logs of the system. */
   readonly traceId: string | undefined;
@@ -25,7 +25,7 @@ export class ProblemError extends Error {
   /** The whole problem document; undefined if the response is none. */
   readonly problem: Problem | undefined;
 
-  /** `unexpected` says what is wrong with a response that is no problem document. */
+  /** `unexpected` describes the fault of a response that is no problem document. */
   constructor(response: Response, text: string, unexpected = 'the response is no problem document') {
     const problem = problemIn(text);
     super(messageOf(response.status, problem, unexpected));

@@ -17,7 +17,7 @@ export interface RpcOptions {
  * Makes a client of one contract, over the Connect protocol. For gRPC, use `createClient` of `@connectrpc/connect` with a
  * transport of `@connectrpc/connect-node` and `tokenInterceptor`.
  *
- * Errors of its calls: ConnectError; `rpcProblem` reads what the system said.
+ * Errors of its calls: ConnectError; `rpcProblem` reads the problem in them.
  */
 export function createRpcClient<Service extends DescService>(
   service: Service,
@@ -40,7 +40,7 @@ export function tokenInterceptor(token: RpcOptions['token']): Interceptor {
   };
 }
 
-/** The problem in an error of a call: its stable `reason` and what is wrong with the input. Undefined if there is none. */
+/** The problem in an error of a call: its stable `reason` and the input's violations. Undefined if there is none. */
 export function rpcProblem(error: unknown): Problem | undefined {
   return ConnectError.from(error).findDetails(ProblemSchema)[0];
 }

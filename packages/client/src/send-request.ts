@@ -9,7 +9,7 @@ export type Repeat = 'always' | 'refused';
 
 /** How requests are sent. */
 export interface SendOptions {
-  /** The access token, or what returns a valid one. It is called before each attempt. */
+  /** The access token, or a function that returns a valid one. It is called before each attempt. */
   token: string | (() => string | Promise<string>);
   /** How often a request is sent at most. */
   maxAttempts: number;
@@ -39,12 +39,12 @@ export interface Received {
   text: string;
 }
 
-/** The statuses that pass: too many requests, and a system or a part of it that is unavailable. */
+/** The retryable statuses: too many requests, and a system or a part of it that is unavailable. */
 const passingStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Sends a request, and sends it again if it failed for a reason that passes and may be repeated. It waits as long as
- * `Retry-After` says, else twice as long before each attempt.
+ * Sends a request, and sends it again after a transient error if it may be repeated. It waits as long as `Retry-After`
+ * says, else twice as long before each attempt.
  *
  * Errors: ProblemError; ConnectionError; the reason of the signal when it is aborted.
  */

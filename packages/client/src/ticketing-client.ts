@@ -33,7 +33,7 @@ export interface TicketingClient extends Operations {
 
 const defaults = { maxAttempts: 4, maxWaitMs: 30_000, timeoutMs: 60_000 };
 
-/** Makes a client of the REST API. It holds no connection of its own, so it needs no closing. */
+/** Makes a client of the REST API. It holds no connection, so it needs no closing. */
 export function createTicketingClient(options: TicketingOptions): TicketingClient {
   const sending: SendOptions = { ...defaults, fetch: globalThis.fetch, ...options };
   const calls = Object.entries(operationTable).map(([name, operation]) => [

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { components } from './gen/openapi.ts';
 
-/** What changed in a ticket: an event of the feed, and `data` of a webhook. */
+/** A change of a ticket: an event of the feed, and `data` of a webhook. */
 export type TicketEvent = components['schemas']['TicketChanged'];
 
 /** The body of a webhook. `webhook.test` is a test message; types may be added. */

@@ -18,9 +18,9 @@ const parts = 4;
 const pauseMs = 1_000;
 
 /**
- * Opens the reserve of a data folder. The engine ends itself when it cannot write its journal. If something else fills the
- * disk, it goes on, or starts, with this space, until the services refuse writes. The space is given in parts, one a second:
- * what fills a disk at once fails in between, and does not get all of them.
+ * Opens the reserve of a data folder. The engine ends itself when it cannot write its journal. If something else fills
+ * the disk, it goes on, or starts, with this space, until the services refuse writes. The space is given in parts, one
+ * a second: a program that fills the disk at once fails in between, and does not get all of them.
  *
  * Units: `bytes` is its size; 0 for none. Tests replace `read` and `now`.
  */

@@ -45,7 +45,7 @@ const memorySavers = {
 };
 
 /**
- * Starts MongoDB's engine on a directory, in a process of its own that exits when this process does.
+ * Starts MongoDB's engine on a directory, in a separate process that exits when this process does.
  *
  * Errors: one sentence for the person who starts the system: directory in use, platform unsupported, package not
  * installed, port taken, disk full, files damaged.
@@ -96,7 +96,7 @@ function spawnHost({ dataDir, port = 0, cacheSizeMb, reserveMb = 0 }: EmbeddedMo
   const folderArguments = ['--data', dataDir, '--reserve-mb', String(reserveMb)];
   return spawn(process.execPath, [entry, ...folderArguments, '--port', String(port), ...cacheArguments], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // In a process group of its own, so that Ctrl-C in a terminal stops only the services, which write while they stop.
+    // In a separate process group, so that Ctrl-C in a terminal stops only the services, which write while they stop.
     detached: true,
     env: { ...memorySavers, ...process.env },
   });

@@ -38,7 +38,7 @@ export class DomainError extends Error {
   readonly title: string | undefined;
   readonly violations: readonly Violation[];
   readonly retryAfterSeconds: number | undefined;
-  /** Whether it certainly comes before any change, whatever its code. */
+  /** Whether the error certainly comes before any change, whatever its code. */
   readonly isBeforeChange: boolean;
 
   constructor(
@@ -82,7 +82,7 @@ export function notFound(what: string): DomainError {
 
 const codesAfterChange = new Set<string>(['unavailable', 'deadline_exceeded', 'canceled', 'internal', 'unknown']);
 
-/** The same error as one that comes before any change, for example of a read that a handler begins with. */
+/** Copies an error as one that comes before any change, for example of a read that a handler begins with. */
 export function beforeChange(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error;
   const { code, reason, message, title, violations, retryAfterSeconds } = error;

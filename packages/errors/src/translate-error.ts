@@ -3,7 +3,7 @@ import { DomainError } from './domain-error.ts';
 import { errorCodeOf, httpStatusOf } from './error-table.ts';
 
 /**
- * Turns anything that was thrown into an error that a caller may see. Whatever is neither a `DomainError` nor a Connect
+ * Turns anything that was thrown into an error that a caller may see. Anything except a `DomainError` or a Connect
  * error of the transport itself becomes `internal`, with the original as its cause.
  */
 export function toDomainError(error: unknown): DomainError {

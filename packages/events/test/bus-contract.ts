@@ -35,7 +35,7 @@ async function until(check: () => boolean, what: string, ms = 40_000): Promise<v
   }
 }
 
-/** The tests that every kind of bus must pass. `open` makes a connection of its own, like that of a process. */
+/** The tests that every kind of bus must pass. `open` makes a separate connection, like that of another process. */
 export function testBus(name: string, open: () => Promise<Bus>): void {
   describe(`a bus on ${name}`, { timeout: 60_000 }, () => {
     const opened: Bus[] = [];

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A listener that speaks only the beginning of the Kafka protocol: it accepts any SASL response, and then hangs up. */
 export interface SaslBroker {
   address: string;
-  /** The SASL responses of clients: what OAUTHBEARER sends is text. */
+  /** The SASL responses of clients; OAUTHBEARER sends text. */
   responses: string[];
   stop(): void;
 }

@@ -19,7 +19,7 @@ import type { OwnerId } from './file-store.ts';
 import { sniffFile } from './sniff-file.ts';
 import { checkAfterMs, storeAll, storeContent } from './store-content.ts';
 
-/** Where the list of files is in a request. */
+/** The pointer to the list of files in a request. */
 const pointer = '#/attachments';
 
 /** A file whose bytes are in memory. */
@@ -46,7 +46,7 @@ export async function attachFiles(
 ): Promise<AttachmentState[]> {
   requireValidInputs(inputs, places);
   const until = context.runtime.monotonicMs() + fetchMs;
-  // What is fetched has the room that the others leave.
+  // Fetched files get the room that the others leave.
   const given = sumOf(sizesOf(inputs));
   let left = maxMessageFileBytes - given;
   return countFiles(context, call.caller, async (take) => {

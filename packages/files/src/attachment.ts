@@ -36,7 +36,7 @@ export function attachmentIdOf(random: Buffer): string {
 
 /**
  * A name as a label of one line: without control characters, and without those that change the direction of writing,
- * which can hide what the name ends with. Without a name, one that is made of the file ending.
+ * which can hide the end of the name. Without a name, one that is made of the file ending.
  */
 export function attachmentName(given: string, fileEnding: string | null): string {
   const label = given

@@ -7,11 +7,12 @@ import { countFiles } from './file-quota.ts';
 import { storeAll, storeContent } from './store-content.ts';
 
 /**
- * Stores copies of files that another service keeps, piece by piece, as `attachFiles` stores files. What their content says
- * was detected there. `beside` are files that will be attached together with the copies, and count for the limits.
+ * Stores copies of files that another service keeps, piece by piece, as `attachFiles` stores files. The other service
+ * has inspected their content. `beside` are files that will be attached together with the copies, and count for the
+ * limits.
  *
- * Errors: attachment_too_large, attachments_too_large, too_many_attachments; storage_quota; those of `read`; an Error if a file has another
- * size than it is said to have. No copy is left then.
+ * Errors: attachment_too_large, attachments_too_large, too_many_attachments; storage_quota; those of `read`; an Error
+ * if a file does not have the size that its record says. No copy is left then.
  */
 export async function copyFiles(
   context: Pick<FileContext, 'files' | 'quota' | 'runtime'>,
@@ -31,7 +32,7 @@ export async function copyFiles(
   });
 }
 
-/** The pieces, if they have as many bytes as they must have. */
+/** Yields the pieces. Errors: an Error if they do not have `size` bytes together. */
 async function* ofSize(pieces: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const piece of pieces) {

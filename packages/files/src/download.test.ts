@@ -33,7 +33,7 @@ test.each([
   ['bytes=10-20', undefined],
   [`bytes=${'9'.repeat(400)}-`, undefined],
   ['bytes=-0', undefined],
-  // What is no single range of bytes is ignored.
+  // A header without exactly one valid range of bytes is ignored.
   ['bytes=5-3', whole],
   ['bytes=-', whole],
   ['bytes=a-b', whole],

@@ -9,7 +9,7 @@ export interface DownloadHeaders {
   ifNoneMatch?: string | undefined;
 }
 
-/** What is sent: bytes from `start` up to, but not including, `end`. */
+/** The response to a download; its body is the bytes from `start` up to, but not including, `end`. */
 export interface Download {
   status: 200 | 206 | 304;
   headers: Record<string, string>;
@@ -17,9 +17,8 @@ export interface Download {
 }
 
 /**
- * What is sent of a file: all of it, the one range that the client asks for, or nothing of what the client has already.
- * Several ranges in one request are not supported, so that all of the file is sent. Undefined if the file has no byte of the
- * range.
+ * Decides between 200 (the whole file), 206 (the one range that the client asks for) and 304 (the client has the file).
+ * A request for several ranges gets the whole file. Returns undefined if the file has no byte of the range.
  *
  * Source: docs/reference/api.md, Attachments; RFC 9110, sections 13 and 14.
  */
@@ -39,12 +38,12 @@ export function downloadOf(attachment: AttachmentState, given: DownloadHeaders):
   return { status: 206, headers: { ...headers, ...ofRange }, range };
 }
 
-/** The name of a file as others may save it: a path for no client. */
+/** Makes a file name that no client can take for a path. */
 export function savedName(name: string): string {
   return name.replaceAll(/[/\\]/g, '_');
 }
 
-/** Makes a browser save the file, whatever is in it, and never show or run it. */
+/** Makes a browser save the file, whatever its content, and never show or run it. */
 function safeHeaders(name: string): Record<string, string> {
   return {
     'content-disposition': contentDisposition(savedName(name)),

@@ -9,7 +9,7 @@ import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';
 import { invalidAttachment } from './file-errors.ts';
 
-/** The new list of files of a draft or a template: those that were stored for it, and the ids of those that it keeps. */
+/** The new list of files of a draft or a template: the files stored for it, and the ids of those that it keeps. */
 export interface DraftFiles {
   stored: readonly AttachmentState[];
   /** The list in the order of the request. Errors: unknown_attachment; those of `requireSizes`. */

@@ -7,7 +7,7 @@ import { maxFileBytes } from './attachment.ts';
 import { type FileQuota, type FileSettings, openFileQuota } from './file-quota.ts';
 import { type FileStore, fileStore } from './file-store.ts';
 
-/** What a service needs to keep files. */
+/** The dependencies of a service that keeps files. */
 export interface FileContext {
   files: FileStore;
   /** Bounds the bytes of files that a person stores. */

@@ -10,8 +10,8 @@ import type { Connection } from 'mongoose';
 /** How many bytes of files each caller stores within 24 hours. Only people have a limit. */
 export interface FileQuota {
   /**
-   * Counts bytes before they are stored. Returns a function that counts them no longer, for those that were not stored
-   * after all. Errors: storage_quota, store_unavailable; nothing is counted.
+   * Counts bytes before they are stored. Returns a function that subtracts bytes again, if they were not stored after
+   * all. Errors: storage_quota, store_unavailable; nothing is counted.
    */
   take(caller: Caller, bytes: number): Promise<() => Promise<void>>;
   removeExpired(): Promise<void>;

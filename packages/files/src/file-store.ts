@@ -20,11 +20,10 @@ export interface FileStore {
   /** Has files checked at a time. */
   checkLater(keys: readonly string[], checkAt: Date): Promise<void>;
   /**
-   * Records that files were listed when their time to be checked had come, so that they are not checked any more; except
-   * those whose time was changed since then.
+   * Ends the checks of files that their owner lists, except of files whose check was moved to a time after `now`.
    */
   settle(keys: readonly string[], now: Date): Promise<void>;
-  /** The files whose time to be checked has come. */
+  /** Some files whose check is due. */
   toCheck(now: Date, limit: number): Promise<StoredFile[]>;
   /** Some files that are assigned to an owner. */
   ofOwner(ownerId: OwnerId, limit: number): Promise<string[]>;
@@ -37,7 +36,7 @@ export interface FileStore {
 /** The content of a file, piece by piece. */
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** The id of what files belong to: in a service, all owners are of one kind, for example tickets. */
+/** The id of the owner of files. In a service, all owners are of one kind, for example tickets. */
 export type OwnerId = number;
 
 /** A file, and the owner that lists it or was about to; null if it was not known yet. */

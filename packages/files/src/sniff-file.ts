@@ -5,7 +5,7 @@ import { JPG } from 'image-size/types/jpg';
 import { PNG } from 'image-size/types/png';
 import { WEBP } from 'image-size/types/webp';
 
-/** What the content of a file says about it. */
+/** The properties of a file that follow from its content. */
 export interface SniffedFile {
   contentType: string;
   /** The usual ending of files of this type; null if the type is not known. */
@@ -42,11 +42,11 @@ export async function sniffFile(start: Uint8Array, isWhole: boolean): Promise<Sn
 function pictureSize(contentType: string, head: Uint8Array): Pick<SniffedFile, 'width' | 'height'> {
   const none = { width: null, height: null };
   try {
-    // A copy of its own, because the library reads on in the memory behind bytes that end too early.
+    // A copy, because the library reads on in the memory behind bytes that end too early.
     const { width, height } = pictures.get(contentType)?.calculate(new Uint8Array(head)) ?? none;
     return isPixels(width) && isPixels(height) ? { width, height } : none;
   } catch {
-    // The file ends too early, or is not what it begins like.
+    // The file ends too early, or only its beginning looks like a picture.
     return none;
   }
 }

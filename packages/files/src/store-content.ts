@@ -9,7 +9,7 @@ export const checkAfterMs = 60 * 60 * 1000;
 
 type StoreContext = Pick<FileContext, 'files' | 'runtime'>;
 
-/** Stores a file of which everything else is known. Nothing of it is left if that fails. */
+/** Stores the content of a file whose other properties are known. Nothing of it is left if that fails. */
 export async function storeContent(
   { files, runtime }: StoreContext,
   file: Omit<AttachmentState, 'id' | 'createdAt' | 'key'>,

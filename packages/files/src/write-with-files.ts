@@ -5,9 +5,9 @@ import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';
 
 /**
- * Makes a write that lists files which were just stored, and removes those that it does not list: all of them if it fails,
- * and also if it is that of a repeated request, which was applied before with files of its own. After an error that leaves
- * open what was written, the sweeper decides.
+ * Runs a write that lists files which were just stored, then removes the files that its result does not list: all of
+ * them if it fails, or if it belongs to a repeated request, whose first attempt has stored its own files. After an
+ * error that leaves open whether the write was made, the sweeper decides.
  */
 export async function writeWithFiles<Result>(
   context: Pick<FileContext, 'files'>,

@@ -53,7 +53,7 @@ test.each([
   expect(cleanMarkdown(text)).toBe(expected ?? text);
 });
 
-/** What a browser would run or open of HTML. */
+/** Lists the elements and attributes in HTML that a browser would run or open. */
 function dangersIn(html: string): string[] {
   const dangers: string[] = [];
   const parser = new Parser({

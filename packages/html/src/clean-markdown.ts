@@ -2,8 +2,7 @@ import { shownElements } from './html-elements.ts';
 import { escapeTags, sanitiseHtml } from './sanitise-html.ts';
 
 /**
- * Makes a text that somebody wrote, in Markdown or HTML, harmless for whoever shows it: as Markdown with whatever
- * renderer, or as HTML.
+ * Makes a text that somebody wrote, in Markdown or HTML, harmless to show: as Markdown with any renderer, or as HTML.
  *
  * Shape: a text that begins and ends with a tag is HTML and is reduced as `sanitiseHtml` does. In any other, harmless tags
  * stay, comments become a space, and each other `<` that could begin a tag becomes `&lt;`, in code too, because renderers
@@ -26,12 +25,12 @@ function cleanOnce(text: string): string {
   return cleanDestinations(isMarkup ? sanitiseHtml(text) : cleanTags(encodeDestinations(text)));
 }
 
-/** What takes the place of a cleaned text that would take too much time: no tag and no link of it works. */
+/** Makes all tags and links of a text inert. Replaces the cleaning of a text that would take too much time. */
 export function escapeMarkdown(text: string): string {
   return escapeTags(text).replaceAll(/\](?=[(:])/g, '] ');
 }
 
-/** Each is harmless; what one has changed can let the next find an address in brackets. */
+/** Each pass is harmless; its changes can let the next pass find an address in brackets. */
 const maxPasses = 5;
 const HTML = /^\s*<[a-z!]/i;
 const LESS_THAN_OF_TAG = /<(?=[a-z/!?])/gi;
@@ -41,7 +40,7 @@ const AUTOLINK = /^<(?:(?:https?:|mailto:|tel:)[^\s<>"'`]*|[\w.!#$%&*+/=?^{|}~-]
 const TAG = /^<\/?([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>/i;
 const PLAIN_TAG = /^<\/?[a-z][a-z0-9]*\s*\/?>$/i;
 const COMMENT_END = '-->';
-/** So many characters of a tag are read, and so many tags with attributes are kept. */
+/** How many characters of a tag are read, and how many tags with attributes are kept. */
 const maxTagLength = 2000;
 const maxTagsWithAttributes = 2000;
 
@@ -65,7 +64,7 @@ function cleanTags(text: string): string {
     if (index < end) continue;
     parts.push(text.slice(end, index));
     if (text.startsWith('<!--', index) && lastCommentEnd > index) {
-      // A space, so that what is before and after the comment does not become a tag.
+      // A space, so that the text before and after the comment does not become a tag.
       parts.push(' ');
       end = text.indexOf(COMMENT_END, index + 4) + COMMENT_END.length;
       if (end < COMMENT_END.length) [end, lastCommentEnd] = [index, -1];
@@ -103,8 +102,8 @@ function cleanTag(tag: string, name: string): string {
 }
 
 /**
- * Whatever a renderer could read as the destination of a link or image leads to `#`, unless it has an allowed scheme or
- * clearly none. Escapes and character references in front of the path are not read, but refused.
+ * Replaces by `#` everything that a renderer could read as the destination of a link or image, unless it has an allowed
+ * scheme or clearly none. Escapes and character references in front of the path are not read, but refused.
  */
 function cleanDestinations(text: string): string {
   return text.replace(DESTINATION, (whole, before: string, destination: string) => {
@@ -116,7 +115,7 @@ function cleanDestinations(text: string): string {
 }
 
 /**
- * A destination with balanced parentheses of one level. Before it, a new line of a quotation begins with `>`. It ends where
- * another one could begin, which is a destination of its own; no scheme has a bracket in it.
+ * A destination with balanced parentheses of one level. Before it, a new line of a quotation begins with `>`. It ends
+ * where another one could begin, which is matched separately; no scheme has a bracket in it.
  */
 const DESTINATION = /(\][(:][\s>]*)((?:(?!\][(:])[^\s()]|\((?:(?!\][(:])[^\s()])*\))+)/g;

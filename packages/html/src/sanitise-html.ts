@@ -21,8 +21,8 @@ export function sanitiseHtml(body: string): string {
 }
 
 /**
- * Makes a text that a client may put into `innerHTML`, in which tags are shown as text: each `<` that a browser would read
- * as the start of a tag becomes `&lt;`. `following` is what comes after the text, if it is a part of one.
+ * Makes a text that a client may put into `innerHTML`, in which tags are shown as text: each `<` that a browser would
+ * read as the start of a tag becomes `&lt;`. `following` is the text after it, if it is a part of a longer one.
  */
 export function escapeTags(text: string, following = ''): string {
   if (!text.includes('<')) return text;

@@ -22,7 +22,7 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return prefix > bits[plain.family] ? undefined : { ...plain, prefix };
 }
 
-/** Returns whether an address is in one of the ranges. What is not an address is in none. */
+/** Returns whether an address is in one of the ranges. A text that is not an address is in none. */
 export function matcherOf(ranges: readonly AddressRange[]): (address: string) => boolean {
   // One list per family: a single one compares IPv4 addresses with IPv6 ranges too, and ::/3 would contain all of them.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };

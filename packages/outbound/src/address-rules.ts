@@ -12,7 +12,7 @@ export const specialPurpose: readonly AddressRange[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // What Azure's hosts serve to their virtual machines, keys included; not a registered range.
+  // The address at which Azure's hosts serve their virtual machines, keys included; not a registered range.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -43,7 +43,7 @@ export type AddressRefusal = 'SPECIAL_ADDRESS' | 'NOT_HTTPS';
 
 /** The rules that decide which addresses may be dialled. */
 export interface AddressRules {
-  /** Why an address may not be dialled by a protocol; undefined if it may be. What is not an address may not be. */
+  /** Why an address may not be dialled by a protocol; undefined if it may be. Any other text may not be. */
   refusalOf(address: string, protocol: string): AddressRefusal | undefined;
   /** Whether a host whose addresses are not known yet can have one that may be dialled by a protocol. */
   mayAccept(protocol: string): boolean;

@@ -4,7 +4,7 @@ import type { AddressRules } from './address-rules.ts';
 import { OutboundError } from './outbound-error.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
-/** What a connector is made from. */
+/** The dependencies of a connector. */
 export interface ConnectorOptions {
   rules: AddressRules;
   resolve: ResolveHost;
@@ -13,8 +13,8 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens connections to addresses that the rules accept. The addresses of a name are resolved once and are those that are
- * dialled, so that a name server cannot give other ones in between. If one of them is refused, none is dialled.
+ * Opens connections to addresses that the rules accept. The addresses of a name are resolved once, and exactly these
+ * are dialled, so that a name server cannot give other ones in between. If one of them is refused, none is dialled.
  *
  * Errors: address_refused, resolve_failed, connect_failed, tls_failed, timeout.
  * Source: docs/reference/guarantees.md, Outbound requests.

@@ -84,7 +84,7 @@ interface OriginPool {
   removal: NodeJS.Timeout | undefined;
 }
 
-/** A client, which has one connection at a time. It gives its exchanges the connection, so that they know its address. */
+/** An undici client with one connection at a time, which its exchanges get, so that they know its remote address. */
 class ConnectionClient extends Client {
   readonly #connection: Connection;
 

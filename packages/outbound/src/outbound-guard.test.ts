@@ -45,7 +45,7 @@ const limits = {
   maxRedirects: 0,
 } as const;
 
-/** What becomes of a URL: refused when it is saved or, if its host is a name that can be saved, when it is dialled. */
+/** Returns the outcome of a URL: refused when it is saved or, if its host is a name that can be saved, when dialled. */
 async function outcomeOf(guard: typeof closed, url: string): Promise<string> {
   const problem = guard.checkUrl(url);
   if (problem === undefined && isIP(new URL(url).hostname.replace(/[[\]]/g, '')) > 0) return 'accepted';
@@ -54,7 +54,7 @@ async function outcomeOf(guard: typeof closed, url: string): Promise<string> {
     ({ kind, code }) => `${kind} ${code}`,
   );
   if (problem === undefined) return dialled;
-  // What cannot be saved is not dialled either, for example when it was saved under other rules.
+  // A URL that cannot be saved is not dialled either, for example when it was saved under other rules.
   const kind = problem.code === 'address_refused' ? 'address_refused' : 'request_refused';
   expect(dialled).toBe(`${kind} ${problem.code.toUpperCase()}`);
   return `cannot be saved: ${problem.code}`;

@@ -8,7 +8,7 @@ import type { OutboundRequest, OutboundResponse } from './outbound-request.ts';
 import { readOutboundUrl, type UrlProblem } from './outbound-url.ts';
 import { openResolver, type ResolveHost } from './resolve-host.ts';
 
-/** What a guard allows, and the parts that tests replace. */
+/** The addresses that a guard allows, and the parts that tests replace. */
 export interface OutboundGuardOptions extends AddressOptions {
   resolve?: ResolveHost;
   /** Authorities to trust instead of those of Node, in PEM. */
@@ -17,7 +17,7 @@ export interface OutboundGuardOptions extends AddressOptions {
 
 /** Makes requests to addresses that clients configure or send, and refuses those that lead into private networks. */
 export interface OutboundGuard {
-  /** What is wrong with a URL that a client wants to save. The addresses of a name are checked only when it is dialled. */
+  /** The problem of a URL that a client wants to save. The addresses of a name are checked only when it is dialled. */
   checkUrl(url: string): UrlProblem | undefined;
   /** Sends a request. Errors: an OutboundError, or the reason of the signal. Nothing is repeated. */
   request(request: OutboundRequest): Promise<OutboundResponse>;
@@ -26,7 +26,7 @@ export interface OutboundGuard {
 }
 
 /**
- * Opens a guard with connection pools of its own. Variables for proxies are ignored: a proxy would resolve names itself.
+ * Opens a guard with new connection pools. Variables for proxies are ignored: a proxy would resolve names itself.
  *
  * Source: docs/reference/guarantees.md, Outbound requests.
  */

@@ -18,7 +18,7 @@ export function readOutboundUrl(text: string, rules: AddressRules): URL | UrlPro
   // `URL` would remove or replace these characters, so that people and other programs would read another URL.
   const isPlain = /^[a-z][a-z\d+.-]*:\/\/[^/?#]/i.test(text) && !/[\s\\\p{Cc}]/u.test(text);
   if (!isPlain || !URL.canParse(text)) return { code: 'invalid_url', detail: 'must be an absolute URL' };
-  // In the text, because an empty user name is not in what `URL` has read.
+  // Searched in the text, because `URL` drops an empty user name.
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return { code: 'user_info', detail: 'must not contain user information' };
   const url = new URL(text);
   const { protocol } = url;

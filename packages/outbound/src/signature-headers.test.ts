@@ -8,7 +8,7 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const secret = newSecret();
 const id = 'evt_1';
 
-/** What a receiver that uses the public package does with a message. */
+/** Whether a receiver that uses the public package accepts a message. */
 function accepts(body: string | Buffer, headers: Record<string, string>, key = secret): boolean {
   try {
     new Webhook(key).verify(body, headers, { jsonParse: false });
@@ -44,7 +44,7 @@ it('signs any body so that the public package verifies it, and not with one bit 
       expect(accepts(bytes, headers)).toBe(true);
       if (bytes.length === 0) return;
       const at = flip % bytes.length;
-      // The lowest bit of a byte that is a character of its own: the package compares texts, not bytes.
+      // The lowest bit of a byte that is a whole character: the package compares texts, not bytes.
       if ((bytes[at] ?? 0) < 0x80) {
         bytes[at] = (bytes[at] ?? 0) ^ 1;
         expect(accepts(bytes, headers)).toBe(false);

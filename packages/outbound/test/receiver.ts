@@ -21,12 +21,12 @@ export function startReceiver(respond: http.RequestListener, tls?: https.ServerO
   return listen(tls ? https.createServer(tls, respond) : http.createServer(respond));
 }
 
-/** Starts a server that does with each connection what it wants. */
+/** Starts a server that leaves each connection to `onConnection`. */
 export function startRawReceiver(onConnection: (socket: Socket) => void): Promise<Receiver> {
   return listen(
     net.createServer((socket) => {
       onConnection(socket);
-      // Without it a socket that nobody reads never learns that the other side has closed it.
+      // Without `resume` a socket that nobody reads never learns that the other side has closed it.
       socket.resume();
     }),
   );

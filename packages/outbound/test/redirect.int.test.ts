@@ -11,7 +11,7 @@ const get: Omit<OutboundRequest, 'url'> = {
   maxRedirects: 3,
 };
 
-/** A receiver that redirects the path `/<n>` n times, and elsewhere to what the header `x-location` names. */
+/** A receiver that redirects the path `/<n>` n times, and any other path to the URL in the header `x-location`. */
 async function startRedirecting() {
   const requests: IncomingMessage[] = [];
   const { port } = await startReceiver((request, response) => {

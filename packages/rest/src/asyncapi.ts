@@ -18,12 +18,12 @@ export interface AsyncApiDocument {
   };
 }
 
-/** A topic of the bus, and what is published on it. */
+/** A topic of the bus, and its messages. */
 export interface DescribedTopic {
   topic: { name: string; partitions: number };
   /** The message in the values of the topic. */
   message: DescMessage;
-  /** What the key of a message is. */
+  /** The description of the key of a message. */
   key: string;
   /** The possible values of `ce_type`. */
   types: readonly string[];
@@ -42,7 +42,7 @@ export interface DescribedNotifications {
   feed: { path: string; right: string };
 }
 
-/** What a document describes. */
+/** The parts of the system that a document describes. */
 export interface AsyncApiOptions {
   title: string;
   version: string;

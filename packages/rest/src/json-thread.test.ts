@@ -16,7 +16,7 @@ function open(options: Partial<JsonThreadOptions> = {}): JsonThread {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** What a parser returns or throws, as far as callers see it. */
+/** The value that a parser returns, or the parts of its error that callers see. */
 async function outcome(parse: () => unknown): Promise<unknown> {
   try {
     return { value: await parse() };

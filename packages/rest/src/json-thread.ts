@@ -18,7 +18,7 @@ export interface JsonThread {
   check(caller: string, body: Uint8Array): Promise<{ body: Uint8Array; violations: readonly Violation[] }>;
   /** Writes a value as JSON in UTF-8. Errors: `json_crashed`, `json_closed`; that of a value that cannot be copied. */
   write(caller: string, value: unknown): Promise<Uint8Array>;
-  /** Ends the thread. What has no result fails with `json_closed`. */
+  /** Ends the thread. Work without a result fails with `json_closed`. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export type JsonJob =
   | { kind: 'check'; body: Uint8Array }
   | { kind: 'write'; value: unknown };
 
-/** What the thread makes of a text: a value, the refusal of a body, or a failure of its own. */
+/** The result of a job: a value, the refusal of a body, or a failure of the thread. */
 export type JsonOutcome =
   | { value: unknown }
   | { refused: { code: ErrorCode; reason: string; message: string; violations: readonly Violation[] } }

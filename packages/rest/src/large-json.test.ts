@@ -10,7 +10,7 @@ function open(thread?: JsonThread) {
   return json;
 }
 
-/** A JSON text of so many bytes. */
+/** A JSON text of `bytes` bytes. */
 const textOf = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
 
 test('parses a body in the thread from the limit on, and a smaller one at once', async () => {

@@ -3,13 +3,13 @@ import { type JsonThread, type JsonThreadOptions, openJsonThread } from './json-
 import { type ParsedJson, parseJson } from './parse-json.ts';
 
 /**
- * Reads and writes JSON: at once what is small, and in a thread what would block the event loop for too long
+ * Reads and writes JSON: small texts at once, and texts that would block the event loop for too long in a thread
  * (docs/decisions/0028).
  */
 export interface LargeJson {
   /** Parses a body with `parseJson`. A large one cannot be read afterwards. Errors: as of `JsonThread.parse`. */
   parse(caller: string, body: Uint8Array): ParsedJson | Promise<ParsedJson>;
-  /** Checks a body as `parse` does. Returns its bytes; those that were given cannot be read afterwards. */
+  /** Checks a body as `parse` does. Returns its bytes; the given ones cannot be read afterwards. */
   check(caller: string, body: Uint8Array): Promise<{ body: Uint8Array; violations: readonly Violation[] }>;
   /** Writes a value as `JSON.stringify` does. Never fails because of the thread: the change was made already. */
   write(caller: string, value: unknown): string | Promise<Buffer>;

@@ -70,7 +70,7 @@ export async function* writeInPieces(
   yield Buffer.from(`${text}}`);
 }
 
-/** Whether a field is a list of messages that are JSON objects of their own. */
+/** Whether a field is a list of messages that become JSON objects. */
 function hasObjects(field: DescField): boolean {
   const isObject = field.message !== undefined && !field.message.typeName.startsWith('google.protobuf.');
   return field.fieldKind === 'list' && isObject && !jsonFormOf(field).unwrap;

@@ -5,17 +5,17 @@ import { escapePointer, isPrototypeName } from './scan-json.ts';
 
 const maxViolations = 100;
 
-/** What one pass over an open JSON value (`Struct`, `Value`) finds. */
+/** The findings of one pass over an open JSON value (`Struct`, `Value`). */
 export interface OpenJson {
   /** Whether every encoding can carry it: its numbers are finite, and its texts have no half of a surrogate pair. */
   isPortable: boolean;
-  /** How many objects and arrays are in each other. */
+  /** How deep objects and arrays are nested. */
   depth: number;
-  /** As JSON it has at least so many bytes. */
+  /** A lower bound of its bytes as JSON. */
   minBytes: number;
 }
 
-/** Decoding and every rule ask for the same objects, and a pass over one with many keys takes milliseconds. */
+/** Cached: decoding and every rule ask for the same objects, and a pass over one with many keys takes milliseconds. */
 const inspected = new WeakMap<object, OpenJson>();
 
 /** Inspects an open JSON value, an object once only. It must not be changed afterwards. */

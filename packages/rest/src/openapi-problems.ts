@@ -28,7 +28,7 @@ export function problemStatusesOf({ method, rule, binding }: ProblemRoute): Prob
     409: isWrite,
     410: false,
     412: isWrite,
-    // What has no body in its contract may be sent with one.
+    // A request whose contract has no body may be sent with one.
     413: rule.method !== 'GET',
     415: rule.method !== 'GET',
     416: rule.hasRanges,

@@ -23,7 +23,7 @@ export interface OpenApiDocument {
   openapi: '3.1.0';
   info: OpenApiInfo & { license: { name: string; identifier: string } };
   servers: { url: string }[];
-  /** The credentials of every operation that declares none of its own. */
+  /** The credentials of every operation that declares no others. */
   security: Record<string, string[]>[];
   tags: OpenApiTag[];
   /** Operations by path and lower-case verb. */

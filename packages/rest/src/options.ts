@@ -25,7 +25,7 @@ export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
   return rule.path === '' ? undefined : rule;
 }
 
-// Reading an option builds it anew, and every call needs these.
+// Cached, because reading an option builds it again, and every call needs these.
 const rules = new WeakMap<DescMethod, contract.RestRule>();
 
 function ruleOf(method: DescMethod): contract.RestRule {
@@ -34,7 +34,7 @@ function ruleOf(method: DescMethod): contract.RestRule {
   return known;
 }
 
-/** Who may call a method, or undefined if the contract does not declare it. No service accepts such a method. */
+/** The access rule of a method; undefined if the contract declares none. No service accepts such a method. */
 export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
   if (!accessOfMethod.has(method)) {
     const { kind } = getOption(method, contract.access);
@@ -50,7 +50,7 @@ export function serviceCallers(method: DescMethod): readonly string[] {
   return getOption(method, contract.access).callers;
 }
 
-/** What the audit log says about the changes of a method, or undefined if it says nothing about them. */
+/** The audit rule of a method; undefined if the audit log does not record its changes. */
 export function auditRuleOf(method: DescMethod): contract.AuditRule | undefined {
   return hasOption(method, contract.audit) ? getOption(method, contract.audit) : undefined;
 }
@@ -79,7 +79,7 @@ function camelCase(name: string): string {
   return name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Whether the messages of a method are server-sent events in REST: a stream that has no end of its own. */
+/** Whether the messages of a method are server-sent events in REST: a stream that never ends by itself. */
 export function isEventStream(method: DescMethod): boolean {
   return restRuleOf(method)?.eventStream !== undefined;
 }
@@ -98,7 +98,7 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
- * The largest body of a request whose contract declares no limit of its own.
+ * The largest body of a request whose contract declares no other limit.
  *
  * Source: docs/reference/api.md, Limits of use.
  */

@@ -3,7 +3,7 @@ import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemHeaders, toProblem } from './problem.ts';
 
-/** What problem documents need from the server. */
+/** The functions of the server that problem documents need. */
 export interface ProblemContext {
   /** The id of the trace that the request belongs to. */
   traceIdOf(request: FastifyRequest): string;
@@ -29,7 +29,7 @@ export function routeNotFound(): DomainError {
 
 /**
  * Responds to one error with a problem document. A server also passes this function to Fastify as `frameworkErrors`,
- * because otherwise Fastify responds to a malformed path with a document of its own. After a body that is too large the
+ * because otherwise Fastify responds to a malformed path with another document. After a body that is too large the
  * connection is closed, so that the rest of the body need not be read.
  */
 export function sendProblem(
@@ -48,7 +48,7 @@ export function sendProblem(
   return reply.code(problem.status).headers(problemHeaders(error, problem.status)).send(JSON.stringify(problem));
 }
 
-/** So many bytes are read and discarded, so that the client need not connect again. */
+/** Up to this many bytes are read and discarded, so that the client need not connect again. */
 const discardedBytes = 64 * 1024;
 
 /** Whether most of a body is still to come, which Node would read and discard. */

@@ -17,7 +17,7 @@ export interface ProblemDocument {
 /** The media type of a problem document. */
 export const problemMediaType = 'application/problem+json';
 
-/** The problem document of an error. That of an internal error reveals only the trace id. */
+/** The problem document of an error; for an internal error it reveals only the trace id. */
 export function toProblem(error: DomainError, at: { instance: string; traceId: string }): ProblemDocument {
   const { status, title, isInternal } = httpStatusOf(error);
   return {

@@ -6,7 +6,8 @@ import { commentsOf } from './comments.ts';
  * Writes a message with all messages and enums of its package that it needs as one proto3 file, with their comments.
  * Options of the contract are left out.
  *
- * Errors: an Error for what the contracts do not use: maps, oneofs, nested types and messages of further packages.
+ * Errors: an Error for features that the contracts do not use: maps, oneofs, nested types and messages of further
+ * packages.
  */
 export function protoText(message: DescMessage): string {
   const types: (DescMessage | DescEnum)[] = [message];

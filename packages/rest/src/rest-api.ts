@@ -61,7 +61,7 @@ export function implement<Service extends DescService, Context, Call>(
   return { service, handlers: served, streams };
 }
 
-/** What the REST API needs from the server that it runs in. */
+/** The functions of the server that the REST API needs. */
 export interface RestApiOptions<Call> extends ProblemContext {
   services: readonly ServiceImplementation<Call>[];
   /**
@@ -211,7 +211,7 @@ function withRequestPointers(error: unknown, pointerOf: (pointer: string) => str
   return new DomainError(error.code, error.reason, detail, { violations, cause: error.cause });
 }
 
-/** From this size on, parsing, decoding and handling a body are turns of their own, so that others come in between. */
+/** A body of this size or more is parsed, decoded and handled in separate turns, so that others come in between. */
 const pauseBytes = 64 * 1024;
 
 async function readMessage(
@@ -293,7 +293,7 @@ function streamResponder<Call>(
       return reply.send(Readable.from([]));
     }
     const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
-    // Also if the client has gone before anything was read.
+    // Ends the handler even if the client has gone before anything was read.
     content.once('close', () => void parts.return?.().catch(failed));
     return reply.send(content);
   };

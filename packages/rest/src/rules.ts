@@ -16,8 +16,8 @@ import { hasHarmlessNames, inspectOpenJson, isPortableJson, isPortableValue } fr
 import { rulesOf, spellingsOf } from './options.ts';
 
 /**
- * The texts that may become a header of a mail: a line break would begin a header of its own, for some programs also one
- * of Unicode, and no control character of ASCII but the tab may be in one.
+ * The texts that may become a header of a mail: a line break would begin another header, for some programs also one of
+ * Unicode, and no control character of ASCII but the tab may be in one.
  */
 const headerText = '^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F\\u0085\\u2028\\u2029]*$';
 
@@ -206,7 +206,7 @@ function lengthIsWithin(text: string, max: number): boolean {
   return length <= max;
 }
 
-/** Whether a text, or a value as JSON, has at most `max` bytes. What is certainly longer is not written to find out. */
+/** Whether a text, or a value as JSON, has at most `max` bytes. A value that is certainly longer is not written. */
 function bytesAreWithin(value: unknown, max: number): boolean {
   if (typeof value === 'string') return value.length <= max && Buffer.byteLength(value) <= max;
   return inspectOpenJson(value).minBytes <= max && Buffer.byteLength(JSON.stringify(value ?? null)) <= max;

@@ -61,7 +61,7 @@ export function scanJson(text: string, maxDepth: number, maxViolations = 100): V
   return violations;
 }
 
-/** So many characters at the start of a string, and after an escaped quote, are read one by one: most strings are short. */
+/** At the start of a string and after an escaped quote, this many characters are read one by one: most are short. */
 const nearCharacters = 64;
 
 function endOfString(text: string, start: number): number {

@@ -26,7 +26,7 @@ function mayContainShownOnce(desc: DescMessage, seen = new Set<DescMessage>()): 
     if (isShownOnce(field)) return true;
     return field.message !== undefined && !seen.has(field.message) && mayContainShownOnce(field.message, seen);
   });
-  // Of a message inside another one this is not known as long as the outer one is being searched.
+  // For a message inside another one this is unknown while the outer one is being searched.
   if (isFound || seen.values().next().value === desc) known.set(desc, isFound);
   return isFound;
 }

@@ -11,9 +11,9 @@ const maxDepth = 100;
  * Refuses a serialised message with more parts than any request needs, before it is parsed: an empty
  * `google.protobuf.Value` takes 2 bytes, but as an object more than 100. As many parts as the limit take some 40 ms to parse.
  *
- * What it accepts can be parsed: the parser would respond to anything else with an internal error. It is stricter about
- * one thing: a known field of another wire type is refused. The parser reads such a field as if it had the right one, so
- * that it would find other parts than those that were counted.
+ * The parser can read every message that passes, and would respond to any other with an internal error. The check is
+ * stricter in one point: a known field of another wire type is refused. The parser reads such a field as if it had the
+ * right one, so that it would find other parts than those that were counted.
  *
  * Errors: too_complex; malformed_message for bytes that are no message of this type.
  */
@@ -107,7 +107,7 @@ function elementsBetween(
 
 const maxVarintBytes = 10;
 
-/** What a known field may contain: a message, of which these are the fields; a text; bytes; a number. */
+/** The content of a known field: a message, of which these are the fields; a text; bytes; a number. */
 type Content = (() => Fields) | 'text' | 'bytes' | ScalarContent;
 
 interface ScalarContent {

@@ -14,7 +14,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../src/openapi.ts';
 
-// What the specification says of operations, fields, types, defaults and limits, typed a second time on purpose: a
+// The operations, fields, types, defaults and limits of the specification, typed a second time on purpose: a
 // contract that differs from it fails here, though all code follows the contract.
 
 const services = [

@@ -46,7 +46,7 @@ export async function stubRestApi(
   return { app, requests, reported };
 }
 
-/** What the REST API of a test reads and writes bodies with, until the server is closed. */
+/** Opens the reader and writer of JSON for the REST API of a test, until the server is closed. */
 export function bodiesOf(app: FastifyInstance, module?: URL): Pick<RestApiOptions<object>, 'json' | 'callerOf'> {
   const maxQueuedBytes = 160 * 1024 * 1024;
   const json = openLargeJson({

@@ -8,8 +8,8 @@ export interface ByteBudget {
    */
   tryAcquire(key: string, bytes: number): (() => void) | undefined;
   /**
-   * Takes bytes as soon as they are free; those who wait are served in turn, except that one whose key is at its limit
-   * lets others pass. Errors: RangeError for more bytes than a key may have; the reason of the signal.
+   * Takes bytes as soon as they are free; callers that wait are served in turn, except that one whose key is at its
+   * limit lets others pass. Errors: RangeError for more bytes than a key may have; the reason of the signal.
    */
   acquire(key: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** The bytes that are taken. */
@@ -24,7 +24,7 @@ export interface ByteShare {
   release(): void;
 }
 
-/** One that waits for bytes. */
+/** A caller that waits for bytes. */
 interface Waiting {
   key: string;
   bytes: number;

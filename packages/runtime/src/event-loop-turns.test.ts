@@ -37,7 +37,7 @@ test('work that comes in later turns does not wait', async () => {
     await Promise.resolve();
     await Promise.resolve();
     expect(hasBegun).toBe(true);
-    // The turn that has begun something ends, and one that has begun nothing.
+    // Two turns end: one that has begun work, and one that has not.
     await setImmediate();
     await setImmediate();
   }

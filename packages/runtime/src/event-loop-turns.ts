@@ -6,7 +6,7 @@ export interface EventLoopTurns {
 
 /** Makes turns in each of which `perTurn` pieces of work begin. A key that does not wait takes no memory. */
 export function eventLoopTurns(perTurn: number): EventLoopTurns {
-  /** Those who wait, in the order in which the keys are served. */
+  /** The waiting work, in the order in which the keys are served. */
   const byKey = new Map<object, (() => void)[]>();
   let begun = 0;
 

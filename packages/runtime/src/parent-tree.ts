@@ -19,7 +19,7 @@ export interface ParentTree<Node extends TreeNode> {
 /** How many levels a tree has at most. */
 export const maxLevels = 100;
 
-/** What is wrong with a parent. */
+/** The reason why a node may not have a parent. */
 export type ParentProblem = 'unknown' | 'cycle' | 'too_deep';
 
 /** Builds a tree of nodes by their ids, which must not change afterwards. */
@@ -50,7 +50,7 @@ export function parentTree<Node extends TreeNode>(byId: ReadonlyMap<number, Node
   };
 }
 
-/** What is wrong with a parent for a node, which need not be in the tree yet; undefined if nothing is. */
+/** Why a node, which need not be in the tree yet, may not have a parent; undefined if it may. */
 export function parentProblem(
   tree: ParentTree<TreeNode>,
   id: number,

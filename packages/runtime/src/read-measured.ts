@@ -4,8 +4,8 @@ import { inTime } from './in-time.ts';
 const defaultTimeoutMs = 3_000;
 
 /**
- * Reads the value of a metric from a store or a bus. Returns undefined if the read fails, or takes too long: then the metric
- * is not reported, and those of the dependencies say why.
+ * Reads the value of a metric from a store or a bus. Returns undefined if the read fails, or takes too long: then the
+ * metric is not reported, and the metrics of the dependencies say why.
  */
 export async function readMeasured<Value>(
   read: () => Promise<Value>,

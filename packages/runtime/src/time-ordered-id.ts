@@ -9,8 +9,8 @@ export function timeOrderedId(prefix: string, runtime: Runtime = systemRuntime):
 }
 
 /**
- * Makes ids as `timeOrderedId` does, of which those of one millisecond sort in the order in which they were made, if the
- * same generator has made them.
+ * Makes ids as `timeOrderedId` does. Ids of one millisecond sort in the order in which they were made, if the same
+ * generator has made them.
  */
 export function timeOrderedIds(prefix: string, runtime: Runtime = systemRuntime): () => string {
   let last = { time: '', random: 0n };

@@ -34,8 +34,8 @@ export function childOf({ traceId, spanId, isSampled }: Trace): Trace {
 }
 
 /**
- * The `traceparent` header for what a request causes. Its flag says what `sampler` decides; where nothing is recorded, what
- * the caller has said.
+ * The `traceparent` header of the calls and messages that a request causes. Its flag is the decision of `sampler`;
+ * where nothing is recorded, the flag of the caller.
  */
 export function traceparentOf(trace: Trace, sampler?: Sampler): string {
   const isSampled = sampler ? sampler.isSampled(trace) : trace.isSampled;

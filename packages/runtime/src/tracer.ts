@@ -4,7 +4,7 @@ import type { Sampler, Trace } from './trace.ts';
 export interface EndedSpan {
   /** Its place in the trace. */
   trace: Trace;
-  /** What was done, without anything that a client has sent: a route, an RPC, a command, a topic. */
+  /** The operation, without anything that a client has sent: a route, an RPC, a command, a topic. */
   name: string;
   kind: 'server' | 'client' | 'producer' | 'consumer';
   /** How long it took. It ends when it is recorded. */
@@ -21,7 +21,7 @@ export interface Tracer extends Sampler {
   /** Whether the spans of a trace are recorded: a share of all traces, the same ones in all services. */
   isSampled(trace: Trace): boolean;
   record(span: EndedSpan): void;
-  /** Runs work as a part of a trace: `current` returns it meanwhile, also after what the work waits for. */
+  /** Runs work as a part of a trace: `current` returns it meanwhile, also after each `await` of the work. */
   run<Result>(trace: Trace, work: () => Result): Result;
   /** The trace of the work that is running. */
   current(): Trace | undefined;

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-/** What a run has found: more work than it has done, only the work that it has done, or no work. */
+/** The result of a run: it found more work than it has done, only the work that it has done, or no work. */
 export type WorkFound = 'more' | 'done' | 'nothing';
 
-/** What a loop does. */
+/** The work and the pauses of a loop. */
 export interface WakefulLoopOptions {
   /**
    * How long the loop waits for a wake before it runs anyway: `busy` after a run that found work, then twice as long

@@ -5,7 +5,7 @@
  */
 export type SandboxReason = 'time' | 'memory' | 'output' | 'failed' | 'crashed';
 
-/** A run in a sandbox that has no result. What to do instead is the caller's decision. */
+/** A run in a sandbox that has no result. The caller decides how to go on. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   readonly reason: SandboxReason;

@@ -30,9 +30,10 @@ export interface SandboxLimits extends WorkerLimits, ShareLimits {
 /** Processes that run the functions of one module. A worker that exceeds a limit is killed and replaced. */
 export interface Sandbox<Functions extends SandboxFunctions> {
   /**
-   * Runs a function. Arguments and result are copied. `caller` is whoever causes the run: the callers whose runs wait
-   * are served in turn, and each has a share of the workers and of the queue. Those one of whose runs was stopped lately,
-   * because of its time or its memory, have a queue of their own, and the workers that others do not need.
+   * Runs a function. Arguments and result are copied. `caller` names the caller that causes the run: the callers whose
+   * runs wait are served in turn, and each has a share of the workers and of the queue. Callers with a run that was
+   * stopped lately, because of its time or its memory, have a separate queue, and only the workers that others do not
+   * need.
    *
    * Errors: SandboxError, if there is no result; DomainError unavailable with Retry-After: `sandbox_busy`, if too many
    * runs wait, of this caller or of all, and `sandbox_closed`; that of an argument that cannot be copied.
@@ -72,7 +73,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
     maxBytesPerKey: limits.maxQueuedBytesPerCaller,
   };
   const queue = fairQueue<Job>(queueLimits);
-  /** The runs of callers one of whose runs was stopped lately: they take no room from others. */
+  /** The runs of callers with a run that was stopped lately: they take no room from others. */
   const suspectQueue = fairQueue<Job>(queueLimits);
   const idle: SandboxWorker[] = [];
   const workers = new Set<SandboxWorker>();
@@ -90,7 +91,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
     clearTimeout(idleTimer);
     const release = shares.take(job);
     const run = work(job).then(async () => {
-      // Whoever ends a worker occupies it until another one is ready: nobody can end all of them, one after the other.
+      // The slot is released only when its replacement is ready, so that one caller cannot end all workers in a row.
       await keepWarm();
       running.delete(run);
       release();
@@ -100,7 +101,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
     running.add(run);
   }
 
-  /** Whether a run has a worker now. It rather waits for one that works, or is starting already, than starts another. */
+  /** Whether a run gets a worker now. It waits for a worker that is already starting rather than start another one. */
   function isReady(job: Job): boolean {
     return shares.isFree(job) && (idle.length > 0 || spare.size === 0);
   }

@@ -18,7 +18,7 @@ export interface RunMessage {
   endAfterMs: number;
 }
 
-/** What a worker sends: `ready` once, when its module is loaded; then the outcome of each run. */
+/** A message of a worker: `ready` once, when its module is loaded; then the outcome of each run. */
 export type WorkerMessage = 'ready' | { value: unknown } | { reason: 'output' | 'failed'; message: string };
 
 /** Serves functions in the worker process whose module calls this. The process ends with the one that started it. */

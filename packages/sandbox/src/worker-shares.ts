@@ -22,7 +22,7 @@ export interface WorkerShares {
   isFree(run: SharedRun): boolean;
   /** Takes a worker for a run. Returns the function that gives it back. */
   take(run: SharedRun): () => void;
-  /** Remembers a caller one of whose runs was stopped. */
+  /** Remembers a caller with a run that was stopped. */
   suspect(caller: string): void;
   /** Whether one of the caller's runs was stopped lately. */
   isSuspect(caller: string): boolean;

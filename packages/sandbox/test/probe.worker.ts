@@ -18,7 +18,7 @@ const functions = {
   spin(_text?: string) {
     for (;;);
   },
-  /** Uses a processor for so many ms. */
+  /** Uses a processor for `ms` milliseconds. */
   work(ms: number) {
     const before = process.cpuUsage();
     for (;;) {

@@ -20,7 +20,7 @@ export function socketsOf(server: Http2Server): Set<Socket> {
   return sockets;
 }
 
-/** Serves routes on a port of their own until the test has finished. `kill` breaks all connections at once. */
+/** Serves routes on a free port until the test has finished. `kill` breaks all connections at once. */
 export async function serve(routes: (router: ConnectRouter) => void) {
   const server = fastify({ http2: true });
   const sockets = socketsOf(server.server);

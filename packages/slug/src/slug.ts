@@ -39,19 +39,19 @@ export function numberedSlug(slug: string, number: number): string {
   return trimmed(slug.slice(0, maxSlugLength - suffix.length)) + suffix;
 }
 
-/** A slug, or the first of those with a number from 2 on, that is not taken. */
+/** The first free one of a slug and its variants with a number from 2 on. */
 export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   let free = slug;
   for (let number = 2; isTaken(free); number++) free = numberedSlug(slug, number);
   return free;
 }
 
-/** What all slugs with a number begin with that follow from a slug. */
+/** The common beginning of all numbered slugs that follow from a slug. */
 export function stemOf(slug: string): string {
   return trimmed(slug.slice(0, maxSlugLength - longestSuffix));
 }
 
-/** Of a number of at most ten digits. */
+/** A hyphen and a number of at most ten digits. */
 const longestSuffix = 11;
 
 function trimmed(text: string): string {

@@ -6,11 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import mongoose, { type Connection } from 'mongoose';
 
-/** What a copy of a collection consists of. */
+/** A collection in a copy. */
 export interface CopiedCollection {
   name: string;
   documents: number;
-  /** Of the documents in the order of their ids. */
+  /** The hash of the documents in the order of their ids. */
   sha256: string;
 }
 
@@ -31,7 +31,7 @@ export async function copyDatabase(connection: Connection, folder: string): Prom
   });
 }
 
-/** Reads all documents of a database, and returns what a copy of it would consist of. */
+/** Reads all documents of a database, and returns the collections that a copy of it would have. */
 export function describeDatabase(connection: Connection): Promise<CopiedCollection[]> {
   return eachCollection(connection, async (_name, documents) => {
     for await (const _document of documents);
@@ -39,7 +39,7 @@ export function describeDatabase(connection: Connection): Promise<CopiedCollecti
 }
 
 /**
- * Inserts the documents of a copy into an empty database, and returns what was inserted.
+ * Inserts the documents of a copy into an empty database, and returns the inserted collections.
  *
  * Errors: a database with documents; a file that is missing or damaged, or is not the one that was written.
  */

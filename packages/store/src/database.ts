@@ -87,7 +87,7 @@ interface ConnectOptions extends Required<Omit<OpenOptions, 'tracer'>> {
   state: State;
 }
 
-/** What is known of a database. */
+/** The known state of a database. */
 interface State {
   isOpened: boolean;
   isMissingSetUp: boolean;
@@ -147,7 +147,7 @@ async function untilSetUp(
       await pause(closing);
     }
   } finally {
-    // Also when it is not reached any more: then nobody knows.
+    // Cleared even if the database is not reached any more: nobody knows then whether it is set up.
     state.isMissingSetUp = false;
   }
 }
@@ -178,7 +178,7 @@ function connectionOptions(uri: string, { size, waitMs }: typeof defaultPool): C
   };
 }
 
-/** Records when the server last responded to a heartbeat, so that `check` seldom needs a request of its own. */
+/** Records when the server last responded to a heartbeat, so that `check` seldom needs another request. */
 function recordHeartbeats(connection: Connection, state: State): void {
   const client = connection.getClient();
   client.on('serverHeartbeatSucceeded', ({ reply }) => {

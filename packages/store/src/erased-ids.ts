@@ -2,14 +2,14 @@ import type { Connection, mongo } from 'mongoose';
 import { retryUpsert, storeCall } from './store-error.ts';
 
 /**
- * The ids of what was deleted elsewhere, and of which nothing may be stored any more. Whoever stores something that names an
- * id looks here afterwards: the erasure of the id, which adds it first, has not seen what was stored after it.
+ * The ids of resources that were deleted elsewhere, about which nothing may be stored any more. Code that stores data
+ * with such an id must look here afterwards: the erasure, which adds the id first, does not see later data.
  *
  * Errors of every operation: store_unavailable.
  */
 export interface ErasedIds {
   add(id: number): Promise<void>;
-  /** Those of some ids that are erased. */
+  /** The erased ones among some ids. */
   among(ids: readonly number[]): Promise<Set<number>>;
   /** The ids that were added at a time or later. */
   since(time: number): Promise<number[]>;

@@ -6,7 +6,7 @@ import { updateOrInsert } from './update-or-insert.ts';
 export interface IdSequence {
   next(): Promise<number>;
   /**
-   * Returns an id that was not used. It is handed out again only if it was the last one and its reservation is still
+   * Gives back an id that was not used. It is handed out again only if it was the last one and its reservation is still
    * valid, so that the ids of this process rise with time; otherwise it stays a gap.
    */
   release(id: number): void;

@@ -69,7 +69,7 @@ interface IdempotencyDocument extends Leased {
   response: mongo.Binary | null;
   /** Where a large response is stored. */
   parts?: StoredParts | null;
-  /** What the response describes, as `kind/id`. It stays when the response is erased. */
+  /** The subjects of the response, as `kind/id`. They stay when the response is erased. */
   subjects: readonly string[];
   expiresAt: Date;
 }

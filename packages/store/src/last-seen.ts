@@ -12,7 +12,7 @@ export const backupSighting = 'backup';
 /** The name under which the last line of the ledger of deletions is noted. */
 export const ledgerSighting = 'ledger';
 
-/** Notes in the store of a service what was seen at work, so that any of its processes can say what is gone. */
+/** Notes in the store of a service when its parts were seen at work, so that any process can report missing ones. */
 export interface LastSeen {
   /** Notes that these were seen now. */
   note(names: readonly string[]): Promise<void>;

@@ -3,7 +3,7 @@ import { type Connection, Schema } from 'mongoose';
 import { refreshingCache } from './refreshing-cache.ts';
 import { retryUpsert, storeCall } from './store-error.ts';
 
-/** What is known of a profile: the claims of its last verified token. */
+/** A profile: the claims of its last verified token. */
 export interface Profile {
   id: number;
   firstName: string | null;
@@ -20,7 +20,7 @@ interface ProfileDocument {
 
 /** The profiles that have made requests. Errors of both operations: store_unavailable. */
 export interface ProfileStore {
-  /** Stores what a verified token says about its profile, if that has changed. */
+  /** Stores the claims of a verified token about its profile, if they have changed. */
   remember(caller: Caller): Promise<void>;
   /** The profiles with the given ids. A profile that never made a request has only its id; all else is null. */
   find(ids: readonly number[]): Promise<ReadonlyMap<number, Profile>>;

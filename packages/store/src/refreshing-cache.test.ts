@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { refreshingCache } from './refreshing-cache.ts';
 
-/** A cache of items that know when they were read, by a clock of its own. */
+/** A cache of items that know when they were read, by a separate clock. */
 function openCache() {
   const clock = { ms: 0 };
   const reads: (readonly number[])[] = [];

@@ -16,13 +16,13 @@ export interface ResponseBudget {
   removeExpired(): Promise<void>;
 }
 
-/** What a process knows of an owner. */
+/** The counts of an owner in this process. */
 interface Account {
   hours: Promise<readonly HourBytes[]>;
   readAt: number;
-  /** What this process has counted since `hours` was read. */
+  /** Bytes that `hours` does not contain: counted since it was read, or not stored yet then. */
   added: number;
-  /** What of this is not stored yet. */
+  /** The part of `added` that is not stored yet. */
   unsaved: number;
 }
 

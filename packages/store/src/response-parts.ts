@@ -14,7 +14,7 @@ interface PartDocument {
   /** The request that the response belongs to. */
   requestKey: string;
   bytes: mongo.Binary;
-  /** What the response describes, as `kind/id`. */
+  /** The subjects of the response, as `kind/id`. */
   subjects: readonly string[];
   /** From when on the part is removed unless its request refers to it; null once that was checked. */
   checkAt: Date | null;

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { isWriteConflict } from './store-error.ts';
 
-/** Before it makes a write again, each process waits for another time. */
+/** The longest pause before a repetition. It is random, so that processes wait for different times. */
 const maxPauseMs = 100;
 
-/** Makes a write, and makes it again as long as writes of the same moment conflict with it. Errors: the others of the write. */
+/** Makes a write, and repeats it while concurrent writes conflict with it. Errors: the other errors of the write. */
 export async function retryConflicts<Result>(
   write: () => Promise<Result>,
   { random }: Pick<Runtime, 'random'>,

@@ -108,7 +108,7 @@ export function isUnreachable(error: unknown): boolean {
     // This process is stopping, and has closed its client.
     error instanceof mongo.MongoClientClosedError ||
     error instanceof mongoose.Error.MongooseServerSelectionError ||
-    // The error that mongoose throws before the first connection has no class of its own.
+    // mongoose has no class for the error that it throws before the first connection.
     (error instanceof mongoose.MongooseError && error.message.includes('before initial connection'))
   );
 }

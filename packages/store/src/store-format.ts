@@ -9,7 +9,7 @@ const currentFormat = 3;
 interface FormatDocument {
   _id: string;
   format: number;
-  /** Which database this is, as are those that are restored from its backups. Missing in those that older versions set up. */
+  /** The id of the database, which its restored backups keep. Missing in databases that older versions set up. */
   storeId?: string;
 }
 
@@ -39,12 +39,12 @@ export async function markFormat(connection: Connection, name: string): Promise<
   }
 }
 
-/** Which database this is: what is restored from its backup has the same id. Undefined, if an older version has set it up. */
+/** The id of the database, which its restored backups keep. Undefined if an older version has set it up. */
 export async function storeIdOf(connection: Connection): Promise<string | undefined> {
   return (await collectionOf(connection).findOne({ _id: id }))?.storeId;
 }
 
-/** Which database a copy is of; undefined if an older version has set it up. Errors: as of `readCopiedDocuments`. */
+/** The id of a copied database; undefined if an older version has set it up. Errors: as of `readCopiedDocuments`. */
 export async function copiedStoreId(folder: string): Promise<string | undefined> {
   for await (const { storeId } of readCopiedDocuments(folder, id)) if (typeof storeId === 'string') return storeId;
   return undefined;

@@ -6,8 +6,8 @@ import { retryConflicts } from './retry-conflicts.ts';
 export type UniqueWrites = <Result>(write: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Opens the writes to a unique index. They are made one after the other in this process, because servers that only speak
- * MongoDB's protocol report deadlocks of those of the same moment.
+ * Opens the writes to a unique index. They are made one after the other in this process, because servers that only
+ * speak MongoDB's protocol report deadlocks of concurrent ones.
  */
 export function uniqueWrites(runtime: Pick<Runtime, 'random'>): UniqueWrites {
   const writes = keyedQueue<string>();

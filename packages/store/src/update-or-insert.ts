@@ -2,9 +2,9 @@ import type { mongo } from 'mongoose';
 import { isDuplicateKey } from './store-error.ts';
 
 /**
- * Applies an update to the document with this id, which is inserted first if it does not exist, and returns the document
- * after the update. Servers that only speak MongoDB's protocol return a wrong document from `findOneAndUpdate` with
- * `upsert` where several callers make the document at once, so the insert is a call of its own.
+ * Applies an update to the document with this id, which is inserted first if it does not exist, and returns the
+ * document after the update. Servers that only speak MongoDB's protocol return a wrong document from `findOneAndUpdate`
+ * with `upsert` where several callers make the document at once, so the insert is a separate call.
  */
 export async function updateOrInsert<Document extends { _id: string }>(
   collection: mongo.Collection<Document>,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type TestIdentity, testCaller } from './test-identity.ts';
 
 /**
- * Tokens that every service must refuse, each with what is wrong with it. `jwksFile` has the public keys of the issuer;
+ * Tokens that every service must refuse, each with its fault. `jwksFile` has the public keys of the issuer;
  * `otherService` is another service than the one to which the tokens are sent.
  */
 export async function badTokens(

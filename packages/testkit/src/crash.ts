@@ -20,13 +20,13 @@ const writes = [
 
 type Write = (this: unknown, ...values: unknown[]) => Promise<unknown>;
 
-/** The work whose process crashes. What others of the same process write meanwhile, as schedulers do, is left alone. */
+/** The work whose process crashes. Writes of other work in the process, such as schedulers, are left alone. */
 const crashing = new AsyncLocalStorage<Error>();
 
 /**
- * Runs work as if its process crashed before or after its nth write to a store; with `isWholeProcess`, of any nth write of
- * this process meanwhile, for work that services of this process do when they are called. Returns whether there was such a
- * write.
+ * Runs work as if its process crashed before or after its nth write to a store. With `isWholeProcess`, all writes of
+ * this process meanwhile are counted, for work that services of this process do when they are called. Returns whether
+ * there was such a write.
  */
 export async function crashAtWrite(
   nth: number,

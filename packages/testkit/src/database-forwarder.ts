@@ -10,7 +10,7 @@ export interface DatabaseForwarder {
   open(): Promise<void>;
   /** Lets the database hang: it accepts connections and requests, and responds to none of them. */
   freeze(): void;
-  /** Lets it respond again, also to what was sent meanwhile. */
+  /** Lets it respond again, also to requests that were sent meanwhile. */
   thaw(): void;
 }
 

@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The database server that all test files share. Each file uses a database of its own. */
+    /** The database server that all test files share. Each file uses a separate database. */
     mongodbUri: string;
     /** The Kafka brokers in `KAFKA_BROKERS`. If there are none, the tests that need Kafka are skipped. */
     kafkaBrokers: string[];

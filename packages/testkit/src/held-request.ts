@@ -13,7 +13,7 @@ export interface HeldRequest {
   signal?: AbortSignal;
 }
 
-/** What came back. */
+/** The response to a held request. */
 export interface HeldResponse {
   /** Undefined if the connection ended without a response. */
   status: number | undefined;
@@ -26,7 +26,7 @@ export interface HeldResponse {
 }
 
 /**
- * Sends a request on a connection of its own; its body waits for `100 Continue` if it expects one. Resolves
+ * Sends a request on a separate connection; its body waits for `100 Continue` if it expects one. Resolves
  * when the response has ended, or the connection.
  */
 export function heldRequest({ heldBytes, body, signal, headers, ...address }: HeldRequest): Promise<HeldResponse> {

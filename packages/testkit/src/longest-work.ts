@@ -1,8 +1,8 @@
 import { leastOf } from './time-limits.ts';
 
 /**
- * The longest time for which the main thread of this process works without a pause. If it reaches `limitMs`, the work is
- * repeated, and the least counts: see `leastOf`. Units: milliseconds.
+ * The longest time for which the main thread of this process works without a pause. If it reaches `limitMs`, the work
+ * is repeated, and the shortest result counts: see `leastOf`. Units: milliseconds.
  */
 export function longestWork(during: (attempt: number) => Promise<unknown>, limitMs: number): Promise<number> {
   return leastOf(limitMs, (attempt) => longestOnce(() => during(attempt)));

@@ -21,7 +21,7 @@ import { sharedConfig } from './shared-config.ts';
 import { type TestIdentity, testCaller, testIdentity } from './test-identity.ts';
 import { untilReady } from './until-ready.ts';
 
-/** A running service for one test file, with a database of its own. */
+/** A running service for one test file, with its own database. */
 export interface ServiceHarness {
   running: RunningService;
   identity: TestIdentity;
@@ -51,7 +51,7 @@ export interface HarnessRequest extends TestRequest {
   url?: string;
 }
 
-/** Who calls by a client of the harness, and another instance than the first by its port. */
+/** The caller of a client of the harness, and the port of another instance than the first. */
 export interface HarnessClient {
   /** The service that calls on its own behalf; by default the first that may call a method of the contract for services. */
   service?: string;

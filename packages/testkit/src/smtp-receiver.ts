@@ -26,9 +26,9 @@ export function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-/** What the server does with a mail, beside keeping it. */
+/** The options of the server, and its reactions to a mail besides keeping it. */
 export interface Behaviour extends SMTPServerOptions {
-  /** Called with a mail before it is accepted; what it throws is the response. */
+  /** Called with a mail before it is accepted; an error that it throws is the response. */
   accept?(mail: ReceivedMail): void | Promise<void>;
   /** Called when the server is responding that it has accepted a mail. */
   onAccepted?(): void | Promise<void>;

@@ -29,8 +29,8 @@ export async function withinLinearTime(unit: string, work: (text: string) => unk
 }
 
 /**
- * Measures until a result is below the limit, at most five times. Returns the least: what the code itself needs, it needs each
- * time, but garbage of other tests may be collected meanwhile, or the machine be busy.
+ * Measures until a result is below the limit, at most five times. Returns the least: the code itself takes its time in
+ * each measurement, but garbage of other tests may be collected meanwhile, or the machine be busy.
  */
 export async function leastOf(limit: number, measure: (attempt: number) => Promise<number>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;

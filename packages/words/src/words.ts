@@ -1,6 +1,6 @@
 const defaultMaxWords = 2000;
 const maxWordLength = 64;
-/** Only so many characters of a text are read. */
+/** Only this many characters of a text are read. */
 export const maxWordsTextLength = 200_000;
 
 /**

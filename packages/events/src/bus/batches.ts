@@ -4,7 +4,7 @@ import type { OutgoingMessage } from './bus.ts';
 const headerBytes = 1000;
 
 /**
- * Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch of its own.
+ * Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch alone.
  */
 export function batchesOf(
   messages: readonly OutgoingMessage[],

@@ -23,7 +23,7 @@ export interface Bus {
   /** Makes the topics that are missing. Errors: bus_unavailable. */
   setUp(topics: readonly Topic[]): Promise<void>;
   /**
-   * Resolves when all messages are stored. Those of one key keep their order. A call that fails may have stored some.
+   * Resolves when all messages are stored. Messages of one key keep their order. A failed call may have stored some.
    *
    * Errors: bus_unavailable; unknown_topic, which is transient too; message_refused.
    */
@@ -50,8 +50,8 @@ export interface Subscription {
   group: string;
   topics: readonly string[];
   /**
-   * Handles messages of one partition, in their order. Those that it has not acknowledged when it returns or throws are
-   * delivered again; if it threw, after a delay. One process never calls it for the same partition concurrently.
+   * Handles messages of one partition, in their order. Messages that it has not acknowledged when it returns or throws
+   * are delivered again; if it threw, after a delay. One process never calls it for the same partition concurrently.
    */
   handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void>;
   /** Called with each error of `handle` or of the bus; the messages will be delivered again. */

@@ -68,7 +68,7 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
         const bounds = await admin.fetchTopicOffsets(topic);
         return bounds.map(({ partition, low, high }) => {
           const offset = Number(partitions.find((one) => one.partition === partition)?.offset ?? -1);
-          // The group has acknowledged nothing in this partition yet, or what it reads next was removed.
+          // The group has acknowledged nothing in this partition yet, or its next message was removed.
           return { topic, partition, next: Math.max(Number(low), offset), end: Number(high) };
         });
       }),

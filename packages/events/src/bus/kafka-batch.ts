@@ -6,7 +6,7 @@ import { partitionName } from './partition.ts';
 /** How often a consumer reports to its group that it is alive. */
 export const heartbeatMs = 3_000;
 
-/** What the batches of one subscription share. */
+/** The state that the batches of one subscription share. */
 export interface BatchContext {
   subscription: Subscription;
   /** The prefix of the names of topics. */

@@ -2,7 +2,7 @@ import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/tra
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Bus, OutgoingMessage } from './bus.ts';
 
-/** Records a span of each message that is published; whoever receives it continues the trace from there. */
+/** Records a span of each message that is published; its receiver continues the trace from there. */
 export function tracedBus(bus: Bus, tracer: Tracer): Bus {
   return {
     ...bus,

@@ -25,7 +25,7 @@ export interface HandlerOptions {
  */
 export type HandleEvents = (events: readonly ReceivedEvent[], context: HandlerContext) => Promise<void>;
 
-/** What a handler receives in addition to the events. */
+/** The context that a handler receives in addition to the events. */
 export interface HandlerContext {
   /** The trace of the request that caused the first event. */
   trace: Trace;

@@ -12,8 +12,8 @@ export interface MeasuredGroup {
 }
 
 /**
- * Registers the metrics of a consumer group, from its committed offsets and its dead letters: they are right while none of
- * its consumers runs. They are measured whenever the metrics are read; what cannot be read then is not reported.
+ * Registers the metrics of a consumer group, from its committed offsets and its dead letters: they are right while none
+ * of its consumers runs. They are measured whenever the metrics are read; values that cannot be read then are left out.
  *
  * Source: docs/reference/guarantees.md, What is measured.
  */

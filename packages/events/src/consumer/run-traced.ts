@@ -11,8 +11,8 @@ interface TracedEvents {
 }
 
 /**
- * Handles events, and records a span of each in its own trace. What the handler does is a part of the first one's trace; the
- * spans of the others name it as a link.
+ * Handles events, and records a span of each in its own trace. The work of the handler is a part of the trace of the
+ * first event; the spans of the others name it as a link.
  */
 export async function runTraced(
   tracer: Tracer,

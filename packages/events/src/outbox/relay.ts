@@ -8,7 +8,7 @@ import { isTransient } from '@ticketing/store/transient-error.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
 import { anyHasUnsentEvents, type Outbox, type Pending, rangeCount } from './outbox.ts';
 
-/** What a relay needs. */
+/** The dependencies and the pauses of a relay. */
 export interface RelayOptions {
   /** The database of the outboxes. The leases of the relays are kept there too. */
   database: Pick<Database, 'connection' | 'opened'>;

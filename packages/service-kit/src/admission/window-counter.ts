@@ -20,7 +20,10 @@ export interface WindowCounter {
 const windowMs = 60_000;
 const maxKeys = 100_000;
 
-/** Makes a counter by a clock that never goes back. It drops windows that have ended, and the oldest window if there are more than 100,000 keys. */
+/**
+ * Makes a counter by a clock that never goes back. It drops windows that have ended, and the oldest window if there are
+ * more than 100,000 keys.
+ */
 export function windowCounter(now: Runtime['monotonicMs']): WindowCounter {
   // In the order of their start, because a key is inserted when its window begins.
   const windows = new Map<string, { startedAt: number; used: number }>();

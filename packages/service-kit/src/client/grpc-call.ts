@@ -111,7 +111,7 @@ function follow(call: EventEmitter & { cancel(): void }, signal: AbortSignal) {
   return { header, trailer, headersArrived, ended };
 }
 
-/** What grpc-js says of a stream that the server has refused before it began, because it has too many. That passes. */
+/** The text of grpc-js for a stream that the server refused before it began, because it has too many; retryable. */
 const refusedStream = 'Bandwidth exhausted or memory limit exceeded';
 
 function callError(outcome: StatusObject, header: Headers, trailer: Headers): ConnectError {

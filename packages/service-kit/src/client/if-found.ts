@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
-/** What another service returns; undefined if it responds that there is no such thing. Errors: its other errors. */
+/** Turns NOT_FOUND of another service into undefined, and rethrows every other error. */
 export async function ifFound<Result>(read: Promise<Result>): Promise<Result | undefined> {
   try {
     return await read;

@@ -41,7 +41,7 @@ export function serviceClient<Service extends DescService>(
     const callerTrace = call?.trace ?? tracer?.current() ?? continueTrace(undefined);
     const headersOf = async (method: DescMethod, init: HeadersInit | undefined, trace: Trace) => {
       const headers = new Headers(init);
-      // What only services may call is never called for somebody else.
+      // Methods that only services may call are never called on behalf of a caller.
       const caller = forwardsCallers && accessOf(method)?.case !== 'service' ? call?.caller : undefined;
       headers.set('authorization', `Bearer ${await tokens.mint(audience, caller)}`);
       headers.set('traceparent', traceparentOf(trace, tracer));
@@ -69,7 +69,7 @@ export function serviceClient<Service extends DescService>(
   };
 }
 
-/** Makes a call, of which a span is recorded if there is a tracer. Of a stream it ends when the response begins. */
+/** Makes a call, and records its span if there is a tracer. The span of a stream ends when the response begins. */
 async function traced<Result>(
   tracer: Tracer | undefined,
   callerTrace: Trace,

@@ -38,7 +38,7 @@ export interface ServiceConfig {
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;
   roles: readonly Role[];
-  /** The roles of which the service needs a process each, in this installation. */
+  /** The roles for each of which the service needs a process, in this installation. */
   expectedRoles: readonly Role[];
   /** The keys with which it encrypts secrets, the current one first; empty for a service that stores none. */
   encryptionKeys: readonly Buffer[];
@@ -154,7 +154,7 @@ function readIssuerConfig(from: ConfigReader): IssuerConfig {
   return config;
 }
 
-/** Whether keys may be fetched from a URL: whoever could replace them on the way could sign any token. */
+/** Whether keys may be fetched from a URL: an attacker who could replace them on the way could sign any token. */
 function isKeyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);

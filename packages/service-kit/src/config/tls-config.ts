@@ -37,7 +37,7 @@ export function readTlsConfig(from: ConfigReader, callsByRpc: boolean): TlsConfi
     from.refuse('TLS_CA_FILE must be set with TLS_CERT_FILE: the calls of this service carry tokens.');
   }
   if (config.certFile !== undefined && from.optionalText('HOST') === 'localhost') {
-    // Fastify listens on every address of this name with a server of its own, and exposes only the first.
+    // Fastify listens on every address of this name with a separate server, and exposes only the first.
     from.refuse('HOST must be an address, not localhost, where TLS_CERT_FILE is set.');
   }
   return config;

@@ -7,7 +7,7 @@ export interface TracesConfig {
   headers: Readonly<Record<string, string>>;
   /** The share of the traces that are recorded, from 0 to 1. */
   ratio: number;
-  /** What is said about the process in addition to the name of the service, for example its environment. */
+  /** The attributes of the process in addition to the name of the service, for example its environment. */
   resource: Readonly<Record<string, string>>;
 }
 

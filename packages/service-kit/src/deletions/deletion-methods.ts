@@ -17,8 +17,8 @@ export interface DeletionMethod {
 
 /**
  * Lists the methods with which something is deleted in a service: each DELETE, each method that deletes by a value of a
- * field, and the shares of this service in what others delete. All are audited, and the ids of an entry are enough to make
- * the request again.
+ * field, and the shares of this service in the deletions of others. All are audited, and the ids of an entry are enough
+ * to make the request again.
  *
  * Source: docs/decisions/0058-what-is-deleted-again.md.
  */

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 
-/** What a service has deleted, and how far its sequences of ids have come. */
+/** The deletions of a service, and the last numbers of its sequences of ids. */
 export interface ServiceLedger {
   /** The ids of each deletion, joined by spaces, by the method that made it. */
   deleted: ReadonlyMap<string, ReadonlySet<string>>;
@@ -53,8 +53,8 @@ export function foreignLedger(service: string): string {
 }
 
 /**
- * Deletions are looked for from this long before the last line. It is longer than a request lasts, and than the audit log waits
- * for one whose end is not known.
+ * How long before the last line deletions are looked for: longer than a request lasts, and longer than the audit log
+ * waits for the end of a change.
  */
 const overlapMs = 10 * 60_000;
 
@@ -78,9 +78,9 @@ function parseLedger(text: string, file: string): (service: string) => ServiceLe
 }
 
 /**
- * Appends to a ledger what it does not know yet; nothing if it knows everything. The first line of a service is always
- * written: its ledger can be applied then, also if it has deleted nothing. The file is made if it is missing, and text after
- * its last whole line is removed first, or neither could be read. Returns how many deletions are new.
+ * Appends the entries that a ledger does not have yet; nothing if it has all. The first line of a service is always
+ * written: its ledger can be applied then, also if it has deleted nothing. The file is made if it is missing, and text
+ * after its last whole line is removed first, or neither could be read. Returns how many deletions are new.
  *
  * Errors: an Error, if the file is no ledger, or that of another store.
  */
@@ -123,7 +123,7 @@ function textOf(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** The lines that were written as a whole: a last one that was not was never acknowledged. */
+/** The lines that were written as a whole; an incomplete last line was never acknowledged. */
 function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf('\n') + 1);
 }
@@ -132,7 +132,7 @@ function wholeLines(text: string): string {
 function linesOf(line: LedgerLine | OldLine): Partial<LedgerLine>[] {
   if ('service' in line) return [line];
   const { deletedTickets, lastIds } = line;
-  // What else was deleted until then is not in it, so it is complete until no time.
+  // It lacks all other deletions, so `until` stays unset.
   const tickets = { service: 'tickets', deleted: { [deleteTicket]: deletedTickets.map(String) } };
   return [tickets, ...Object.entries(lastIds).map(([service, ids]) => ({ service, lastIds: ids }))];
 }

@@ -21,7 +21,7 @@ import {
 import { listDeletions } from './list-deletions.ts';
 import { type Repetition, repeatDeletions } from './repeat-deletions.ts';
 
-/** What the operations on a ledger of deletions need of a service. Source: docs/operations/backup.md, Ledger of deletions. */
+/** The service of the operations on a ledger of deletions. Source: docs/operations/backup.md, Ledger of deletions. */
 export interface LedgerService {
   entry: ServiceEntry;
   kit: Kit<unknown, unknown>;
@@ -29,8 +29,8 @@ export interface LedgerService {
 }
 
 /**
- * Prints a line of a ledger: what a service has deleted at a time or later, and how far its sequences of ids have come.
- * A caller that names the time extends a ledger with the line, so the ledger counts as extended.
+ * Prints a line of a ledger: the deletions of a service at a time or later, and the last numbers of its sequences of
+ * ids. A caller that names the time extends a ledger with the line, so the ledger counts as extended.
  */
 export async function printDeletions(
   { entry, kit }: LedgerService,
@@ -43,7 +43,7 @@ export async function printDeletions(
   return 0;
 }
 
-/** Appends to a ledger what a service has deleted since its last line. */
+/** Appends to a ledger the deletions of a service since its last line. */
 export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
   const { entry, kit } = service;
   if (!entry.hasStore) return 0;
@@ -58,11 +58,11 @@ async function noteExtension({ database }: LedgerService['kit']): Promise<void> 
 }
 
 /**
- * Brings a restored database to where it may go on: makes the deletions of a ledger again, lets the sequences of ids go on
- * after all that may have been handed out, and does what else the service must do after a restore. Without a ledger nothing
- * is deleted. Returns how many deletions could not be made again.
+ * Prepares a restored database for its service: makes the deletions of a ledger again, lets the sequences of ids go on
+ * after all ids that may have been handed out, and calls `afterRestore` of the service. Without a ledger nothing is
+ * deleted. Returns how many deletions could not be made again.
  *
- * Errors: a ledger of another store, whose ids are those of other things; nothing is deleted then.
+ * Errors: a ledger of another store, whose ids name other things; nothing is deleted then.
  */
 export async function applyLedger(
   { entry, kit, composition }: LedgerService,
@@ -99,7 +99,7 @@ async function repeatAll(
 
 async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, since: Date): Promise<LedgerLine> {
   const { connection } = kit.database;
-  // Noted first: what is deleted from now on is looked for the next time. By the clock that entries of the audit log have.
+  // Noted first: later deletions are looked for the next time. By the clock of the entries of the audit log.
   const until = new Date(serverTime(connection)).toISOString();
   const deleted = isAudited(entry) ? await listDeletions(entry, kit.audit, since) : {};
   return {
@@ -111,7 +111,7 @@ async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, sinc
   };
 }
 
-/** A call that a service makes of its own handlers, while it serves no requests. */
+/** A call with which a service calls its own handlers, while it serves no requests. */
 function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<Kit<unknown, unknown>, 'log' | 'stopping'>): Call {
   return {
     caller: serviceCaller(name),

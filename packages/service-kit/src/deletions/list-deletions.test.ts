@@ -35,7 +35,7 @@ test('lists the deletions among the changes, also those of which nobody knows wh
     [updateSource]: ['2'],
     [deleteSkill]: ['3', '4'],
   });
-  // What was made a moment ago has to be in the log first.
+  // Deletions of the last moment have to be in the log first.
   expect(log.asked).toEqual(['seal', [[updateSource, deleteSkill], 5]]);
 });
 

@@ -4,8 +4,8 @@ import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { deletionMethods } from './deletion-methods.ts';
 
 /**
- * Lists what was deleted in a service at a time or later, from its audit log: the ids of each deletion, joined by spaces, by
- * method. A deletion of which nobody knows whether it was made is among them.
+ * Lists the deletions of a service at a time or later, from its audit log: the ids of each deletion, joined by spaces,
+ * by method. By default, deletions with an unknown outcome are included.
  *
  * Errors: store_unavailable.
  */

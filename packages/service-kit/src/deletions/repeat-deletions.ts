@@ -7,12 +7,12 @@ import type { Call } from '../server/call.ts';
 import { deletionMethods } from './deletion-methods.ts';
 import type { ServiceLedger } from './ledger-file.ts';
 
-/** What deletions are repeated with. */
+/** The parts of a service with which deletions are repeated. */
 export interface Repetition {
   entry: ServiceEntry;
   /** The handlers of the service. The last one of a method counts. */
   implementations: readonly ServiceImplementation<Call>[];
-  /** On whose behalf: the service itself. */
+  /** A call of the service on its own behalf. */
   call: Call;
   /** The deletions that the restored backup knows: the ids of each deletion, joined by spaces, by method. */
   deleted: Readonly<Record<string, readonly string[]>>;
@@ -25,9 +25,9 @@ interface Deletion {
 }
 
 /**
- * Makes the deletions of a ledger again, of what a restored backup has brought back. What is not there is deleted already.
- * Prints how many were made again, how many had happened before the backup or have nothing left to delete, and each that
- * could not be made; returns how many those are.
+ * Makes the deletions of a ledger again, because a restored backup brings deleted data back. Prints how many were made
+ * again, how many had happened before the backup or have nothing left to delete, and each that could not be made;
+ * returns the number of the latter.
  *
  * Errors: deletions that the service does not know.
  */
@@ -49,7 +49,7 @@ export async function repeatDeletions(repetition: Repetition, ledger: ServiceLed
       else if (error) refused.push({ deletion, error });
       else repeated += 1;
     }
-    // One that was refused may depend on another one, as that of a tag on those of its children.
+    // A refused deletion may depend on another one, as the deletion of a tag on those of its children.
     if (refused.length > 0 && refused.length < left.length) {
       left = refused.map(({ deletion }) => deletion);
       continue;

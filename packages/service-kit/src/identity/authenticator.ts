@@ -15,7 +15,7 @@ export interface Authenticator {
   rpc(request: AuthenticatedRequest): Promise<RpcCaller>;
 }
 
-/** What an authenticator reads of a request: its token, and the address that has sent it. */
+/** The parts of a request that an authenticator reads: its token, and the address that has sent it. */
 export interface AuthenticatedRequest {
   headers: { authorization?: string | undefined };
   ip: string | undefined;

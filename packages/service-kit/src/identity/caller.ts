@@ -5,7 +5,7 @@ export const profileKinds = ['user', 'vendor', 'vendorPartner', 'serviceWorker',
 export type ProfileKind = (typeof profileKinds)[number];
 
 /**
- * Who makes a request: a profile, as its verified token describes it, or a service on its own behalf.
+ * The sender of a request: a profile, as its verified token describes it, or a service on its own behalf.
  *
  * Source: docs/reference/api.md, Credentials.
  */

@@ -5,7 +5,7 @@ import { isAudited } from '../server/audit-changes.ts';
 import type { Kit } from './kit.ts';
 
 /**
- * Prints the audit log of a service, with the changes up to now, or what was added after a point that was noted before. A
+ * Prints the audit log of a service, with the changes up to now, or the entries after a point that was noted before. A
  * service without one prints nothing.
  */
 export async function exportAudit(

@@ -18,7 +18,7 @@ import { hasOperation } from './operations.ts';
 import { setUpService } from './set-up-service.ts';
 import { startBackground } from './start-background.ts';
 
-/** What only one service has. All the rest follows from its entry in packages/system. */
+/** The parts that only one service has. Everything else follows from its entry in packages/system. */
 export interface ServiceDefinition<Own, Settings> {
   /** The name of its entry in packages/system. */
   name: string;

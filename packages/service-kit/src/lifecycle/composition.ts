@@ -42,7 +42,7 @@ export interface Composition {
    * while no service runs, and each service makes its share of them again by itself.
    */
   deletionsAlone?: readonly ServiceImplementation<Call>[];
-  /** What else has to be done when a backup was restored, before the service starts. */
+  /** Further work after a backup was restored, before the service starts. */
   afterRestore?(): Promise<void>;
   /** The operations that not every service with a store has, by name. */
   operations?: Readonly<Partial<Record<OperationName, Operation>>>;

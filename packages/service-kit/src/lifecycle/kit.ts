@@ -94,7 +94,7 @@ export interface Kit<Own, Settings> {
   stopping: AbortSignal;
   /** Aborts when the servers have drained and begin to close: responses that have no end must end then. */
   closing: AbortSignal;
-  /** Registers what to close when the service stops; it is closed before everything that was opened earlier. */
+  /** Registers a resource to close when the service stops, before everything that was opened earlier. */
   onClose(close: () => Promise<void> | void): void;
 }
 

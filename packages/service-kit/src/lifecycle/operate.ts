@@ -24,7 +24,7 @@ import type { OperationName } from './operations.ts';
 
 const openTimeoutMs = 30_000;
 
-/** What an operation needs from a service. */
+/** The parts of a service that an operation needs. */
 export interface OperatedService<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;

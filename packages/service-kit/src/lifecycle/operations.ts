@@ -31,7 +31,7 @@ export interface OperationOption {
 export interface OperationDescription {
   does: string;
   options?: readonly OperationOption[];
-  /** Whether a service has it, if it is one that only some carry out by a part of their own; otherwise all with a store. */
+  /** Whether a service has the operation. If unset, all services with a store have it, and all have `set-up`. */
   isOf?(entry: ServiceEntry): boolean;
   /** The command for a system that `npm start` runs. */
   npm: string;
@@ -40,7 +40,7 @@ export interface OperationDescription {
 /** How many ids of each sequence a restore leaves out, unless another number is given. */
 export const defaultIdMargin = '5000';
 
-/** Stands for the file of `apply-ledger` where no ledger is kept. An empty file would not do: it may be one that was lost. */
+/** Stands for the file of `apply-ledger` where no ledger is kept. An empty file could be a lost ledger. */
 export const withoutLedger = 'without-ledger';
 
 const noted: OperationOption = {

@@ -5,8 +5,9 @@ import type { Environment } from '@ticketing/runtime/config-reader.ts';
 const anyAddresses = new Set(['', '0.0.0.0', '::']);
 
 /**
- * Whether the process of a service that has these variables is ready, which its internal port says. The build makes a small
- * program of it for each service, `health.mjs`, which a container engine runs often: it must not load the service.
+ * Whether the process of a service with these variables is ready, according to its internal port. The build makes a
+ * small program of it for each service, `health.mjs`, which a container engine runs often: it must not load the
+ * service.
  *
  * Units: `timeoutMs` for the whole response.
  */

@@ -20,7 +20,7 @@ export async function setUpService(
   { store, bus, logLevel }: ServiceConfig,
   setUpStore: SetUpStore | undefined,
 ): Promise<void> {
-  // Also those that it consumes: whichever service is set up first creates a topic.
+  // Consumed topics are included: the first service that is set up creates a topic.
   const topics = [...entry.publishes, ...consumedTopics(entry)];
   const buildAll = (connection: Connection) => buildIndexes(entry, connection, setUpStore);
   const log = createLogger(entry.name, logLevel);

@@ -36,7 +36,7 @@ export async function startBackground(
   const { outboxes = [], tasks = [], loops = [] } = composition;
   const handle = eventHandlerOf(kit, composition);
   const isConsumer = hasRole('consumer') && handle !== undefined;
-  // Not the consumer itself: one that is gone would measure nothing.
+  // Not in the consumer: a consumer that is gone would measure nothing.
   const measuresGroup = hasRole('scheduler') && handle !== undefined;
   if (outboxes.length > 0) measureOutboxes(outboxes, kit.metrics.registry);
   const isRelay = hasRole('relay') && outboxes.length > 0;
@@ -108,9 +108,9 @@ function auditTasks({ audit, config: { auditDays }, log, runtime }: Kit<unknown,
 }
 
 /**
- * Makes the task that appends to the audit log. It logs the last entry whenever there is a new one, also one that another
- * process or an operator's command has appended: who keeps the log elsewhere can prove with this line that no entry up to
- * this one was rewritten later.
+ * Makes the task that appends to the audit log. It logs the last entry whenever there is a new one, also one that
+ * another process or an operator's command has appended: a copy of this line elsewhere proves that no entry up to this
+ * one was rewritten later.
  */
 export function appendToAuditLog(audit: Pick<AuditLog, 'seal'>, log: Pick<Logger, 'info'>): () => Promise<void> {
   let logged = 0;
@@ -125,7 +125,7 @@ export function appendToAuditLog(audit: Pick<AuditLog, 'seal'>, log: Pick<Logger
 const refreshMs = 60 * 60_000;
 const maxRetryMs = 60_000;
 
-/** Reads the configuration when the process starts and every hour, in case that an event was removed before it came. */
+/** Reads the configuration when the process starts and every hour, in case an event was removed before it arrived. */
 function startRefreshing(
   configuration: ConfigurationCopy,
   { database, log }: Pick<Kit<unknown, unknown>, 'database' | 'log'>,

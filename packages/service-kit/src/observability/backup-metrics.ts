@@ -5,8 +5,8 @@ import { Gauge, type Registry } from 'prom-client';
 const kinds = [backupSighting, ledgerSighting];
 
 /**
- * Registers how old the last backup and the last extension of the ledger of deletions are. A system for which the commands of
- * this project were never run has no value: nobody can tell whether other tools make its backups.
+ * Registers how old the last backup and the last extension of the ledger of deletions are. A system for which the
+ * commands of this project were never run has no value: other tools may make its backups.
  */
 export function measureBackups(lastSeen: Pick<LastSeen, 'ages'>, registry: Registry): void {
   new Gauge({

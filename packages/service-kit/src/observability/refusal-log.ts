@@ -4,7 +4,7 @@ import { addressKey } from '../admission/address-key.ts';
 import { windowCounter } from '../admission/window-counter.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
 
-/** Who was refused what. */
+/** A refused request. */
 export interface Refusal {
   /** The route or method of the contract, never the address that the client has sent. */
   route: string;
@@ -17,7 +17,7 @@ export interface Refusal {
 /** Logs that a request was refused for want of a credential or a right, or beyond a limit of use; other errors are ignored. */
 export type LogRefusal = (error: DomainError, refusal: Refusal) => void;
 
-/** So many refusals for one reason are logged of an address, and so many together, in a minute. */
+/** How many refusals for one reason are logged of an address, and how many of all together, in a minute. */
 const loggedOfAddress = 10;
 const loggedTogether = 600;
 

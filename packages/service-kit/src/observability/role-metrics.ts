@@ -4,7 +4,7 @@ import type { LastSeen } from '@ticketing/store/last-seen.ts';
 import type { Role } from '@ticketing/system/services.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** The roles of a process, and those of which its service needs a process each. */
+/** The roles of a process, and the roles for each of which its service needs a process. */
 export interface MeasuredRoles {
   lastSeen: LastSeen;
   roles: readonly Role[];

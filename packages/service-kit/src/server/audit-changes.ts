@@ -73,10 +73,10 @@ function audited(method: DescMethod, rule: AuditRule, handler: Handler, log: Rec
   };
 }
 
-/** What an id may look like. Names of settings come from the request before anybody has looked whether there are such. */
+/** The form of an id. Names of settings come from the request before anybody has checked that they exist. */
 const idPattern = /^[\w.-]{1,64}$/;
 
-/** Reads the ids at a path of a message: one, or one of each item of a list. Errors: a path that the message has not. */
+/** Reads the ids at a path of a message: one, or one of each item of a list. Errors: a path that the message lacks. */
 function idReader(message: DescMessage, path: string): (from: Message) => string[] {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = message;

@@ -24,14 +24,14 @@ const freeBytes = 64 * 1024;
 /** The share of these bytes that one caller may hold. */
 export const callerShare = 0.5;
 
-/** What a body has beyond this is counted a second time, for its copies: as it is parsed, and as what it contains is stored. */
+/** Bytes of a body above this count twice, because parsing the body and storing its content copy them. */
 const uncopiedBytes = 8 * 1024 * 1024;
 /**
- * When so much has arrived of a body, its copies are counted as it has announced. If they were counted as they arrive, all
- * of several large bodies would be received nearly whole, and then be refused.
+ * When this much of a body has arrived, the copies of its announced length are counted. If they were counted as they
+ * arrive, all of several large bodies would be received nearly whole, and then be refused.
  */
 const arrivedBytes = 1024 * 1024;
-/** The shares of these bytes that copies may take: those of all bodies together, and those of one body. */
+/** The shares of these bytes that copies may take: the copies of all bodies together, and of one body. */
 const copiedShare = 0.25;
 const copiedShareOfBody = 0.2;
 

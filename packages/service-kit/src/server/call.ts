@@ -4,7 +4,7 @@ import type { Trace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';
 
-/** What a handler knows about the request that it serves, whether it came by REST or RPC. */
+/** The context of a request for its handler, the same for REST and RPC. */
 export interface Call {
   caller: Caller;
   api: 'rest' | 'rpc';

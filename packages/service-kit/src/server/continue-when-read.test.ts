@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(0));
 
-/** What a client of HTTP/1.1 sees that sends its body only when it is asked for it. */
+/** Sends a request over HTTP/1.1 whose body follows only when the server asks for it. Returns the response. */
 async function askHttp1(path: string) {
   const headers = {
     connection: 'keep-alive',

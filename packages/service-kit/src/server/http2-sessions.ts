@@ -18,8 +18,8 @@ export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: Se
   const sessions = new Set<{ address: string; calls: number; isEnding: boolean; end: () => void }>();
   let isClosing = false;
   app.server.on('session', (session: ServerHttp2Session) => {
-    // This returns the socket itself. What a session has as its socket can only end the session, whose connection then
-    // stays until the client has read everything.
+    // Returns the socket itself. The object `session.socket` can only end the session, whose connection then stays
+    // until the client has read everything.
     const socket = session.socket.once('close', () => {
       clearTimeout(timer);
       clearTimeout(silent);

@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   ofAddress: number;
 }
 
-/** The part of a server that counts its connections. A server of HTTP/2 has it not: `limitSessions` ends its idle ones. */
+/** A server that counts its connections. HTTP/2 servers lack `closeIdleConnections`; see `limitSessions`. */
 type Listener = Server & { closeIdleConnections?(): void };
 
 /** How often room is made at most, so that a flood of connections costs little. Units: ms. */
@@ -53,8 +53,8 @@ export interface IdleConnection {
 }
 
 /**
- * Makes room when a listener is full: of the addresses that have idle connections, those of the one with the most connections
- * are ended.
+ * Makes room when a listener is full: of the addresses that have idle connections, the one with the most connections
+ * loses its idle ones.
  */
 export function makeRoomWhenFull(
   server: Server,

@@ -8,9 +8,9 @@ import type { Call } from './call.ts';
 import type { ServerLimits } from './server-limits.ts';
 
 /**
- * Limits how many handlers of one caller run at the same time, those of streams too: a stream runs until it has been read.
- * A handler goes on when its client has gone, so that the limit of requests in flight alone would not bound them. What
- * `onEnd` gives back is given back when the handler has ended too.
+ * Limits how many handlers of one caller run at the same time, those of streams too: a stream runs until it has been
+ * read. A handler goes on when its client has gone, so that the limit of requests in flight alone would not bound them.
+ * Functions that are passed to `onEnd` are called when the handler has ended too.
  *
  * Errors: too_many_at_once.
  */
@@ -55,7 +55,7 @@ export function limitHandlers(
     service,
     handlers: new Map([...handlers].map(([method, handler]) => [method, limited(handler)])),
     streams: new Map(
-      // Streams without an end have a limit of their own.
+      // Streams without an end have a separate limit.
       [...streams].map(([method, stream]) => [method, isEventStream(method) ? stream : limitedStream(stream)]),
     ),
   }));
@@ -64,7 +64,7 @@ export function limitHandlers(
 type Handler = (call: Call, request: Message) => Promise<Message>;
 type Stream = (call: Call, request: Message) => AsyncIterable<Message>;
 
-/** A call whose `onEnd` also waits for the handler to end, which `settle` says. */
+/** A call whose `onEnd` also waits for the handler to end, which `settle` reports. */
 function track(call: Call): { tracked: Call; settle(): void } {
   let isSettled = false;
   const waiting: (() => void)[] = [];

@@ -20,7 +20,7 @@ import type { BodiesInFlight } from './bodies-in-flight.ts';
 import { admitted, isStandardService } from './rpc-guard.ts';
 import type { ServerLimits } from './server-limits.ts';
 
-/** What limits the bodies of RPCs. */
+/** The limits of the bodies of RPCs, and the parts that enforce them. */
 export interface RpcBodyOptions {
   bodies: BodiesInFlight;
   json: LargeJson;
@@ -87,7 +87,7 @@ function limitRequest(
   if (encoding !== 'identity' && !decompress) return { ...request, body: nothing() };
   const header = new Headers(request.header);
   header.delete(format.encodingHeader);
-  // It is that of the compressed message.
+  // The length is that of the compressed message.
   header.delete('content-length');
   const check = { method, format, decompress, ...options };
   return { ...request, header, body: checkedBody(body, request, check) };

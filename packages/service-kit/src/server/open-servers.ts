@@ -50,7 +50,7 @@ import { rpcRoutes } from './rpc-routes.ts';
 import type { ServerLimits } from './server-limits.ts';
 import { traceHandlers } from './trace-handlers.ts';
 
-/** What the servers of a service are made from. */
+/** The parts from which the servers of a service are made. */
 interface ServerParts {
   log: Logger;
   refused: LogRefusal;
@@ -69,8 +69,8 @@ interface ServerParts {
 
 /**
  * Opens the servers of a service: HTTP/1.1 (REST, Connect, gRPC-Web, health, OpenAPI), h2c (native gRPC with health and
- * reflection) and the internal one (metrics). The first two are made from its contracts; a service that brings an HTTP
- * server of its own has that one instead.
+ * reflection) and the internal one (metrics). The first two are made from its contracts; a service that brings its own
+ * HTTP server has that one instead.
  *
  * Errors: a method without an access rule; a port that is taken.
  */
@@ -123,7 +123,7 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
   const web = createHttpServer({ tls: parts.tls });
   leaveBodiesUnread(web);
   const problems = problemContext(parts, () => undefined);
-  // The REST API has a handler of its own; this one is for the other routes.
+  // The REST API has another error handler; this one is for the other routes.
   web.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, problems));
   limitAnonymous(web, {
     limit: parts.limits.anonymousCalls,
@@ -194,7 +194,7 @@ async function registerRpcs(
   });
 }
 
-/** Requests whose path no route reads a body for are responded to at once; Node discards a body that is not read. */
+/** Responds to requests whose routes read no body without waiting for it; Node discards a body that is not read. */
 function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
@@ -216,7 +216,7 @@ function problemContext(
   };
 }
 
-/** The address of the client, which the gateway sends with its token. Without a verified token, that of the peer. */
+/** The address of the client, which the gateway sends with its token; without a verified token, that of the peer. */
 function clientAddressOf({ headers, ip }: FastifyRequest, caller: Caller | undefined): string | undefined {
   const forwarded = headers['x-forwarded-for'];
   return caller && typeof forwarded === 'string' ? forwarded : ip;

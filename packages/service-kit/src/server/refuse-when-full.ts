@@ -47,7 +47,7 @@ export function isWriting(method: DescMethod): boolean {
   );
 }
 
-/** Tells the requests of a method that delete by the value of a field from the others. */
+/** Recognises the requests of a method that delete by the value of a field. */
 function deletionReader(method: DescMethod): (request: Message) => boolean {
   const text = auditRuleOf(method)?.deletesBy ?? '';
   if (text === '') return () => false;

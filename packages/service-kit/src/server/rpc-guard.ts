@@ -22,7 +22,7 @@ import { traceOf } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
 import type { ServerLimits } from './server-limits.ts';
 
-/** What the guard decides by. */
+/** The contracts, limits and parts by which the guard decides. */
 export interface RpcGuardOptions {
   /** The contracts that the server serves, those of gRPC itself included. */
   contracts: readonly DescService[];
@@ -43,7 +43,7 @@ export interface Admitted {
 }
 
 /**
- * How many RPCs are admitted in a turn of the event loop. What comes with one of them takes about a quarter of a
+ * How many RPCs are admitted in a turn of the event loop. The work that comes with one takes about a quarter of a
  * millisecond, and a client can open hundreds of streams at once.
  */
 const admissionsPerTurn = 4;
@@ -141,8 +141,8 @@ function methodsByPath(contracts: readonly DescService[]): Map<string, DescMetho
 }
 
 /**
- * Checks the message in the URL of a GET, as that in a body is checked. Its length is limited by that of the headers;
- * compressed, it could become a large message.
+ * Checks the message in the URL of a GET like a message in a body. The limit of the headers bounds its length; a
+ * compressed one could become a large message.
  */
 function checkUrlMessage({ method: verb, url }: FastifyRequest, method: DescMethod): void {
   if (verb !== 'GET') return;

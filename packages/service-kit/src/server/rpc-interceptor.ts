@@ -13,7 +13,7 @@ import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
 import { admitted, isStandardService } from './rpc-guard.ts';
 
-/** What the RPC API needs to measure and log its calls. */
+/** The parts with which the RPC API measures and logs its calls. */
 export interface RpcOptions {
   log: Logger;
   metrics: Metrics;

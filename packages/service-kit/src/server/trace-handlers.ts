@@ -2,7 +2,7 @@ import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Call } from './call.ts';
 
-/** Runs each handler as a part of the trace of its call. Those of streams are not, because they run while they are read. */
+/** Runs each handler as a part of the trace of its call, except handlers of streams, which run while they are read. */
 export function traceHandlers(
   implementations: readonly ServiceImplementation<Call>[],
   tracer: Tracer,

@@ -21,8 +21,8 @@ export type SettingsAge = 'recent' | 'replicas' | 'owner';
 /** The settings and subchannels of the installation, as a service keeps them in its own database. */
 export interface ConfigurationCopy {
   /**
-   * The copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read that of the owner
-   * before a request is refused because of the copy.
+   * The copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read the owner's
+   * one before a request is refused because of the copy.
    *
    * Errors: store_unavailable, if it was never read; those of `refresh` for that of the owner.
    */
@@ -91,7 +91,7 @@ function unavailable(error: unknown): never {
   throw new DomainError('unavailable', 'settings_unavailable', detail, { cause: error, retryAfterSeconds: 5 });
 }
 
-/** Resolves with what is known if reading fails or takes long. */
+/** Resolves with the known value if reading fails or takes long. */
 function withPatience<Read>(reading: Promise<Read>, known: Read): Promise<Read> {
   const { promise, resolve } = Promise.withResolvers<Read>();
   const timer = setTimeout(resolve, patienceMs, known);

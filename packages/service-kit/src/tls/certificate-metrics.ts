@@ -9,8 +9,8 @@ import { certificatePattern } from './tls-files.ts';
 type Certificates = Readonly<Record<string, Buffer | undefined>>;
 
 /**
- * Registers when the certificates that a process uses end, also while their files are replaced. Of a file of authorities it is
- * the end of the last one: some of a bundle may have ended.
+ * Registers when the certificates that a process uses end, also while their files are replaced. For a file of
+ * authorities, the last end counts: some of a bundle may have ended.
  */
 export function measureCertificates(
   tls: Pick<ServiceTls, 'files'>,

@@ -22,7 +22,7 @@ const ciphers = [
   ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
 ].join(':');
 
-/** What a listener uses of the files. */
+/** The TLS options of a listener, made from the files. */
 export function listenerContext({ cert, key, clientCa }: Omit<TlsFiles, 'ca'>): SecureContextOptions {
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2', ciphers };
 }

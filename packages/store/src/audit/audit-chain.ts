@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What became of a change that was to be made: it was made, or nobody knows, because the process died or could not find out.
+ * The outcome of a change: it was made, or nobody knows, because the process died or could not find out.
  */
 export type AuditOutcome = 'done' | 'unknown';
 
@@ -28,7 +28,7 @@ export interface AuditEntry extends AuditedChange {
   outcome: AuditOutcome;
   /** The hash of the entry before it. */
   previous: string;
-  /** The hash of all that is above. */
+  /** The hash of all fields above. */
   hash: string;
 }
 
@@ -52,7 +52,7 @@ export function entryAfter(
   return { ...entry, hash: hashOf(entry) };
 }
 
-/** The result of checking a chain: its entries, the last point, and in words what does not fit. */
+/** The result of checking a chain: its entries, the last point, and the problems in words. */
 export interface ChainReport {
   entries: number;
   end: ChainPoint;

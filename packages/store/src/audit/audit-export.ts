@@ -11,7 +11,7 @@ interface ExportHead {
  * Prints the audit log of a service as lines of JSON: one that says where it begins, and then an entry each. It begins with
  * the first entry that is kept, or with the one after a point at which an earlier export has ended.
  *
- * Errors: store_unavailable; an Error if the log does not have this point, or not what came next.
+ * Errors: store_unavailable; an Error if the log does not have this point, or not the entry after it.
  */
 export async function exportAuditLog(
   log: Pick<AuditLog, 'entries' | 'verify'>,
@@ -77,7 +77,7 @@ export function readPoint(text: string): ChainPoint {
   return { number: Number(number), hash };
 }
 
-/** What a check has found, in words. */
+/** Describes the findings of a check, in lines. */
 export function reportLines(service: string, { entries, end, problems }: ChainReport): string[] {
   const all = `${entries} ${entries === 1 ? 'entry' : 'entries'}, up to ${end.number}:${end.hash}`;
   if (problems.length === 0) return [`${service}: ${all}: nothing was changed`];

@@ -102,7 +102,7 @@ export function openAuditLog(
     verify: (noted = []) =>
       storeCall(async () => {
         for (;;) {
-          // Read first: what is appended meanwhile comes after it.
+          // Read first: entries that are appended meanwhile come after it.
           const end = await points.findOne({ _id: 'end' });
           const from = await start();
           const report = await checkChain(from, entriesAfter(from.number), [...(end ? [end] : []), ...noted]);
@@ -163,8 +163,8 @@ async function append(
 }
 
 /**
- * The point after which the next entry comes. If the last entries were taken away, it is the point after them: the gap stays,
- * and a check finds it.
+ * The point after which the next entry comes. If the last entries were removed from the collection, it is the noted
+ * point after them: the gap stays, and a check finds it.
  */
 async function endOf({ chain, points }: Pick<Collections, 'chain' | 'points'>, first: ChainPoint): Promise<ChainPoint> {
   const [last] = await chain

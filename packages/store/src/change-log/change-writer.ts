@@ -29,13 +29,13 @@ export interface LogOptions<Item, Change, Tree> extends Omit<ReaderOptions<Item,
   /** Applies committed changes to the documents of their items. Applying them a second time has no effect. */
   apply(changes: readonly (Change & { revision: number })[]): Promise<void>;
   /**
-   * Prepares changes before they are committed as a revision, for what the log cannot hold. Returns them as they go into
-   * the log; undefined if another process has prepared a change of the same item for this revision.
+   * Prepares changes before they are committed as a revision, for data that the log cannot hold. Returns them as they
+   * go into the log; undefined if another process has prepared a change of the same item for this revision.
    */
   prepare?(changes: readonly Change[], revision: number): Promise<readonly Change[] | undefined>;
   /** Whether readers use the documents, so that the last changes have to be applied before a snapshot is returned. */
   readsDocuments?: boolean;
-  /** What concurrent_change says. */
+  /** The text of the error concurrent_change. */
   tooOften: string;
   random: Runtime['random'];
 }
@@ -90,7 +90,7 @@ export function openChangeLog<Item, Change, Tree>(options: LogOptions<Item, Chan
       if (changes.length > 0) {
         await apply(before.log);
         const prepared = await prepare(changes, revision + 1);
-        // A revision without changes ends what another process has prepared, which may have died.
+        // A revision without changes ends the preparation of another process, which may have died.
         if (!prepared && attempt >= attemptsWithoutPause) await commit(appendChanges(before.log, [], idOf), revision);
         if (!prepared) continue;
         const log = appendChanges(before.log, prepared, idOf);
