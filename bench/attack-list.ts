@@ -37,7 +37,7 @@ const MiB = 1024 * 1024;
 const createTicket = '/ticketing.tickets.v1.TicketService/CreateTicket';
 const searchTickets = '/ticketing.tickets.v1.TicketService/SearchTickets';
 
-/** A ticket whose `raw_data` has a list of so many empty values, serialised. */
+/** A serialised ticket whose `raw_data` has a list of empty values, which take this many bytes. */
 function ticketOfValues(bytes: number): Buffer {
   const values = Buffer.alloc(bytes, Buffer.from([0x0a, 0x00]));
   const nested = (number: number, content: Buffer) => Buffer.concat([tag(number), varint(content.length), content]);
@@ -57,7 +57,7 @@ function varint(value: number): Buffer {
 
 const bomb = { compression: 'gzip' as const, body: bodyOf(gRpc, ticketOfValues(39 * MiB), 'gzip') };
 
-/** Sends an RPC on a connection of its own. */
+/** Sends an RPC on a separate connection. */
 async function call(
   { tickets }: AttackTarget,
   request: Omit<HostileRequest, 'protocol' | 'path'> & { path?: string },

@@ -8,7 +8,7 @@ export interface AttackerProcess<Order extends object> {
   stop(): void;
 }
 
-/** Runs a module in a process of its own, which responds to each order with a text. */
+/** Runs a module in a separate process, which responds to each order with a text. */
 export function attackerProcess<Order extends object>(module: string): AttackerProcess<Order> {
   let child: ChildProcess | undefined;
   return {

@@ -5,7 +5,7 @@ import { type AttackTarget, attacks } from './attack-list.ts';
 export interface AttackOrder {
   name: string;
   target: AttackTarget;
-  /** Undefined only prepares it. */
+  /** If undefined, the attack is only prepared. */
   forMs: number | undefined;
   /**
    * Whether to use as much processor time as the last attack did, at the same pace, but send nothing: the control that
@@ -24,7 +24,7 @@ interface Round {
 const pauseMs = 200;
 let lastRounds: Round[] = [];
 
-// A process of its own: the bodies of attacks would otherwise delay the process that measures.
+// A separate process, because the bodies of attacks would otherwise delay the process that measures.
 process.on('message', async (order: AttackOrder) => {
   process.send?.(await carryOut(order));
 });

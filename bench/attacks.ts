@@ -9,10 +9,10 @@ import { watchMemory } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import { alignColumns, printNumber } from './table.ts';
 
-/** What an attack did to a service and to other callers. Units: bytes, ms. */
+/** The effects of an attack on a service and on other callers. Units: bytes, ms. */
 export interface AttackResult {
   name: string;
-  /** What the attacker saw. */
+  /** The result for the attacker, in a few words. */
   seen: string;
   residentBytes: { before: number; peak: number };
   /** The p99 of each victim, by its name. */
@@ -33,7 +33,7 @@ type VictimName = 'read' | 'post';
 /** How the attacks are measured. */
 export interface AttackPlan {
   seconds: number;
-  /** What the names of the attacks must contain. */
+  /** Only attacks whose names contain this text are run. */
   attack: string;
   progress(text: string): void;
 }
@@ -132,8 +132,8 @@ const htmlTicket = JSON.stringify({
 const tooLate = () => AbortSignal.timeout(30_000);
 
 /**
- * Sends requests at the rate of posts, and waits for all responses: the slowest of so few is their p99, and it may take
- * longer than the measurement. Errors: a response that is not a success.
+ * Sends requests at the rate of posts, and returns the slowest latency, which is the p99 of so small a number. Waits
+ * for all responses, which may take longer than the measurement. Errors: a response that is not a success.
  */
 async function slowest(send: () => Promise<Response>, count: number): Promise<number> {
   const latencies = Array.from({ length: count }, async (_, index) => {

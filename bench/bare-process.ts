@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Target } from './load.ts';
 
-/** The bare routes, running in a process of their own. */
+/** The bare routes, running in a separate process. */
 export interface BareProcess extends Target {
   stop(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export const benchmarks: Readonly<Record<string, readonly string[]>> = {
   attacks: ['attacks'],
 };
 
-/** What a run of the benchmark has measured; a part that it left out is empty. */
+/** The measurements of a run of the benchmark; a part that it left out is empty. */
 export interface BenchResults {
   operations: OperationCosts[];
   curves: LoadCurve[];
@@ -35,7 +35,7 @@ export interface BenchResults {
   figures: (Figure & { group: string })[];
 }
 
-/** A run of the benchmark: what it has measured, when, and on what. */
+/** A run of the benchmark: its measurements, their time, and its machine. */
 export interface BenchRun extends BenchResults {
   /** RFC 3339. */
   measuredAt: string;
@@ -46,7 +46,7 @@ export interface BenchRun extends BenchResults {
   only: readonly string[];
 }
 
-/** What a run was measured on. The system, its engine and the load share all of it. */
+/** The machine of a run. The system, its engine and the load share all of it. */
 export interface Machine {
   cores: number;
   memoryBytes: number;
@@ -60,8 +60,8 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The runs without what is outdated: what a later one has measured again, and what no benchmark measures any more. A run
- * that measures a whole group replaces all its figures with as many tickets, so that none stays under an old name.
+ * Drops measurements that a later run has repeated or whose benchmark is gone. A run that measures a whole group
+ * replaces all figures of the group with the same number of tickets, so that none stays under an old name.
  *
  * Shape: `runs` and the result have the oldest first. A run of which nothing is left is left out.
  */

@@ -47,7 +47,7 @@ interface BenchOptions {
   tickets: number;
   seconds: number;
   only: readonly string[];
-  /** What the names of the attacks must contain. */
+  /** Only attacks whose names contain this text are run. */
   attack: string;
   profiles: string | undefined;
   servers: string | undefined;

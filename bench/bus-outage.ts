@@ -18,7 +18,7 @@ export interface StoppableBus {
   close(): Promise<void>;
 }
 
-/** Starts the embedded log in a server of its own, so that it can be unavailable while the stores are not. */
+/** Starts the embedded log in a separate server, so that it can be unavailable while the stores are not. */
 export async function embeddedBus(dataDir: string): Promise<StoppableBus> {
   const options = { dataDir, port: await freePort() };
   let server = await startEmbeddedMongo(options);

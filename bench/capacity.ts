@@ -4,11 +4,11 @@ export interface CpuTimes {
   store: number;
 }
 
-/** What was measured with a number of processes of each service. */
+/** The measurements with a certain number of processes of each service. */
 export interface MeasuredPoint {
-  /** What a request costs on average, beyond what the processes use without one. */
+  /** The average cost of a request, in addition to the CPU time that idle processes use. */
   request: CpuTimes;
-  /** What one process of each service uses in a second without a request, and the store for these. */
+  /** The CPU time per second of one idle process of each service, and of the store for these. */
   idle: CpuTimes;
 }
 
@@ -19,7 +19,7 @@ export interface PlannedLoad {
   changesPerTicket: number;
 }
 
-/** What an installation needs. */
+/** The capacity that an installation needs. */
 export interface NeededCapacity {
   /** Requests and changes per second at the busiest time. */
   requestsPerSecond: number;
@@ -39,13 +39,13 @@ export const assumptions = {
   peakFactor: 3,
   /** How much of a core a process uses at the busiest time, so that latency is not queueing time. */
   utilisation: 0.5,
-  /** At least so many processes of each service, so that one may fail. */
+  /** The minimum number of processes of each service, so that one may fail. */
   leastProcesses: 2,
 } as const;
 
 /**
- * Plans an installation from what a request of the measured mix costs. A process uses one core at most, so a service that
- * needs more has more processes.
+ * Plans an installation from the cost of a request of the measured mix. A process uses one core at most, so a service
+ * that needs more has more processes.
  */
 export function neededCapacity(
   { agents, ticketsPerDay, changesPerTicket }: PlannedLoad,
@@ -71,7 +71,7 @@ export function neededCapacity(
   };
 }
 
-/** By how much the costs of a request differ at two points, as a share of the first. */
+/** The difference between the costs of a request at two points, as a share of the first. */
 export function deviation(first: MeasuredPoint, second: MeasuredPoint): number {
   return sumOf(second.request) / sumOf(first.request) - 1;
 }

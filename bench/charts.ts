@@ -37,7 +37,7 @@ await runScript({ usage, options: {} }, () => {
   if (!file) throw new UsageError('There are no results. Run npm run bench first.');
   mkdirSync(folder, { recursive: true });
   const [drawn, newest] = [readDrawn(), read<BenchRun>(join(resultsFolder, file))];
-  // A run that is drawn again is no run of its own.
+  // The newest run replaces an earlier drawing of itself.
   const runs = withoutOutdated([...drawn.filter(({ measuredAt }) => measuredAt !== newest.measuredAt), newest]);
   const numbered = <Item extends object>(itemsOf: (run: BenchRun) => readonly Item[]): Numbered<Item>[] =>
     runs.flatMap((run, index) => itemsOf(run).map((item) => ({ ...item, run: index + 1 })));

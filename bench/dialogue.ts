@@ -4,10 +4,10 @@ import { type Address, measure, type NextRequest, send } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** What of the dialogue of tickets is measured. */
+/** The names of the measurements of dialogues on the command line. */
 export const dialogueNames = ['dialogue', 'mails'] as const;
 
-/** How it is measured. */
+/** How dialogues are measured. */
 export interface DialoguePlan {
   seconds: number;
   only: readonly string[];
@@ -91,13 +91,13 @@ async function createTickets(system: BenchSystem): Promise<number[]> {
 
 const text = 'Guten Tag, mein Zähler steht. '.repeat(20);
 
-/** Where the tickets service takes in mails: by RPC, with the token of the caller. */
+/** The address at which the tickets service takes in mails: by RPC, with the token of the caller. */
 function mailAddress({ service, headers }: BenchSystem): Address {
   const port = service('tickets').environment.get('TICKETING_TICKETS_HTTP_PORT');
   return { url: `http://127.0.0.1:${port}`, headers };
 }
 
-/** Makes mails of which every fifth answers an earlier one. */
+/** Makes mails; every fifth replies to an earlier one. */
 function nextMail(): NextRequest {
   const sentIds: string[] = [];
   return () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-/** An order to the process of the clients: to upload and download files for a time, each client as a caller of its own. */
+/** An order to the clients' process: to upload and download files for a time, each client as a separate caller. */
 export interface FileOrder {
   url: string;
   tokens: readonly string[];
@@ -9,21 +9,21 @@ export interface FileOrder {
   forMs: number;
 }
 
-/** What the clients have seen, as JSON. Units: ms. */
+/** The results of the clients, as JSON. Units: ms. */
 export interface FileReport {
   /** Uploads that were admitted, whose downloads have the same bytes. */
   whole: number;
-  /** Uploads that were admitted, but whose downloads have not. */
+  /** Uploads that were admitted, but whose downloads failed or have other bytes. */
   broken: number;
   /** Requests that were refused with `Retry-After`, by status. */
   refused: Record<string, number>;
-  /** Responses that are neither. */
+  /** The errors of all other requests. */
   failed: string[];
   uploadMs: number[];
   downloadMs: number[];
 }
 
-// A process of its own: the bodies would otherwise delay the process that measures.
+// A separate process, because the bodies would otherwise delay the process that measures.
 process.on('message', async (order: FileOrder) => {
   process.send?.(JSON.stringify(await carryOut(order)));
 });
@@ -53,7 +53,7 @@ interface SentFile {
   digest: string;
 }
 
-/** Uploads a file as often as it is refused, and downloads it. */
+/** Uploads a file and downloads it; after a refusal only waits for as long as `Retry-After` says. */
 async function sendAndRead(
   { url, headers }: { url: string; headers: Record<string, string> },
   { body, digest: expected }: SentFile,

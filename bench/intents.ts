@@ -17,7 +17,7 @@ import { measure, type NextRequest } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** What of intents is measured. */
+/** The names of the measurements of intents on the command line. */
 export const intentNames = ['analysis', 'execute'] as const;
 
 const textCount = 500;
@@ -134,7 +134,7 @@ async function measureExecutions(
   const nextBare: NextRequest = () => ({ method: 'POST', path: '/intent/execute', body: bareBody() });
   const ofBare = await measure(bare, nextBare, { seconds, connections, rate: measured.fixedRate });
   backend.close();
-  // What is in flight at the end goes on for a moment.
+  // Requests that are in flight at the end go on for a moment.
   await sleep(500);
   return {
     name: 'POST /intent/0/execute by HTTP / bare route with the same writes and the same call',

@@ -3,7 +3,7 @@ import { mongo } from 'mongoose';
 /** How many archived sources there are. */
 export const archivedCount = 10_000;
 
-/** Where the knowledge service keeps its sources. */
+/** The database in which the knowledge service keeps its sources. */
 export const knowledgeDatabase = 'ticketing_knowledge';
 
 /** The number of `archived` in the contract. */

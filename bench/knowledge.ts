@@ -4,7 +4,7 @@ import { measure } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** What of the knowledge service is measured. */
+/** The names of the measurements of the knowledge service on the command line. */
 export const knowledgeNames = ['archived'] as const;
 
 const pageSize = 100;

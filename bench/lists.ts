@@ -26,7 +26,7 @@ const lists: readonly MeasuredList[] = [
 const connections = 8;
 /** Their median is used, because other work of the machine disturbs single runs. */
 const rounds = 3;
-/** Until then, the first list would be slower than the others. */
+/** Without the warm-up, the first list would be slower than the others. */
 const warmUpSeconds = 8;
 
 /**

@@ -1,13 +1,13 @@
 import autocannon from 'autocannon';
 import { readCpuSeconds } from './process-figures.ts';
 
-/** Where requests are sent, and with which headers. */
+/** The address to which requests are sent, and their headers. */
 export interface Address {
   url: string;
   headers: Record<string, string>;
 }
 
-/** What is measured under load. */
+/** A system that is measured under load. */
 export interface Target extends Address {
   /** The ids of the processes that take part in serving the requests, the engine's included, by name. */
   processes: Readonly<Record<string, number>>;

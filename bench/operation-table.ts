@@ -69,7 +69,7 @@ function rowOf(
   ];
 }
 
-/** What the services use together; without load from others, only the one with the operation does something. */
+/** The CPU time of all services but the gateway; without other load, only the service with the operation uses any. */
 function ofServices({ gateway, engine, ...services }: Cost['cpuMs']): number {
   return Object.values(services).reduce((sum, ms) => sum + ms, 0);
 }
@@ -78,7 +78,7 @@ function printIfMeasured(value: number | undefined): string {
   return value === undefined ? '' : printNumber(value);
 }
 
-/** Writes commands with their numbers for each request. Leaves out what rounds to 0. */
+/** Writes commands with their numbers for each request. Leaves out numbers that round to 0. */
 export function printCommands(commands: CommandCounts): string {
   return Object.entries(commands)
     .toSorted(([, left], [, right]) => right - left)

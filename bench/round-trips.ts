@@ -8,7 +8,7 @@ export type CommandCounts = Readonly<Record<string, number>>;
 /** The round trips to the store per request. */
 export interface RoundTrips {
   total: number;
-  /** The same by command. */
+  /** The round trips by command. */
   commands: CommandCounts;
 }
 
@@ -26,8 +26,8 @@ const idleSeconds = 5;
 const settleMs = 500;
 
 /**
- * Starts counting the commands of an engine. What the idle system sends in the same time is subtracted, so nothing else
- * may use it while it counts and while this starts.
+ * Starts counting the commands of an engine. The commands of an idle system in the same time are subtracted, so nothing
+ * else may use the engine while it counts and while this starts.
  */
 export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTripCounter> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();

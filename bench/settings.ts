@@ -4,10 +4,10 @@ import { type Address, measure, type NextRequest } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** What of the settings service is measured. */
+/** The names of the measurements of the settings service on the command line. */
 export const settingsNames = ['feed', 'settings'] as const;
 
-/** How it is measured. */
+/** How the settings service is measured. */
 export interface SettingsPlan {
   seconds: number;
   only: readonly string[];

@@ -21,7 +21,7 @@ export interface BenchSystem extends Target {
   stop(): Promise<void>;
 }
 
-/** A service in a process of its own. */
+/** A service in a separate process. */
 export interface BenchService {
   pid: number;
   environment: ReadonlyMap<string, string>;

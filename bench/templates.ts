@@ -9,10 +9,10 @@ import { measure, type NextRequest, send } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
-/** What of templates is measured. */
+/** The names of the measurements of templates on the command line. */
 export const templateNames = ['preview', 'hostile'] as const;
 
-/** How it is measured. */
+/** How templates are measured. */
 export interface TemplatePlan {
   seconds: number;
   only: readonly string[];
@@ -93,7 +93,7 @@ async function createTickets({ url, headers }: BenchSystem): Promise<number[]> {
   return ids;
 }
 
-/** The rate of previews while another caller has one rendered each second that is stopped after half a second. */
+/** The rate of previews while another caller requests one each second that is stopped after half a second. */
 async function besideSlowTemplate(system: BenchSystem, preview: NextRequest, seconds: number): Promise<Figure> {
   const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
   const token = await signToken(system.keys.issuerKeyFile, { sub: '8', kind: 'serviceWorker', roleId: 2 }, 3_600);
@@ -168,7 +168,7 @@ async function besideHostileTemplates(seconds: number): Promise<Figure> {
     name: 'p99 of 50 renders a second beside hostile templates, ms',
     value: beside,
     details: { alone },
-    // One that waited for a hostile template would take that long, however fast the machine is.
+    // A render that waited for a hostile template would take `timeoutMs`, however fast the machine is.
     goal: { atMost: timeoutMs - 50 },
   };
 }

@@ -13,16 +13,16 @@ export interface Received {
   at: number;
 }
 
-/** Which receiver does not respond from now on. The others send the responses that they have kept back. */
+/** The receiver that does not respond from now on. The others send the responses that they have kept back. */
 export interface ReceiverOrder {
   hanging: number | undefined;
 }
 
-/** Receivers of webhooks, in a process of their own. */
+/** Receivers of webhooks, in a separate process. */
 export interface WebhookReceivers {
   /** The URL of each. They differ in their port, so that they are different hosts to the sender. */
   urls: readonly string[];
-  /** What was received since the last call of `forget`, by `receivedKey`; of a webhook that was sent again, the first. */
+  /** The webhooks received since the last call of `forget`, by `receivedKey`; the first delivery of each. */
   received: ReadonlyMap<string, Received>;
   forget(): void;
   /** Makes one receiver, or none, read requests and not respond. */

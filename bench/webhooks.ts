@@ -28,10 +28,10 @@ const ticketCount = 1_000;
 const endpointCount = 20;
 /** Changes that lead to a backlog, each of another ticket. */
 const backlogChanges = 1_000;
-/** So few that 20 endpoints do not use all of the processors. */
+/** Low enough that 20 endpoints do not use all processors. */
 const changesPerSecondForMany = 10;
 const warmUpSeconds = 5;
-/** Shorter than it takes to fail so often that the endpoint is paused. */
+/** Too short for as many failures as pause an endpoint. */
 const hangingRounds = 2;
 
 /** Measures how soon and how fast webhooks are delivered, and what an endpoint that hangs costs the others. */
@@ -209,7 +209,7 @@ async function measureRate({ receivers, system }: Setting, of: string, start: ()
 const min = (left: number, right: number) => Math.min(left, right);
 const max = (left: number, right: number) => Math.max(left, right);
 
-/** Always another one, so that each change leads to an event. */
+/** A different contract for each index, so that each change leads to an event. */
 function otherContract(index: number): object {
   return { contractId: `bench-${index}` };
 }

@@ -45,7 +45,7 @@ await runScript({ usage, options }, async (values) => {
   process.exit(Math.abs(differs) > maxDeviation ? 1 : 0);
 });
 
-/** Measures what so many processes of each service use without requests, and what a request costs. Errors: a request fails. */
+/** Measures the CPU time of `count` idle processes of each service, and that of a request. Errors: a request fails. */
 async function measure(count: number, { rate, seconds }: { rate: number; seconds: number }): Promise<MeasuredPoint> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ticketing-capacity-'));
   const system = await startReplicatedSystem({ dataDir, bundles: await currentBuild(), count: () => count });
@@ -61,7 +61,7 @@ async function measure(count: number, { rate, seconds }: { rate: number; seconds
     await load.stop();
     if (load.failures.length > 0) throw new Error(`${load.failures.length} requests have failed: ${load.failures[0]}`);
     const point = {
-      // A service that the load does not reach differs by the measurement only.
+      // A service that the load does not reach differs by measurement noise only.
       request: cpuTimes((name) => Math.max(0, (used[name] ?? 0) - (unused[name] ?? 0)) / sent),
       idle: cpuTimes((name) => (unused[name] ?? 0) / seconds / count),
     };

@@ -21,7 +21,7 @@ const checks: readonly Check[] = [
   { name: 'lint', command: ['biome', 'check', '.', '--error-on-warnings'] },
   { name: 'contracts: format', command: ['buf', 'format', '--diff', '--exit-code'] },
   { name: 'contracts: lint', command: ['buf', 'lint'] },
-  // What clients and services of the last release may send or expect.
+  // The contracts must stay compatible with clients and services of the last release.
   { name: 'contracts: breaking', command: ['buf', 'breaking', '--against', 'packages/contracts/released.binpb'] },
   {
     name: 'structure',

@@ -20,7 +20,7 @@ await runScript({ usage, options }, (values) => {
   const dir = resolve(values.dir);
   mkdirSync(dir, { recursive: true });
   const keys = developmentKeys(dir);
-  // A container reads these as a user of its own. On this machine the folder keeps others out.
+  // A container reads these files as another user. On this machine the folder keeps other users out.
   const read = [keys.issuerJwksFile, keys.internalJwksFile, ...services.map(({ name }) => keys.signingKeyFile(name))];
   for (const file of read) chmodSync(file, 0o644);
   const file = join(dir, '.env');

@@ -125,7 +125,7 @@ async function runStory(story: Story): Promise<void> {
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
 }
 
-/** The ticket of a mail, and the mailbox that answers it. */
+/** The ticket of a mail, and the mailbox that replies to it. */
 interface MailedTicket {
   ticketId: number;
   subchannelId: number;
@@ -225,7 +225,7 @@ async function showSent(story: Story, mail: DemoMail, path: string): Promise<voi
   story.print(`${sent.place}\n\n${sent.text.trim()}`);
 }
 
-/** The mailbox is known to the service that takes in mails a moment after it was set up. */
+/** Repeats a mail until it is taken in: the receiving service learns of a new mailbox a moment later. */
 function receiveWhenKnown(mail: DemoMail, text: string): Promise<ResponseBody> {
   return eventually(async () => {
     const received = await mail.receive(text);

@@ -9,16 +9,16 @@ import { operationsDocument, withOperationParts } from '../tools/operations/oper
 import { withTemplateParts } from '../tools/templates/template-parts.ts';
 
 /**
- * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Then the parts of
- * docs/webhooks.md that follow from it, those of docs/templates.md that follow from the helpers, the table of operations, the
- * manifests in deploy/k8s that follow from the description of the system, the lists of documents, and the generated files of
- * packages/client.
+ * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Afterwards generates
+ * the parts of docs/webhooks.md that follow from it, the parts of docs/templates.md that follow from the helpers, the
+ * table of operations, the manifests in deploy/k8s that follow from the description of the system, the lists of
+ * documents, and the generated files of packages/client.
  */
 export async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
   const image = 'packages/contracts/src/contract.binpb';
   execFileSync('buf', ['build', '--as-file-descriptor-set', '--exclude-imports', '-o', image], { stdio: 'inherit' });
-  // It reads the code that was generated in this moment.
+  // It reads the code that was just generated.
   const { withGuideParts } = await import('../tools/webhook/guide-parts.ts');
   const guide = 'docs/webhooks.md';
   writeFileSync(guide, withGuideParts(readFileSync(guide, 'utf8')));
@@ -26,7 +26,7 @@ export async function generate(): Promise<void> {
   writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
   writeFileSync(operationsDocument, withOperationParts(readFileSync(operationsDocument, 'utf8')));
   for (const [file, text] of manifestFiles()) writeFileSync(file, text);
-  // It reads the manifests that were written in this moment.
+  // It reads the manifests that were just written.
   writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
   for (const index of Object.keys(documentIndexes)) {
     writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));

@@ -42,7 +42,7 @@ function printList(items: readonly Secret[]): void {
   print(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2));
 }
 
-/** Reads a JWKS. Errors: UsageError if it is none, or if it has the private part of a key. */
+/** Reads a JWKS. Errors: UsageError if the file is no JWKS, or has a private key. */
 function readPublicKeys(file: string): string {
   const text = readFileSync(file, 'utf8');
   const { keys } = JSON.parse(text) as { keys?: Record<string, unknown>[] };

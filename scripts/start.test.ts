@@ -127,7 +127,7 @@ describe('npm start', () => {
     const { child } = await start();
     const memory = () => [child, ...childrenOf(child.pid)].reduce((sum, { pid }) => sum + residentMb(pid), 0);
     await expect.poll(memory).toBeLessThan(450);
-    // It stays so.
+    // The memory stays below the limit.
     for (let nth = 0; nth < 10; nth++) {
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(memory()).toBeLessThan(450);

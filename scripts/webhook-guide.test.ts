@@ -110,7 +110,7 @@ async function script(): Promise<Verify> {
 
 const verifiers: [name: string, start: () => Promise<Verify>, missing: string | undefined][] = [
   ['Node', () => receiver(process.execPath, 'receiver.mjs'), undefined],
-  // str.removeprefix is of 3.9.
+  // The receiver uses str.removeprefix, which Python has since 3.9.
   [
     'Python',
     () => receiver('python3', 'receiver.py'),

@@ -48,7 +48,7 @@ async function listen(...args: string[]) {
     },
     { timeout: 30_000 },
   );
-  /** The lines of deliveries without their times, when there are so many. */
+  /** Waits for `count` lines of deliveries, and returns them without their times. */
   const lines = async (count: number) => {
     const printed = () => output.split('\n').slice(1, -1);
     await expect.poll(printed).toHaveLength(count);

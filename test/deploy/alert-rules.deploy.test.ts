@@ -29,7 +29,7 @@ function firing(series: Series, alertname: string): string[] {
   writeFileSync(file, JSON.stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests }));
   const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
   if (status === 0) return [];
-  // None is expected, so that promtool prints those that it got.
+  // The rule expects no alerts, so that promtool prints the alerts that it got.
   const output = `${stdout}${stderr}`.replace(/\s+/g, ' ');
   const found = [...output.slice(output.indexOf('got:')).matchAll(/Labels:\{([^}]*)\}/g)];
   if (found.length === 0) throw new Error(output);

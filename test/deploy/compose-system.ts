@@ -16,7 +16,7 @@ const tag = 'test';
 const standIn = 'localhost/mongo-compatible:1';
 const network = 'default';
 
-/** The system of deploy/compose in containers of its own. */
+/** The system of deploy/compose in separate containers. */
 export interface ComposeSystem {
   /** The processes of the services, as compose.yaml names them. */
   processes: readonly string[];
@@ -27,7 +27,7 @@ export interface ComposeSystem {
   environment: NodeJS.ProcessEnv;
   /** The command that runs the program of a service in its container, with `{service}` for its name. */
   programOf: string;
-  /** The command that runs it in a container of its own. */
+  /** The command that runs the program of a service in a new container. */
   newProgramOf: string;
   /** Runs JavaScript with the Node of a container, and returns what it prints. */
   evaluate(process: string, code: string): string;

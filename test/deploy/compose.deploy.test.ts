@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     const created = await request('POST', '/webhook', endpoint);
     const id = Number((created.webhook as { id?: number } | undefined)?.id ?? created.id);
     const isDelivered = async () => {
-      // The dispatcher learns of an endpoint a moment after it was created, so each attempt has a ticket of its own.
+      // The dispatcher learns of an endpoint a moment after it was created, so each attempt uses a new ticket.
       await request('POST', '/ticket', { channel: 'phone', subject: 'A webhook' });
       const { deliveries } = await request('GET', `/webhook/${id}/delivery?status=delivered&limit=1`);
       expect(deliveries).toHaveLength(1);
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     expect([...(known.get(deleteTicket) ?? [])]).toContain(`${deleted.ticket}`);
     expect([...(known.get(deleteTag) ?? [])]).toContain(`${deleted.tag}`);
 
-    // As if the backup were older than a deletion of what is there.
+    // Simulates a backup that is older than the deletion of these things.
     const line = JSON.stringify({
       service: 'tickets',
       until: new Date().toISOString(),
@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
       printed: expect.stringContaining('tickets: 2 deletions were made again'),
     });
     await expect(request('GET', `/ticket/${restored.ticket}`)).rejects.toThrow(': 404');
-    // A process learns within a second what another one has done to the tags.
+    // A process learns within a second of changes that another one has made to the tags.
     const isGone = () => expect(request('GET', `/tag/${restored.tag}`)).rejects.toThrow(': 404');
     await vi.waitFor(isGone, { timeout: 30_000, interval: 250 });
   });

@@ -6,7 +6,7 @@ import { services } from '@ticketing/system/services.ts';
 import { stringify } from 'yaml';
 import { kubectl, type LiveObject, objectsOf, type Printed } from './kubectl.ts';
 
-/** An overlay in a namespace of its own. */
+/** An overlay in a separate namespace. */
 export interface Installation {
   namespace: string;
   /** Applies the overlay with a version of the images, in the way of docs/operations/kubernetes.md. */
@@ -16,7 +16,7 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
-/** Where the overlays have their images. */
+/** The registries of the images of the overlays. */
 const registries = { prod: 'registry.example', dev: 'localhost' } as const;
 
 const deployFolder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s');

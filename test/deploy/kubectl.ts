@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../tools/k8s/read-manifests.ts';
 
-/** What a command has printed. */
+/** The output of a command. */
 export interface Printed {
   stdout: string;
   /** Warnings of the API server are here. */
@@ -23,11 +23,11 @@ export async function objectsOf(namespace: string, kind: string): Promise<LiveOb
 
 /** An object with its state. */
 export interface LiveObject extends KubernetesObject {
-  // biome-ignore lint/suspicious/noExplicitAny: each kind has a status of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has a different status.
   status?: any;
 }
 
-/** What is seen while something is watched. */
+/** A running watch, with the lines that it has printed. */
 export interface Watch {
   lines: string[];
   /** Ends the watch. */

@@ -17,7 +17,7 @@ describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', ()
   beforeAll(async () => {
     system = await startSystem({ analyses: true });
     prometheus = await startPrometheus(system);
-    // What increases before it is seen for the first time has no rate.
+    // A counter that increases before its first scrape has no rate.
     const allAreSeen = async () => expect(await prometheus.query('up == 1')).toHaveLength(services.length);
     await vi.waitFor(allAreSeen, { timeout: 30_000, interval: 500 });
     load = await startLoad(system);

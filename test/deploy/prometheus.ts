@@ -65,7 +65,7 @@ export async function startPrometheus(system: Pick<System, 'portsOf'>): Promise<
   };
 }
 
-/** The configuration of the repository, with the ports of the system, and more often. JSON is YAML too. */
+/** The configuration of the repository, with the ports of the system and shorter intervals. JSON is YAML too. */
 function configurationOf({ portsOf }: Pick<System, 'portsOf'>): string {
   const { scrape_configs: configs, ...configuration } = readPrometheusConfig();
   return JSON.stringify({

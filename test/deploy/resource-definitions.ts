@@ -27,7 +27,7 @@ const modules = [
 export async function resourceDefinitionFiles(): Promise<string[]> {
   const found = await Promise.all(
     modules.map(async ({ module, files }) => {
-      // In a folder without a go.mod.
+      // The command runs in a folder without a go.mod.
       const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { cwd: tmpdir() });
       const { Dir } = JSON.parse(stdout) as { Dir: string };
       return files.map((file) => join(Dir, file));

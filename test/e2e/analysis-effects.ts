@@ -8,7 +8,7 @@ import {
 import mongoose from 'mongoose';
 import { changesBetween, type StoredDocuments } from './stored-documents.ts';
 
-/** What the analyses of some tickets may do. */
+/** The facts that limit the effects of the analyses of some tickets. */
 export interface AnalysisFacts {
   /** The tickets that were analysed. */
   ticketIds: ReadonlySet<number>;
@@ -16,7 +16,7 @@ export interface AnalysisFacts {
   tagIds: ReadonlySet<number>;
   /** The AI agents by id, as they are in an intent. */
   agents: ReadonlyMap<number, { code: string; name: string; options: object[] }>;
-  /** No intent may be executed by the system before. Unix seconds. */
+  /** The system may not execute an intent before this time. Unix seconds. */
   earliest: number;
 }
 
@@ -62,9 +62,9 @@ const publicFields = [
   ...['sentiment', 'language', 'languageCode', 'summary', 'tagIds', 'spamStatus', 'aiSupportLevel', 'intents'],
   ...['autoExecuteAt', 'version', 'modifiedAt'],
 ];
-/** Those of the API: what is shown of the tags belongs to `tagIds`. */
+/** The fields in the API, with the fields that are shown of the tags in `tagIds`. */
 const shownFields = [...publicFields, 'tags', 'hasRequiredSkills'];
-/** Those of its document; the last ones are made from the others, for queries. */
+/** The fields in the ticket's document; the last ones are derived from the others, for queries. */
 const storedFields = [
   ...publicFields,
   'aiAgentIds',
@@ -75,7 +75,7 @@ const storedFields = [
   'minAiAgentId',
 ];
 
-/** The fields that differ beyond some; or that a document was added or removed. */
+/** Lists the changed fields that are not among `fields`, or says that the document was added or removed. */
 function beyond(before: Document, after: Document, fields: readonly string[]): string[] {
   if (!before || !after) return [before ? 'was removed' : 'was added'];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -127,7 +127,7 @@ test('a dry run writes nothing: no document of any service changes, no backend s
     const created = { code: json.slug, ticketId, data: { reading: 5 } };
     requests.push(created, { ...created, informCustomer: true });
   }
-  // One that exists, and is still ready.
+  // The failed execution leaves an intent that is still ready.
   const failed = (await call('POST', '/intent/0/execute', { ...requests[0], data: { reading: 0 } })).json;
   expect(failed).toMatchObject({ success: false });
   const { intents } = (await call('GET', `/ticket/${ticketIds[0]}`)).json;
@@ -145,7 +145,7 @@ test('a dry run writes nothing: no document of any service changes, no backend s
   expect([sentMails(system), bodies.length]).toEqual([mails, calls]);
   expect(changesBetween(before, after)).toEqual([]);
 
-  // An execution is seen where it writes.
+  // The comparison detects the writes of a real execution.
   await call('POST', '/intent/0/execute', requests[0]);
   const changed = changesBetween(after, await storedDocuments(system)).map((path) => path.replace(/\/.*/, ''));
   expect(changed).toEqual(expect.arrayContaining(['intents.intents', 'tickets.tickets']));

@@ -14,7 +14,7 @@ import { inject, vi } from 'vitest';
 import { loadServices } from '../../tools/dev/load-services.ts';
 import { choosePorts, portsOf } from '../../tools/dev/ports.ts';
 
-/** A whole system in this process, on databases of its own. */
+/** A whole system in this process, on its own databases. */
 export interface System {
   /** The URL of the gateway. */
   url: string;

@@ -13,14 +13,14 @@ import { changesBetween, type StoredDocuments, storedDocuments, storedWhenQuiet 
 let model: StubModel;
 let system: System;
 let headers: Record<string, string>;
-/** Where the system takes in mails. */
+/** The port at which the system takes in mails. */
 let receiverPort: number;
 const mailbox = 'support@example.org';
-/** The ids of as many tags as the mails name by 1 to 12. */
+/** The ids of the tags that the mails name by 1 to 12. */
 const tags: number[] = [];
 const tagCount = 12;
 const tagOf = (number: number) => tags[number - 1] ?? 0;
-/** One that is disabled, and so cannot be detected. */
+/** The number of a tag that is disabled, and so cannot be detected. */
 const disabled = 2;
 const patience = { timeout: 60_000 };
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     analyses: true,
     serviceVariables: {
       tickets: { MAIL_RECEIVER_PORT: String(receiverPort) },
-      // The model responds when everything has arrived, and then to all.
+      // The model responds to all requests once the last of them has arrived.
       intents: {
         OPENAI_TIMEOUT_MS: '120000',
         OPENAI_REQUESTS_PER_MINUTE: '10000',
@@ -90,20 +90,20 @@ async function mail({ subject, body }: InjectionMail): Promise<void> {
   await expect.poll(() => sendMail(receiverPort, [mailbox], text), patience).toEqual(['250', '250']);
 }
 
-/** The mails by their subjects in the requests that the model gets. */
+/** Finds the mail that a request to the model is about, by its subject. */
 function mailIn({ messages }: ModelRequest): InjectionMail | undefined {
   const content = messages.at(-1)?.content ?? '';
   return injectionMails.find(({ subject }) => content.includes(JSON.stringify(subject)));
 }
 
-/** What a mail demands, with the tags of this installation. */
+/** The output that a mail demands of the model, with the tags of this installation. */
 function demandedBy({ demanded }: InjectionMail): object {
   if (!Array.isArray(demanded.tags)) return demanded;
   const named = demanded.tags.map(({ id, ...tag }) => ({ ...tag, id: String(tags[Number(id) - 1] ?? id) }));
   return { ...demanded, tags: named };
 }
 
-/** Every second answer is one that only fits where the endpoint does not enforce the schema. */
+/** Makes the model obey. Its first response to a mail fits the schema; later ones fit only where it is not enforced. */
 function obey(held: [ModelRequest, ServerResponse][]): void {
   const seen = new Set<InjectionMail>();
   model.respond = (request, response, message) => {
@@ -127,7 +127,7 @@ function find(documents: StoredDocuments, collection: string, isIt: (document: D
   return { path: found[0], document: EJSON.parse(found[1], { relaxed: false }) as Document };
 }
 
-/** The model has had its say: what mails may demand shows in their tickets. */
+/** Expects that the demands which a mail may make have taken effect in its ticket. */
 function expectObedience(documents: StoredDocuments): void {
   const ticket = (subject: string) =>
     EJSON.parse(documents.get(find(documents, 'tickets.tickets', (one) => one.subject === subject).path) ?? '');
@@ -210,7 +210,7 @@ test('thirty mails that give orders to an obedient model change nothing but what
   await call('POST', '/ticket?process=false', { channel: 'email', from: sender, body: 'Nobody has read this.' });
   const held: [ModelRequest, ServerResponse][] = [];
   model.respond = (request, response) => void held.push([request, response]);
-  // Others are analysed without the model, until the settings are known to the intents service.
+  // Tickets are analysed without the model until the intents service knows the settings.
   await expect
     .poll(
       async () => {
@@ -242,6 +242,6 @@ test('thirty mails that give orders to an obedient model change nothing but what
     const paths = changesBetween(after, harmed);
     expect(effectsBeyondAnalysis(only(paths, before), only(paths, harmed), facts), harm).not.toEqual([]);
   }
-  // Of the webhook and of the executor nothing was called, and the key went nowhere else.
+  // The webhook and the executor were not called, and the key went nowhere else.
   expect(new Set(model.requests.map(({ path }) => path))).toEqual(new Set(['/v1/chat/completions']));
 });

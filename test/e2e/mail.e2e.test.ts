@@ -7,7 +7,7 @@ import { type System, startSystem } from './harness.ts';
 let system: System;
 /** The mail server of the customers. */
 let mailServer: SmtpReceiver;
-/** Where the system takes in mails. */
+/** The port at which the system takes in mails. */
 let receiverPort: number;
 let headers: Record<string, string>;
 const mailbox = 'support@example.org';
@@ -53,7 +53,7 @@ async function write(id: string, text: string, more: readonly string[] = []): Pr
 const headerOf = (bytes: Buffer, name: string) =>
   new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'im').exec(bytes.toString())?.[1]?.replaceAll(/\r\n\s/g, ' ');
 
-/** The last mail that the customer has got, when there are so many. */
+/** Waits until the customer has received `count` mails, and returns the last one. */
 async function mailNumber(count: number) {
   await expect.poll(() => mailServer.mails.length).toBe(count);
   const mail = mailServer.mails.at(-1);

@@ -37,7 +37,7 @@ async function call(service: string, method: string, path: string, body?: object
 }
 
 let made = 0;
-/** Creates something under a name that nothing has; returns its id. */
+/** Creates something under an unused name; returns its id. */
 const create = async (service: string, path: string, body: object): Promise<number> => {
   made += 1;
   return (await call(service, 'POST', path, { name: `N ${made}`, ...body })).id;
@@ -53,7 +53,7 @@ const ticket = (body: object = {}) => call('tickets', 'POST', '/ticket', { chann
 const content = { message: 'Hello', type: 'text' };
 const to = ['kim@example.org'];
 
-/** What one service makes, and all others use at once. */
+/** References to things that one service creates and all others can use at once. */
 const uses: [string, () => Promise<unknown>][] = [
   [
     'a subchannel in a ticket, which other replicas show',
@@ -160,7 +160,7 @@ async function configurationReads(): Promise<number> {
   return reads.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Waits until no service reads the settings any more because they were changed before. */
+/** Waits until no service reads the settings because of an earlier change any more; returns the number of reads. */
 async function settledReads(): Promise<number> {
   for (let before = await configurationReads(); ; ) {
     await new Promise((resolve) => setTimeout(resolve, 2_000));

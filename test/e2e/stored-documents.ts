@@ -36,7 +36,7 @@ export type StoredDocuments = ReadonlyMap<string, string>;
 
 const { EJSON } = mongoose.mongo.BSON;
 
-/** Where processes say every few seconds that they are alive; of the offsets of consumers this is their field `lease`. */
+/** Collections that are heartbeats of processes, every few seconds; of consumer offsets the field `lease` is one. */
 const signsOfLife = /Leases$|Groups$|^lastSeen$/;
 
 /** Reads what a system has stored. */

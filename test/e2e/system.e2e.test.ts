@@ -23,7 +23,7 @@ import { pathTo } from './traces.ts';
 
 const run = promisify(execFile);
 let system: System;
-/** Where the system sends its traces. */
+/** The collector to which the system sends its traces. */
 let collector: OtlpCollector;
 let token: string;
 

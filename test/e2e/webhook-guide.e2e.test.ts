@@ -10,7 +10,7 @@ import { type System, startSystem } from './harness.ts';
 
 let system: System;
 let token: string;
-/** Where deliveries arrive. */
+/** The server at which deliveries arrive. */
 let receiver: Server;
 /** The receiver of the document, when its secret is known. */
 let listener: Server | undefined;
@@ -92,7 +92,7 @@ test('the commands for webhooks work in the order of the document', async ({ ski
   for (const { code } of rest) statuses.push((await run(code)).map(({ status }) => status));
   // Enable; pause and continue; rotate; the log; recover and redeliver.
   expect(statuses).toEqual([[200], [200, 200], [200], [200, 200], [202, 202]]);
-  // What is delivered again has a signature of the old secret too.
+  // Repeated deliveries have a signature of the old secret too.
   await expect.poll(() => received('ticket.created').length).toBeGreaterThan(before);
   expect(await run(deletion?.code ?? '')).toEqual([{ status: 200, json: { success: true } }]);
   expect(lines.filter((line) => !line.endsWith('verified → 204'))).toEqual([]);

@@ -25,7 +25,7 @@ export interface ClientsOptions {
 }
 
 interface ClientOptions {
-  /** What reports call it. */
+  /** Its name in reports. */
   name: string;
   program: 'receiver.ts' | 'feed-reader.ts' | 'mail-server.ts' | 'backend.ts';
   args: readonly string[];

@@ -2,11 +2,11 @@ import { type JsonObject, objectsIn } from '../../tools/import/json.ts';
 import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoints.ts';
 
-/** What the log of the deliveries to all endpoints shows. */
+/** The findings in the logs of deliveries to all endpoints. */
 export interface LogVerdict {
-  /** How many attempts show what the receiver responded. */
+  /** How many attempts show the response of the receiver. */
   responsesShown: number;
-  /** A sentence for each delivery that is not made, or shows what it must not. */
+  /** A sentence for each delivery that is not made, or shows data that it must not show. */
   wrong: string[];
 }
 
@@ -31,7 +31,7 @@ export async function readDeliveryLog(
   return verdict;
 }
 
-/** Adds what one delivery shows. */
+/** Adds the findings in one delivery. */
 export function addDelivery(
   verdict: LogVerdict,
   endpoint: string,

@@ -16,11 +16,10 @@ export interface Endpoint {
   misbehaves: boolean;
   takes(event: TicketEvent): boolean;
   receiver: Client;
-  /** Where the receiver records what it has accepted. */
+  /** The file in which the receiver records accepted deliveries. */
   file: string;
 }
 
-/** What is needed to create endpoints. */
 export interface EndpointOptions {
   caller: Caller;
   /** The folder of the run, in which the receivers record what they accept. */
@@ -45,7 +44,7 @@ const plans: readonly Plan[] = [
   { name: 'one subchannel, failing', misbehaves: true, isOfSubchannel: true },
 ];
 
-/** Where a client records what it has received. */
+/** Returns the file in which a client records what it receives, and creates its folder. */
 export function recordFileOf(dataDir: string, name: string): string {
   const folder = join(dataDir, 'received');
   mkdirSync(folder, { recursive: true });

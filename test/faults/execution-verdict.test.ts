@@ -23,7 +23,7 @@ const event = (ticketId: number, version: number): ReadMessage => ({
   },
 });
 
-/** Intent 1 was carried out after it was refused once; of intent 2 it is not known; intent 3 is ready; 4 was of ticket 9. */
+/** Intent 1 was carried out after one refusal; the result of intent 2 is unknown; 3 is ready; 4 was of ticket 9. */
 function given() {
   const executions: ShownExecution[] = [
     { ticketId: 1, intentId: 1, txId: 'refused', success: false, responseCode: 'http_422' },

@@ -35,7 +35,7 @@ export interface ExecutionVerdict {
   notAnalysed: string[];
 }
 
-/** What was read about intents at the end. */
+/** The calls, tickets and events that were read at the end. */
 export interface ObservedExecutions {
   calls: readonly BackendCall[];
   /** All tickets that are shown. */
@@ -85,7 +85,7 @@ function repeated<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key)
   return [...Map.groupBy(items, keyOf)].filter(([, same]) => same.length > 1).map(([key]) => key);
 }
 
-/** What a response has shown must be what has happened, and what is shown in the end. */
+/** A response must agree with the effects at the backend system, and with the intent that is shown at the end. */
 function wrongResponse(
   { ticketId, intentId, txId, success, responseCode }: ShownExecution,
   effects: readonly BackendCall[],

@@ -1,6 +1,6 @@
 import { MessageLedger } from './message-ledger.ts';
 
-/** What an event is about: a ticket or a tag. */
+/** The subject of an event: a ticket or a tag. */
 export type Subject = `ticket ${number}` | `tag ${number}`;
 
 /** The state of a ticket in a version, as a response showed it. */

@@ -13,7 +13,7 @@ export interface LoadSender {
   close(): void;
 }
 
-/** What all senders of a load count together. */
+/** The counts of all senders of a load together. */
 export interface SenderCounts {
   /** How many responses had each status; 0 stands for no response. */
   statusCounts: Map<number, number>;
@@ -75,8 +75,8 @@ export function isSuccess(response: LoadResponse): boolean {
 }
 
 /**
- * What a response says about a request. An error of the client is a refusal, and so is a template that cannot be rendered
- * at the moment; any other error of the system may follow the change.
+ * Decides the outcome of a request from its response. An error of the client is a refusal, and so is a template that
+ * cannot be rendered at the moment; any other error of the system may follow the change.
  */
 export function outcomeOf(response: LoadResponse): Outcome {
   if (isSuccess(response)) return 'acknowledged';

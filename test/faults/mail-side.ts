@@ -11,7 +11,7 @@ import { untilTicketsTake } from './subscribers.ts';
 /** The mail server to which the system of a run sends its mails, and the mailbox from which it sends them. */
 export interface MailSide {
   mailbox: Mailbox;
-  /** Where the system takes in mails. */
+  /** The URL at which the system takes in mails. */
   receiverUrl(): URL;
   /** The mails that the server has accepted. */
   left(): LeftMail[];

@@ -28,7 +28,7 @@ const event = (version: number, conversationId: number, type = 'conversation.cre
   },
 });
 
-/** What was sent: to ticket 1 an opening, a stored message, a reply, a note, two drafts; to ticket 2, deleted, a reply. */
+/** Sent: to ticket 1 an opening, a stored message, a reply, a note, two drafts; to ticket 2, deleted, a reply. */
 function given() {
   const ledger = new Ledger();
   const messages = {

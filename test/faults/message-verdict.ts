@@ -27,7 +27,7 @@ export interface LeftMail {
   marker: string | undefined;
 }
 
-/** What was read about messages at the end. */
+/** The messages, counts, mails and events that were read at the end. */
 export interface ObservedMessages {
   /** The messages of all tickets that are shown, by ticket. */
   shown: ReadonlyMap<number, readonly ShownMessage[]>;
@@ -48,7 +48,7 @@ export interface MessageVerdict {
   sent: number;
   sentAgain: number;
   lost: string[];
-  /** Messages that are there twice, or although the response said that they are not. */
+  /** Messages that exist twice, or although the response said that they do not. */
   unexpected: string[];
   /** Mails that have not left, left with several ids, or should not have left. */
   wrongMails: string[];

@@ -22,9 +22,9 @@ interface Shared {
 }
 
 const hotTickets = 12;
-/** How many messages a writer keeps in mind, to change or delete or answer them. */
+/** How many messages a writer remembers, to change, delete or reply to them. */
 const maxKept = 8;
-/** How often a request is sent that is recognised when it is repeated. */
+/** The most attempts of a request whose repetition the system recognises. */
 const maxAttempts = 200;
 const customer = 'kim@example.com';
 
@@ -35,7 +35,7 @@ export class MessageWriter {
   readonly #random: Random;
   /** The drafts and notes of this writer, which no other changes. */
   readonly #own: (SentMessage & { ticketId: number; conversationId: number })[] = [];
-  /** The `Message-ID`s of mails in and out, which mails answer. */
+  /** The `Message-ID`s of incoming and outgoing mails, to which further mails reply. */
   readonly #messageIds: string[] = [];
   #markers = 0;
 
@@ -93,7 +93,7 @@ export class MessageWriter {
     const direction = this.#random.pick(['in', 'out', 'internal']);
     const hasId = this.#random.next() < 0.7;
     const external = hasId ? { externalConversationId: `<${message.marker}@stored.example>` } : {};
-    // The next reply goes to whom the latest message went.
+    // The next reply goes to the people of the latest message.
     const people = { from: customer, to: [customer] };
     const files = this.#files(message);
     const text = this.#byTemplate(message) ?? { content: contentOf(message) };
@@ -106,7 +106,7 @@ export class MessageWriter {
     if (typeof ticketId === 'number') message.ticketId = ticketId;
   }
 
-  /** Hands in a mail: an answer to another mail, or a new one. */
+  /** Hands in a mail: a reply to another mail, or a new one. */
   async #receiveMail(): Promise<void> {
     const message = this.#newMessage('mail', undefined);
     const messageId = `<${message.marker}@mail.example>`;
@@ -148,7 +148,7 @@ export class MessageWriter {
     const before = message.files;
     const files = message.kind === 'draft' ? this.#files(message) : {};
     const after = message.files;
-    // Until the response arrives, it may have the files of before or those of now.
+    // Until the response arrives, the message may have the old files or the new ones.
     if ('attachments' in files) message.files = undefined;
     else message.files = before;
     const content = { message: `${message.marker}, changed`, type: 'text' };

@@ -18,9 +18,9 @@ const behavesMs = 8_000;
 const misbehavesMs = 5_000;
 
 /**
- * Makes receivers fail, hang and vanish, one after the other of their misbehaviours, each for some seconds. Afterwards the
- * operator sends again what has failed, because the breaker would wait for five minutes. The function that is returned ends
- * this; afterwards all receivers behave.
+ * Makes receivers fail, hang and vanish, for some seconds each time. After each misbehaviour the operator redelivers
+ * failed deliveries, because the breaker would wait for five minutes. The returned function ends this; afterwards all
+ * receivers behave.
  */
 export function startMisbehaviour({ endpoints, operator, random, log }: MisbehaviourOptions): () => Promise<void> {
   const stopping = new AbortController();

@@ -4,11 +4,11 @@ import { type JsonObject, objectsIn } from '../../tools/import/json.ts';
 import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoints.ts';
 
-/** What somebody does who looks after webhook endpoints. */
+/** The work of a person who looks after webhook endpoints. */
 export interface Operator {
-  /** Sends again what has failed, so that it does not wait for the next attempt of the schedule: only the oldest part. */
+  /** Redelivers the oldest of the failed deliveries, so that they do not wait for the next attempt of the schedule. */
   redeliverSome(endpoint: Endpoint): Promise<void>;
-  /** Sends again what has failed, until all deliveries are made. Errors: throws if that takes more than three minutes. */
+  /** Redelivers failed deliveries until all are made. Errors: throws if that takes more than three minutes. */
   deliverRest(endpoints: readonly Endpoint[], print: Print): Promise<void>;
   /** How many deliveries were sent again. */
   redelivered(): number;
@@ -18,7 +18,7 @@ const pageSize = 500;
 const pollMs = 500;
 const printEveryMs = 5_000;
 const deadlineMs = 180_000;
-/** What is due so soon, or has been due for no longer, is left to the dispatcher. */
+/** A delivery that is due within this time, or was due less than this time ago, is left to the dispatcher. */
 const soonMs = 2_000;
 
 /** Makes an operator. */

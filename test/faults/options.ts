@@ -7,7 +7,7 @@ import { UsageError } from '../../tools/dev/run-script.ts';
 /** The options of `npm run faults`. */
 export interface FaultOptions {
   kills: number;
-  /** The service whose processes are killed so many times; undefined if all kills count. */
+  /** The service whose processes are killed `kills` times; undefined if all kills count. */
   focus: string | undefined;
   /** The average pause between two faults. */
   secondsBetween: number;

@@ -5,8 +5,8 @@ import { services } from '@ticketing/system/services.ts';
 export interface SystemProcess {
   pid: number;
   /**
-   * The name of its service, `starter` (npm start, or the one of two processes of each), `store`, or `other`; with `second ` before it for a replica. For a client,
-   * its name.
+   * The name of its service, `starter` (npm start, or the program that starts two processes of each), `store`, or
+   * `other`; a replica has `second ` before it. For a client, its name.
    */
   role: string;
   /** Whether it is a client of the system: a receiver of webhooks, or a reader of the feed. */

@@ -67,7 +67,7 @@ const encodeChange = messageEncoder(TicketChangedSchema);
 
 type Get = (method: string, path: string, content?: object) => Promise<unknown>;
 
-/** Reads both topics from their start, as a consumer group of its own. */
+/** Reads both topics from their start, as a new consumer group. */
 async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   const publisher = services.find(({ publishes }) => publishes.length > 0);
   const config = publisher && sharedConfig(publisher, environment);
@@ -75,7 +75,7 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   const bus = await openBus(config.bus, 'faults', createLogger('faults', 'silent'));
   const topics = [ticketChangedTopic.name, tagChangedTopic.name];
   const group = `faults-${randomUUID()}`;
-  // By topic, partition and offset, because a message that is delivered twice to this group counts as one.
+  // The keys are topic, partition and offset, because a message that is delivered twice to this group counts as one.
   const read = new Map<string, IncomingMessage>();
   try {
     await bus.subscribe({
@@ -96,7 +96,7 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   return [...read.values()].map(messageOf);
 }
 
-/** What the change of a tag does not have. */
+/** The fields that only changes of tickets have. */
 const unchanged = { status: undefined, isReopening: false, event: undefined } as const;
 
 function messageOf({ topic, value }: IncomingMessage): ReadMessage {

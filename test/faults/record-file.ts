@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { isObject, type JsonObject, parseJson } from '../../tools/import/json.ts';
 
 /**
- * Opens the file in which a client records what it has received, one JSON object per line. What was recorded outlives the
- * death of the client. A line in whose middle the client before died stays apart from those that follow.
+ * Opens the file in which a client records what it has received, one JSON object per line. The records outlive the
+ * death of the client. If the previous client died in the middle of a line, the next record starts on a new line.
  */
 export function openRecords(file: string): { add(records: readonly JsonObject[]): void } {
   if (existsSync(file) && !readFileSync(file, 'utf8').endsWith('\n')) appendFileSync(file, '\n');

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The servers that `npm start` does not start itself. */
 export const serverNames = ['broker', 'database'] as const;
 
-/** One of them. */
 export type ServerName = (typeof serverNames)[number];
 
 /** Servers that a command kills, stops or freezes, and always restores. */

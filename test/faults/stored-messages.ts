@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose';
 import type { MessageCounts } from './message-verdict.ts';
 
-/** What the database of the tickets service holds of messages and files. */
+/** The messages and files in the database of the tickets service. */
 export interface StoredMessages {
   counts: Map<number, MessageCounts>;
   openingIds: Set<number>;
@@ -58,7 +58,7 @@ export async function readMessageDocuments(connection: Connection): Promise<Mess
   return { tickets, conversations, externalMessageIds, fileRecords, files, chunks: await chunks } as MessageDocuments;
 }
 
-/** Finds what belongs to no ticket, and files that are missing. */
+/** Finds documents that belong to no ticket, and files that are missing. */
 export function judgeStored(documents: MessageDocuments): StoredMessages {
   const { tickets, conversations, externalMessageIds, fileRecords, files, chunks } = documents;
   const living = tickets.filter(({ deletedAt }) => !deletedAt);

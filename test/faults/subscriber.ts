@@ -11,13 +11,13 @@ export interface TicketEvent {
   conversationId: number | undefined;
 }
 
-/** A receiver of webhooks or a reader of the feed: what it must receive, and what it has recorded. */
+/** A receiver of webhooks or a reader of the feed: the events that it must receive, and its records. */
 export interface Subscriber {
   name: string;
   takes(event: TicketEvent): boolean;
   /** In the order in which the events arrived. */
   received: readonly TicketEvent[];
-  /** What it has noticed by itself. */
+  /** The problems that it has noticed itself. */
   problems: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface SubscriberVerdict {
   duplicates: number;
   outOfOrder: string[];
   lost: string[];
-  /** Events that it must not get, or not with this content, and what it has noticed by itself. */
+  /** Events that it must not get, or not with this content, and the problems that it has noticed itself. */
   unexpected: string[];
 }
 

@@ -59,7 +59,7 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
   const operator = openOperator(caller);
   const behave = startMisbehaviour({ endpoints, operator, random, log });
 
-  /** The events that an endpoint has not got, although it was sent all that had failed. */
+  /** Reports the events that an endpoint has not received, although all failed deliveries were sent again. */
   async function unrecovered({ id, name }: Endpoint): Promise<string[]> {
     const since = new Date(startedAt * 1000).toISOString();
     const { count } = await caller.request('POST', `/webhook/${id}/recover`, { since });
@@ -79,7 +79,7 @@ export async function startSubscribers(options: SubscriberOptions): Promise<Subs
         ...endpoints.map(({ name, takes, file }) => ({ name: `webhook, ${name}`, takes, ...received(file) })),
         ...readers.map(({ name, file }) => ({ name, takes: () => true, ...received(file) })),
       ].map((one) => judgeSubscriber(published, one));
-      // Afterwards, because it would send what was lost.
+      // This comes last, because it sends the lost events.
       for (const endpoint of endpoints) wrong.push(...(await unrecovered(endpoint)));
       return {
         subscribers,
@@ -125,14 +125,14 @@ function startReader({ system, token, dataDir }: SubscriberOptions, kind: string
   return { name, client, file };
 }
 
-/** Waits until all readers have recorded so many events, or for a minute. */
+/** Waits until all readers have recorded `count` events, or for a minute. */
 async function untilRead(readers: readonly Reader[], count: number): Promise<void> {
   const isBehind = ({ file }: Reader) => new Set(received(file).received.map(({ id }) => id)).size < count;
   const deadline = Date.now() + readersDeadlineMs;
   while (readers.some(isBehind) && Date.now() < deadline) await sleep(pollMs);
 }
 
-/** What a client has recorded. The id in the header of a webhook must be that of the event. */
+/** Reads the records of a client. The id in the header of a webhook must be that of the event. */
 function received(file: string): { received: TicketEvent[]; problems: string[] } {
   const events: TicketEvent[] = [];
   const problems: string[] = [];

@@ -10,7 +10,7 @@ const deadlineMs = 180_000;
 /** The load sets `dueBy` at most 4 s ahead, so after this time all such tickets are due. */
 const reopeningMs = 6_000;
 
-/** The changes of documents after which their sweepers need not wait for the times that a writer might need. */
+/** The times for which sweepers wait, because a writer might need them; with a past time they do not wait. */
 const timesToPass = [
   { collection: 'conversations', field: 'unseenSince' },
   { collection: 'externalMessageIds', field: 'unseenSince' },
@@ -19,9 +19,9 @@ const timesToPass = [
 
 /**
  * Waits until a system without load has nothing left to do: bulks are applied, due tickets are reopened, intents are
- * executed, tickets are analysed, events are
- * sent and handled, mails have left, deleted tickets are erased by all services, and what no ticket has is swept. The
- * times until a mail is tried again, and until something is swept, are ended early.
+ * executed, tickets are analysed, events are sent and handled, mails have left, deleted tickets are erased by all
+ * services, and documents that belong to no ticket are swept. The times until a mail is tried again, and until a
+ * document is swept, are ended early.
  *
  * Errors: throws if that takes more than three minutes, or if there are dead letters.
  */
@@ -65,7 +65,7 @@ async function drain(environment: Environment, print: Print): Promise<void> {
   if (left > 0) throw new Error(`${left} events are dead letters.`);
 }
 
-/** Lets the times pass after which a message, a claimed id or a file is swept if no ticket has it. */
+/** Ends the times after which a message, a claimed id or a file is swept if no ticket has it; waits for the sweep. */
 async function sweep(database: Database, print: Print): Promise<void> {
   const isWaiting = ({ field }: { field: string }) => ({ [field]: { $exists: true } });
   for (const one of timesToPass) {
@@ -125,7 +125,7 @@ function count({ connection }: Database, collection: string, query: object): Pro
   return connection.collection(collection).countDocuments(query);
 }
 
-/** Opens the store of the tickets service, which records unfinished bulks, erasures, mails, and what is to be swept. */
+/** Opens the store of the tickets service, which records unfinished bulks, erasures, mails, and documents to sweep. */
 export function openTickets(environment: Environment): Database {
   return openStore('tickets', environment);
 }

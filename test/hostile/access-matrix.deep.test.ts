@@ -19,13 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Who calls with which token, whether the method is called then, and the code of the refusal if not. */
+/** A caller, its token, whether it may call the method, and the code of the refusal if not. */
 type Row = [who: string, token: string | undefined, isAllowed: boolean, refusal?: Code];
 
-/** The code for a service that may not call a method; it is not known at all to a service that it does not call. */
+/** The code for a service that may not call a method. A service does not know the services that never call it. */
 const refusalUnless = (isKnown: boolean) => (isKnown ? Code.PermissionDenied : Code.Unauthenticated);
 
-/** Whether the code is one for a caller who may call: anything but that the credential or the right is missing. */
+/** Whether the caller may call: the code reports neither a missing credential nor a missing right. */
 const isLetIn = (code: Code | undefined) => code !== Code.Unauthenticated && code !== Code.PermissionDenied;
 
 describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))('who may call %s', (name, one) => {

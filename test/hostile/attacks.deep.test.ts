@@ -14,7 +14,7 @@ import { type StartedSystem, startedSystem } from '../../tools/dev/started-syste
 import type { ReaderData } from './reader.ts';
 
 const MiB = 1024 * 1024;
-/** What an attack may cost a process besides the bytes that it may hold for one request. */
+/** The memory that an attack may cost a process, in addition to the bytes that it may hold for one request. */
 const allowedGrowth = 64 * MiB;
 /** The goal is three times the quiet p99, or 150 ms. The clock of a busy machine decides nothing, so much more is allowed. */
 const otherCallerMs = 2_000;
@@ -22,7 +22,7 @@ const attackMs = 8_000;
 
 let system: StartedSystem;
 let headers: Record<string, string>;
-/** The credential of somebody who attacks nobody. */
+/** The credential of a caller who does not attack. */
 let otherCaller: string;
 let dripping: Server;
 let mailPort: number;
@@ -190,7 +190,7 @@ const attacks: Record<string, Attack> = {
   'mails of 60 KB of links': mails(linksMail),
 };
 
-/** The bytes that a process may hold for an attack besides. */
+/** The bytes that a process may hold for an attack, in addition to `allowedGrowth`. */
 const limitsInBytes: Record<string, number> = { 'mails of 12 MiB whose lines are dots': 2 * 2 * 12 * MiB };
 
 test.each(Object.keys(attacks))('nobody is harmed by %s', async (name) => {

@@ -8,7 +8,7 @@ let backend: Server;
 let url: string;
 /** The keys of the requests that the backend system has received. */
 const calls: string[] = [];
-/** What the backend system waits for. */
+/** The status with which the backend system responds, once it is known. */
 let answers = Promise.resolve(200);
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ test('a vendor has no backend system called, whatever it sends, and nobody has w
 
 test('of a ticket that is deleted while twelve calls execute its intent, one caller gets the outcome', async () => {
   const { ticketId, request, execute } = await payout();
-  // After a failure the intent is there, and ready.
+  // After a failure the intent exists, and is ready.
   answers = Promise.resolve(400);
   expect((await execute(admin, 0, request)).json.success).toBe(false);
   const [intent] = (await call(admin, 'GET', `/ticket/${ticketId}`)).json.intents;
@@ -98,12 +98,12 @@ test('of a ticket that is deleted while twelve calls execute its intent, one cal
   const done = responses.filter(({ status }) => status === 200);
   expect(done.map(({ json }) => json)).toMatchObject([{ success: true, txId: calls[0] }]);
   for (const { result, json } of responses.filter((one) => !done.includes(one))) {
-    // Who has waited for 5 s before the deletion knows only that it runs.
+    // A caller who has waited for 5 s before the deletion knows only that the execution runs.
     expect([
       [404, 'intent_not_found'],
       [409, 'intent_running'],
     ]).toContainEqual(result);
-    // A call that has come after the deletion knows of no execution.
+    // A call that arrives after the deletion finds no execution.
     if (result[0] === 404) expect(json.detail).toMatch(new RegExp(`${calls[0]}|^Intent not found$`));
   }
 }, 60_000);

@@ -19,7 +19,7 @@ export type FieldRequest = JsonObject;
 
 /** How a service responded, over REST or RPC. */
 export interface FieldResponse {
-  /** What was returned, without the trace id of a problem. Undefined after an RPC error. */
+  /** The returned value, without the trace id of a problem. Undefined after an RPC error. */
   body: unknown;
   /** The reason of the error; undefined for a success. */
   reason: string | undefined;
@@ -146,7 +146,7 @@ export function idFor(field: DescField): string | number {
 
 const anyId = '00000000-0000-4000-8000-000000000000';
 
-/** The body of a response when it is sent again: what is shown only once is not in it. */
+/** The body of a response when it is sent again, without the values that are shown only once. */
 export function replayedBody(method: DescMethod, body: unknown): unknown {
   if (Array.isArray(body)) return body.map((message: Message) => withoutShownOnce(method.output, message));
   if (typeof body !== 'string') return body;

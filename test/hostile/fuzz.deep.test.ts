@@ -24,7 +24,7 @@ beforeAll(async () => {
     ordinary: await system.identity.issuerToken({ sub: '8' }),
   };
   const headers = { authorization: `Bearer ${tokens.admin}`, 'content-type': 'application/json' };
-  // So that some ids exist.
+  // These requests make some ids exist.
   for (const [path, body] of [
     ['/tag', { name: 'Tag' }],
     ...Array.from({ length: 6 }, () => ['/ticket', { subject: 'Ticket', body: 'Text' }] as const),
@@ -90,7 +90,7 @@ async function sendRequest(method: string, { path, headers, body, isAdmin }: Fuz
     ...(body === undefined || method === 'GET' ? {} : { body }),
   });
   const received = new Uint8Array(await response.arrayBuffer());
-  // What `fetch` sends is the normalised path.
+  // `fetch` sends the normalised path.
   const { pathname } = new URL(system.url + path);
   check({ method, path: pathname, status: response.status, headers: response.headers, body: received });
   return response.status;

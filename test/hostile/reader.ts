@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What a reader reads, and as whom. */
+/** The URL that a reader reads, and its credential. */
 export interface ReaderData {
   url: string;
   authorization: string;
@@ -12,8 +12,8 @@ export interface ReaderData {
 /** Another address than that of the attackers. */
 const localAddress = '127.0.0.2';
 
-// Reads the same ticket again and again in a thread of its own, because the attackers occupy theirs. Ends with the times of its
-// reads in ms when it gets a message.
+// Reads the same ticket again and again in a separate thread, because the attackers occupy theirs. When it gets a
+// message, it ends and posts the times of its reads in ms.
 const { url, authorization } = workerData as ReaderData;
 const agent = new Agent({ keepAlive: true });
 const times: number[] = [];

@@ -34,7 +34,7 @@ const spellingsOf = (path: string) => [
   '/nothing',
 ];
 
-/** Whether a service has a route with a body, of its own or of a service to which it forwards requests. */
+/** Whether a service, or a service to which it forwards requests, has a route with a body. */
 function takesBodies({ contracts, calls }: ServiceEntry): boolean {
   const forwarded = contracts.length === 0 ? calls.flatMap((name) => serviceNamed(name).contracts) : [];
   return [...contracts, ...forwarded].flatMap(({ methods }) => methods).some((method) => restRuleOf(method)?.body);

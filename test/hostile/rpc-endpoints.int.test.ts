@@ -140,7 +140,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
           return (await clientOf(entry).send({ protocol, path, token: admin, headers, body })).code;
         };
         const where = `${path} over ${protocol.name}`;
-        // What is not valid may be refused as such first.
+        // An invalid request may be refused before its deadline is checked.
         const [passed, usual] = [await send('0m', '0'), await send('10S', '10000')];
         if (passed === Code.DeadlineExceeded) exceeded += 1;
         else expect([passed, usual], where).toEqual([Code.InvalidArgument, Code.InvalidArgument]);
@@ -202,7 +202,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     for (const { method, path } of allowedMethods()) {
       for (const protocol of protocolsOf(method)) {
         const isJson = protocol.contentType.includes('json');
-        // Compressed, it has another length: that of the compressed bytes is announced.
+        // The message has another length when it is compressed: the length of the compressed bytes is announced.
         const message = isJson ? Buffer.from(`{${' '.repeat(100)}}`) : Buffer.from([0x98, 0x75, 0x01]);
         const send = async (compression: Compression) => {
           const body = bodyOf(protocol, message, compression);

@@ -67,7 +67,7 @@ test.each(rpcs)('a message of gRPC in frames of one byte is refused: $name', asy
   expect(received).toContain('The%20body%20arrives%20in%20too%20many%20pieces.');
 });
 
-/** So many chunks of one byte as Node reads at once, and fewer. */
+/** Requests with as many chunks of one byte as Node reads at once, and with fewer. */
 const connectRequests = rpcs.flatMap((rpc) => [500, 8_193, 10_900].map((piecesAtOnce) => ({ ...rpc, piecesAtOnce })));
 
 test.each(connectRequests)(

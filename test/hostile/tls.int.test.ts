@@ -37,7 +37,7 @@ const greetings = {
     sent: 'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
     isAccepted: (bytes: Buffer) => bytes.toString('latin1').startsWith('HTTP/1.1 200 '),
   },
-  // The preface of HTTP/2 and empty settings. A server responds with settings of its own.
+  // The preface of HTTP/2 and empty settings. A server responds with its own settings.
   grpc: { sent: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', isAccepted: (bytes: Buffer) => bytes[3] === 4 },
 };
 

@@ -92,7 +92,7 @@ test('a restored backup has everything, brings back nothing that was deleted, an
   const whatWas = await Promise.all(kept.map(async (id) => [await admin.get(id), await admin.messages(id)]));
   await system.stop();
   expect(script('backup', 'create', '--to', backup, '--data', dataDir)).toMatch(/^\d\d+ documents are copied/);
-  // As a snapshot of the volumes does it.
+  // The copy stands for a snapshot of the volumes.
   cpSync(dataDir, snapshot, { recursive: true });
 
   system = await startedSystem(dataDir);

@@ -75,7 +75,7 @@ export async function deleteThings(send: Send, { things, subchannel }: Deletable
   }
 }
 
-/** Which of them can still be read. */
+/** Lists the things that can still be read. */
 export async function remaining(send: Send, { things, subchannel }: DeletableThings): Promise<string[]> {
   const left: string[] = [];
   for (const { path } of things) if ((await send('GET', path)).status !== 404) left.push(path);

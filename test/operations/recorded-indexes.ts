@@ -25,7 +25,7 @@ export async function recordIndexes(): Promise<RecordedIndex[]> {
   return recorded;
 }
 
-/** A connection whose collections are empty, and note the indexes that are created. */
+/** A connection whose collections are empty, and record the indexes that are created. */
 function recordingConnection(service: string, recorded: RecordedIndex[]): Connection {
   const connection = mongoose.createConnection();
   connection.collection = ((name: string) => {

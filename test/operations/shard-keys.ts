@@ -34,8 +34,8 @@ export function shardKeysIn(document: string): ShardedCollection[] {
 }
 
 /**
- * What forbids to shard the collections as the table says: an index of a collection that has no row, a row without such a
- * collection, and a unique index that does not start with the shard key.
+ * Lists the reasons why the collections cannot be sharded as the table says: an index of a collection that has no row,
+ * a row without such a collection, and a unique index that does not start with the shard key.
  */
 export function shardingProblems(table: readonly ShardedCollection[], indexes: readonly RecordedIndex[]): string[] {
   const rowOf = ({ service, collection }: { service: string; collection: string }) =>

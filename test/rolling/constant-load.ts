@@ -26,7 +26,7 @@ interface Response {
 }
 
 const timeoutMs = 30_000;
-/** More requests are not in flight: a machine that is busy with other things is not to be overloaded too. */
+/** The limit of requests in flight, so that a machine that is busy with other things is not overloaded. */
 const maxInFlight = 8;
 /** Tickets that are read and changed. A change of a ticket waits for the one before. */
 const changedTickets = 50;

@@ -104,11 +104,11 @@ function linkTo(target: string, link: string): void {
   symlinkSync(target, link);
 }
 
-/** Runs git in a clone. What is returned by its commands is undefined if they fail, or print nothing. */
+/** Runs git in a clone. Returns the output of a command; undefined if it fails, or prints nothing. */
 function gitIn(cwd: string): (...args: string[]) => string | undefined {
   return (...args) => {
     try {
-      // A server that wants a password is one that cannot be reached.
+      // A server that asks for a password counts as unreachable.
       const env = { ...process.env, GIT_TERMINAL_PROMPT: '0' };
       const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
       const output = execFileSync('git', args, { cwd, env, stdio, encoding: 'utf8', timeout: fetchTimeoutMs });

@@ -63,13 +63,13 @@ export interface ReplicatedOptions {
   variablesOf?(index: number): Environment;
   /** Starts a process for the first time. By default once, and it must become ready. */
   start?(replica: Replica): Promise<void>;
-  /** Where processes log: by default to `system.log` in the data folder. */
+  /** The output of the processes: by default `system.log` in the data folder. */
   log?: 'inherit';
 }
 
 /** How often a replica is asked whether it is ready, as an orchestrator does. */
 const probeMs = 100;
-/** After so many probes in a row without a response a replica is not used any more. */
+/** A replica is not used any more after this many probes in a row without a response. */
 const lateProbes = 3;
 /** For how long services tell clients to leave before they close, in ms; on a busy machine all of it takes longer. */
 const drainMs = 3_000;

@@ -8,12 +8,12 @@ import type { LabelledTicket } from './labelled-tickets.ts';
 import { byFrequency, percentile } from './measures.ts';
 import { isMeasured } from './split.ts';
 
-/** The time of an analysis is the median of so many: other programs may run on the machine. */
+/** The time of an analysis is the median of this many runs, because other programs may run on the machine. */
 export const runsPerTicket = 3;
 /** Topics with fewer tickets are not measured. */
 const minTopicTickets = 50;
 
-/** What was learned from a part of the tickets, and what it says of the others. */
+/** A model that was learned from a part of the tickets, and its analyses of the others. */
 export interface Trial {
   /** The names of the tags, by number. */
   tags: readonly string[];

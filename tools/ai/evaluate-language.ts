@@ -45,7 +45,7 @@ async function judge(
   return { accepted, contradicted: tickets.length - accepted.length };
 }
 
-/** What the analysis says of tickets, or of so many characters of each. */
+/** The languages that the analysis finds in tickets, or in the first `length` characters of each. */
 function claimsOf(tickets: readonly LabelledTicket[], length?: number): Claim[] {
   const nothing = emptyModel();
   return tickets.map(({ text, language }) => {

@@ -44,7 +44,7 @@ function describeSentiment(): string {
   return `sentiment: ${right.length} of ${sentimentExamples.length} sentences that were written for the word list`;
 }
 
-/** How many of the words of its subject the summary of a body has, without having seen the subject. */
+/** Measures how many words of the subject the summary of the body contains, without having seen the subject. */
 function describeSummaries(tickets: readonly LabelledTicket[]): string {
   const parts = tickets.flatMap(({ text, language }) => {
     const { subject, body } = readText(text);

@@ -1,6 +1,6 @@
 import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
 
-/** A confidence, and whether what it was about is right. */
+/** A claim of the analysis: its confidence, and whether it is right. */
 export interface Claim {
   confidence: number;
   isRight: boolean;
@@ -9,8 +9,8 @@ export interface Claim {
 const bins = 10;
 
 /**
- * How far confidences are from how often they are right, on average: the expected calibration error over ten bins of the
- * same width. 0 is honest.
+ * The expected calibration error over ten bins of the same width: the average distance of the confidences from the
+ * share of right claims. 0 is honest.
  */
 export function calibrationError(claims: readonly Claim[]): number {
   const sums = new Float64Array(bins);

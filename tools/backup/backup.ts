@@ -6,7 +6,7 @@ import { backupSighting, openLastSeen } from '@ticketing/store/last-seen.ts';
 import { UsageError } from '../dev/run-script.ts';
 import { systemDatabases, withDatabase } from './stores.ts';
 
-/** What a backup consists of, as its file `manifest.json` says. */
+/** The contents of a backup, as its file `manifest.json` lists them. */
 export interface Manifest {
   format: 1;
   takenAt: string;
@@ -52,7 +52,7 @@ export async function createBackup(environment: Environment, folder: string, now
   return manifest;
 }
 
-/** Reads what a backup consists of. Errors: UsageError, if the folder is no complete backup. */
+/** Reads the manifest of a backup. Errors: UsageError, if the folder is no complete backup. */
 export function readManifest(folder: string): Manifest {
   try {
     const manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8')) as Manifest;

@@ -30,7 +30,7 @@ export async function extendLedgerBy(command: string, file: string, print: Print
   if (failed > 0) throw new UsageError(`The ledger lacks what ${failed} services have deleted.`);
 }
 
-/** Podman and docker may print lines of their own. */
+/** Podman and docker may print further lines. */
 function readLine(text: string, service: string): LedgerLine | undefined {
   const printed = text.split('\n').find((line) => line.startsWith('{"service":'));
   const line = JSON.parse(printed ?? '{}') as Partial<LedgerLine>;

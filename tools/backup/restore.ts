@@ -13,7 +13,7 @@ import { documentsIn, type Manifest, readManifest } from './backup.ts';
 import { runProgram } from './run-program.ts';
 import { systemDatabases, withDatabase } from './stores.ts';
 
-/** What is restored, and what has happened since. */
+/** The backup to restore, and the changes since then. */
 export interface RestoreOptions {
   /** The backup; undefined if other tools have restored all databases already. */
   folder: string | undefined;
@@ -47,9 +47,9 @@ export async function restoreBackup(
 }
 
 /**
- * Brings the databases of a system, which other tools have restored, to where its services may start: each by a command that
- * runs the program of a service, for example in a container. In the command `{service}` stands for its name. Returns how many
- * services have failed; what they print says why.
+ * Prepares the databases of a system, which other tools have restored, for the start of its services: each by a command
+ * that runs the program of a service, for example in a container. In the command `{service}` stands for its name.
+ * Returns how many services have failed; their output says why.
  */
 export async function restoreBy(
   command: string,

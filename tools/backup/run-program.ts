@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../dev/run-script.ts';
 
-/** What a program has printed to its standard output, and what to both outputs; and its exit code. */
+/** The exit code of a program, its standard output, and both of its outputs. */
 export interface ProgramResult {
   code: number | null;
   printed: string;
@@ -18,7 +18,7 @@ export interface ProgramResult {
 export async function runProgram(command: string, service: string, args: string, input = ''): Promise<ProgramResult> {
   if (!command.includes('{service}')) throw new UsageError('The command of --exec has no {service}.');
   const child = spawn('sh', ['-c', `${command.replaceAll('{service}', service)} ${args}`]);
-  // A program that has ended without reading it is reported by its exit code.
+  // A program that has ended without reading its input is reported by its exit code.
   child.stdin.on('error', () => undefined).end(input);
   const [printed, errors, [code]] = await Promise.all([
     text(child.stdout),

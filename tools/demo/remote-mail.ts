@@ -1,10 +1,10 @@
 import type { DemoMail } from './demo-mail.ts';
 
-/** Where the mails of a system are that was not started by `npm start`. */
+/** The addresses of the mails of a system that was not started by `npm start`. */
 interface MailUrls {
   /** The port of the tickets service for HTTP. */
   rpcUrl: string;
-  /** The catcher of mails: Mailpit, or what has the same API. */
+  /** The catcher of mails: Mailpit, or a program with the same API. */
   mailsUrl: string;
 }
 

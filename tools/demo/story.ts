@@ -48,8 +48,8 @@ export class Story {
   }
 
   /**
-   * Repeats a request until it succeeds, and prints it once. What it refers to may become known a moment later, because
-   * services keep copies of settings. Errors: none has succeeded within 15 seconds.
+   * Repeats a request until it succeeds, and prints it once. Things that it refers to may become known a moment later,
+   * because services keep copies of settings. Errors: none has succeeded within 15 seconds.
    */
   async requestWhenKnown(method: string, path: string, body: object): Promise<ResponseBody> {
     const request = { method, path, body, headers: {} };

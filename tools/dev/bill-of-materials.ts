@@ -12,7 +12,7 @@ export const licencesFile = 'THIRD-PARTY-LICENCES';
 export interface BundledPackage {
   name: string;
   version: string;
-  /** Of its package.json: an identifier or an expression of SPDX. */
+  /** The licence in its package.json: an identifier or an expression of SPDX. */
   licence: string;
   homepage: string | undefined;
   /** The texts of its licence and its notices. */

@@ -10,8 +10,8 @@ function openedIn(service: string): string[] {
   );
 }
 
-// The gateway calls all services whose contracts it is said to call. That no other is called, the kit and the check
-// "structure" ensure; that none is named without need, only this test.
+// The gateway is left out: it calls all services that its entry names. The kit and the check "structure" ensure that a
+// service calls no others; only this test ensures that an entry names none without need.
 it.each(services.filter(({ ports }) => ports.grpc !== undefined))(
   '$name calls the services that its entry names',
   (entry) => {

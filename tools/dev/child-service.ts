@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 
-/** A service in a process of its own. */
+/** A service in a separate process. */
 export interface ChildService {
   /** Rejects if the process ends before `enableRestarts` was called. */
   failed: Promise<never>;
@@ -78,7 +78,7 @@ function spawnNode(program: readonly string[], environment: Environment): ChildP
   return spawn(process.execPath, program, {
     env: environment,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // In a process group of its own: Ctrl-C in a terminal must reach only this process, which stops its children in
+    // In a separate process group: Ctrl-C in a terminal must reach only this process, which stops its children in
     // order.
     detached: true,
   });

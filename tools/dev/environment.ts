@@ -5,7 +5,7 @@ import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { portsOf, type SystemPorts } from './ports.ts';
 
-/** What the variables of a development system are derived from. */
+/** The values from which the variables of a development system are derived. */
 export interface SystemLayout {
   ports: SystemPorts;
   keys: DevelopmentKeys;
@@ -42,7 +42,7 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
   };
 }
 
-/** Whether a derived variable says where mails go although a mail server is given. */
+/** Whether a derived variable names a folder for mails although a mail server is given. */
 function isOtherMail({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
   return name === variableOf(service, 'MAIL_FOLDER') && Boolean(given[variableOf(service, 'SMTP_URL')]);
 }

@@ -52,7 +52,7 @@ export async function greeting(
   return `${lines.join('\n')}\n`;
 }
 
-/** Where the mails go that a service sends. */
+/** One line for each service that sends mails, with their destination. */
 export function mailLines(entries: readonly ServiceEntry[], environment: Environment): string[] {
   return entries.flatMap(({ name, roles }) => {
     const [server, folder] = ['SMTP_URL', 'MAIL_FOLDER'].map((one) => environment[variableOf(name, one)]);

@@ -11,12 +11,12 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 /** The values of options, as they were given or by default. */
 type Values<Some extends Options> = ReturnType<typeof parseArgs<{ options: Some; allowPositionals: true }>>['values'];
 
-/** What a script says about itself, and takes. */
+/** A script: its usage, and the arguments that it takes. */
 interface Script<Some extends Options> {
   /** Printed for `--help`. */
   usage: string;
   options: Some;
-  /** Whether words follow that are no options. Without any, the usage is printed. */
+  /** Whether it takes words that are no options. Without any, its usage is printed. */
   takesCommand?: boolean;
   /** Whether it also runs with NODE_ENV=production. */
   runsInProduction?: boolean;

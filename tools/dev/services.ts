@@ -55,7 +55,7 @@ function programOf(folder: string, service: string): string[] {
   return [...nodeFlags, programIn(folder, service)];
 }
 
-/** Sets up every service and starts each as a process of its own, from the same program as in production. */
+/** Sets up every service and starts each as a separate process, from the same program as in production. */
 export async function startSplit(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
   const environment = { ...processEnvironment, ...given, NODE_COMPILE_CACHE: join(folder, 'compiled') };

@@ -7,7 +7,7 @@ export interface StartOptions {
   /** The port of the gateway; 0 for any free one. */
   port: number;
   dataDir: string;
-  /** Whether each service is a process of its own. */
+  /** Whether each service is a separate process. */
   isSplit: boolean;
   /** Whether all parts listen and call with TLS. */
   hasTls: boolean;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 
-/** A whole system in a process of its own, as `npm start` runs it. */
+/** A whole system in a separate process, as `npm start` runs it. */
 export interface StartedSystem {
   /** The URL of the gateway. */
   url: string;
@@ -29,7 +29,7 @@ export interface StartedSystemOptions {
 }
 
 /**
- * Starts a system on free ports, with stores of its own in a data folder; without one, in a new folder that the stop removes.
+ * Starts a system on free ports, with its own stores in a data folder; without one, in a new one that the stop removes.
  * Errors: it ends, or is not ready in time.
  */
 export async function startedSystem(
@@ -59,7 +59,7 @@ export async function startedSystem(
   }
 }
 
-/** What a start prints about its system. */
+/** Reads the addresses and the token that a start prints. */
 function describedIn(output: string): Pick<StartedSystem, 'url' | 'token' | 'rpcUrl' | 'metricsUrl'> {
   const [, url = ''] = /^ready (\S+)$/m.exec(output) ?? [];
   const [, token = ''] = /^token +(\S+)$/m.exec(output) ?? [];

@@ -92,7 +92,7 @@ function judge(output: string, shown: Snippet | undefined): string[] {
   }
 }
 
-/** What a block shows after this run. */
+/** The content of a block after this run. */
 function updated(shown: Snippet, output: string): string {
   if (shown.language === 'text') return `${output.trim()}\n`;
   const actual: unknown = JSON.parse(output);

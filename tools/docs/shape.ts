@@ -1,4 +1,4 @@
-/** What differs between two runs of the same commands, and what stands for it. */
+/** Patterns of texts that differ between two runs of the same commands, with the words that replace them. */
 const changing: readonly [pattern: RegExp, stand: string][] = [
   [/\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?\b/g, 'TIME'],
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]+ GMT\b/g, 'TIME'],
@@ -20,7 +20,7 @@ const changingMembers: ReadonlySet<string> = new Set([
   'traceId',
 ]);
 
-/** How the sentence about a member begins that is shown, but not there. */
+/** The beginning of the sentence about a member that is shown, but missing. */
 export const missing = 'not there:';
 
 /** A text in which everything that changes from run to run is replaced. */
@@ -77,7 +77,7 @@ export function partOf(shown: unknown, actual: unknown): unknown {
   return Object.fromEntries(kept.map((member) => [member, partOf(shown[member], actual[member])]));
 }
 
-/** JSON as a document shows it: what fits in a line is in one. */
+/** JSON as a document shows it: a value that fits in a line is in one line. */
 export function readableJson(value: unknown, indent = ''): string {
   const inLine = lineOf(value);
   if (indent.length + inLine.length <= 100 || typeof value !== 'object' || value === null) return inLine;

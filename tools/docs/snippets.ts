@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A block of code in a document. */
 export interface Snippet {
   language: string;
-  /** What follows the language, for example a file name; empty if nothing does. */
+  /** The text after the language, for example a file name; empty if there is none. */
   name: string;
   code: string;
   /** The line of the code's beginning, counted from 1. */

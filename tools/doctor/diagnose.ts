@@ -5,13 +5,13 @@ import { isFull, storageFindings } from './storage-findings.ts';
 
 /** Something that is wrong with a system. */
 export interface Finding {
-  /** What is wrong, in a sentence without a period. */
+  /** The problem, in a sentence without a period. */
   what: string;
   /** The name of the page in docs/operations/runbooks that says what it means and what to do. */
   runbook: string;
 }
 
-/** A metric that is a problem above a value, and the alert about the same problem has the same limit. */
+/** A limit above which a metric is a problem; the alert about the same problem has the same limit. */
 export interface MetricLimit {
   metric: string;
   above: number;
@@ -32,8 +32,8 @@ const roleLimit: MetricLimit = {
 };
 
 /**
- * The limits of metrics. Of several processes that measure the same, the one with the highest value is reported. Metrics of
- * which one look says nothing are left out: a process is always busy while it starts.
+ * The limits of metrics. Of several processes that measure the same, the one with the highest value is reported.
+ * Metrics of which one reading says nothing are left out: a process is always busy while it starts.
  */
 export const metricLimits: readonly MetricLimit[] = [
   {
@@ -106,7 +106,7 @@ export const metricLimits: readonly MetricLimit[] = [
 /** The clocks of two processes may differ by this much; they are read in whole seconds. Units: seconds. */
 const maxClockDifference = 5;
 
-/** The knowledge of a diagnosis besides what the processes say. */
+/** The facts for a diagnosis that the processes do not report. */
 export interface Expectation {
   /** The services of which at least one process must be among them. */
   services: readonly string[];

@@ -1,9 +1,9 @@
 import { readExposition, type Sample } from '../observability/prometheus-text.ts';
 
-/** What a process of the system says about itself on its internal port. */
+/** The state of a process of the system, as its internal port reports it. */
 export interface ObservedProcess {
   url: string;
-  /** The service that it runs; undefined if it could not be asked and nobody has said it. */
+  /** The service that it runs, as it reports or as the caller expects; undefined if neither names one. */
   service: string | undefined;
   /** Why it could not be asked, as the end of a sentence about it; undefined if it has responded. */
   problem?: string;

@@ -110,7 +110,7 @@ function explainClientAddress(url: string): string {
   ].join('\n');
 }
 
-/** What a problem means, in the words of its page. */
+/** The meaning of a problem, in the words of its page. */
 function meaningIn(page: string): string {
   return /^## What it means\n\n(.+)$/m.exec(readFileSync(join(root, page), 'utf8'))?.[1] ?? '';
 }

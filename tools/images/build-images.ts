@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..');
 export interface ImageOptions {
   /** The program of the container engine: podman or docker. */
   engine: string;
-  /** What stands before the name of the service, for example `registry.example/ticketing/`. */
+  /** The text before the name of the service, for example `registry.example/ticketing/`. */
   prefix: string;
   tag: string;
   /** The services whose images are built. */
@@ -20,15 +20,16 @@ export function imageOf({ prefix, tag }: Pick<ImageOptions, 'prefix' | 'tag'>, s
   return `${prefix}${service}:${tag}`;
 }
 
-/** Which engine is on this machine; undefined if there is none. */
+/** Finds an engine that works on this machine; undefined if there is none. */
 export function findEngine(): string | undefined {
   return ['podman', 'docker'].find((one) => spawnSync(one, ['info'], { stdio: 'ignore' }).status === 0);
 }
 
 /**
- * Builds the images of services, one after the other: the first one brings what all have in common. Returns their names.
+ * Builds the images of services, one after the other: the first one makes the layers that all share. Returns their
+ * names.
  *
- * Errors: an engine that cannot build one of them; its output is that of this process.
+ * Errors: an image that the engine cannot build; its standard error is that of this process.
  */
 export function buildImages(options: ImageOptions): string[] {
   const { engine, names } = options;
@@ -46,7 +47,7 @@ export function buildImages(options: ImageOptions): string[] {
   });
 }
 
-/** Pushes images to the registry that their names say. Errors: an engine that cannot push one of them. */
+/** Pushes images to the registry that their names say. Errors: an image that the engine cannot push. */
 export function pushImages(engine: string, images: readonly string[]): void {
   for (const image of images) {
     const { status } = spawnSync(engine, ['push', image], { stdio: ['ignore', 'ignore', 'inherit'] });

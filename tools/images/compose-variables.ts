@@ -1,4 +1,4 @@
-/** Adds variables to the text of the file `.env` of compose. Those that it has keep their values. */
+/** Adds variables to the text of the file `.env` of compose. Existing variables keep their values. */
 export function withVariables(text: string, variables: Readonly<Record<string, string>>): string {
   const isSet = (name: string) => text.split('\n').some((line) => line.startsWith(`${name}=`));
   const added = Object.entries(variables).filter(([name]) => !isSet(name));

@@ -1,6 +1,6 @@
 import type { SessionCount } from '../import/import-session.ts';
 
-/** What has become of the files so far. */
+/** The counts of an import of knowledge so far. */
 export interface KnowledgeCount extends SessionCount {
   files: number;
   created: number;
@@ -10,7 +10,7 @@ export interface KnowledgeCount extends SessionCount {
   startedMs: number;
 }
 
-/** The counts at the start of an import of so many files. */
+/** The counts at the start of an import. */
 export function newKnowledgeCount(files: number, startedMs: number): KnowledgeCount {
   return {
     files,

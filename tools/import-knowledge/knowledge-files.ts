@@ -12,7 +12,7 @@ export interface KnowledgeFile {
   kind: FileKind;
 }
 
-/** What becomes of a file, or why it is refused. */
+/** The content of a file, or the reason why it is refused. */
 export type FileContent = { name: string; title: string; text: string } | { reason: string };
 
 const kinds: Record<string, FileKind> = {
@@ -52,7 +52,7 @@ export function foldersOf(files: readonly KnowledgeFile[]): string[] {
 
 /** Reads a file. Errors: those of the file system. */
 export async function readFileContent({ path, kind }: KnowledgeFile): Promise<FileContent> {
-  // It may have become a link since the folder was read, or a pipe, which nothing may ever come out of.
+  // It may have become a link since the folder was read, or a pipe, from which no byte may ever arrive.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();

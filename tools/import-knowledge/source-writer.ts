@@ -7,7 +7,7 @@ import type { ApiResponse } from '../import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../import/json.ts';
 import { StopError } from '../import/stop-error.ts';
 
-/** What a source is made of. Without a text, that of an existing source stays. */
+/** The fields of a source. Without `text`, an existing source keeps its text. */
 export interface SourceFields {
   source: string;
   name: string;
@@ -16,7 +16,7 @@ export interface SourceFields {
   parent: number | null;
 }
 
-/** What has become of a source. */
+/** The effect of a write on a source. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | 'refused';
 
 /** The result of a write: the id of the source, or the response with which it was refused. */
@@ -30,7 +30,7 @@ const maxNameLength = 320;
 const waitMs = 250;
 const maxWaits = 120;
 
-/** Writes sources that are known by their `source`: what exists is changed, if it differs. */
+/** Writes sources, which are identified by `source`: an existing one is changed if it differs. */
 export class SourceWriter {
   readonly #client: Pick<ApiClient, 'send'>;
 
@@ -52,22 +52,22 @@ export class SourceWriter {
     const response = await this.#client.send({ method: 'GET', path: `/knowledgeSource?${query}`, wantsBody: true });
     if (response.status !== 200) throw new StopError(`The sources cannot be read: ${response.status}.`);
     const found = objectsIn(parseJson(response.text), 'knowledgeSources');
-    // The first that was made, if somebody has made another one.
+    // The first that was created, if there are several.
     return found.sort((left, right) => Number(left.id) - Number(right.id))[0];
   }
 
   async #create({ text = '', ...fields }: SourceFields, type: string): Promise<Written> {
     const body = JSON.stringify({ ...fields, text, type });
-    // The same for every attempt, in every run: what a run that was killed has sent may still be under way.
+    // The key is the same for every attempt in every run: a request of a killed run may still be in flight.
     const key = createHash('sha256').update(body).digest('hex');
     for (let [deletions, waits] = [0, 0]; ; ) {
       const headers = { 'idempotency-key': deletions === 0 ? key : `${key}-${deletions}` };
       const request = { method: 'POST', path: '/knowledgeSource', body, headers, wantsBody: true, mayBeMissing: true };
       const response = await this.#client.send(request);
       const parsed = parseJson(response.text);
-      // Created before, and then deleted.
+      // The source was created before, and then deleted.
       if (response.status === 404) deletions += 1;
-      // Another run has sent it at the same time.
+      // Another run has sent the same request at the same time.
       else if (isObject(parsed) && parsed.code === 'idempotency_key_running' && waits++ < maxWaits) await sleep(waitMs);
       else if (response.status >= 300) return { outcome: 'refused', response };
       else return { outcome: 'created', id: idIn(parsed) };
@@ -82,7 +82,7 @@ export class SourceWriter {
     if (response.status >= 300) return { outcome: 'refused', response };
     const parsed = parseJson(response.text);
     const after = isObject(parsed) && isObject(parsed.knowledgeSource) ? parsed.knowledgeSource : {};
-    // A text that the token may not read can be compared by the system only.
+    // Only the system can compare a text that the token may not read.
     const outcome = isBlocked(known) && after.modifiedAt === known.modifiedAt ? 'unchanged' : 'updated';
     return { outcome, id: Number(known.id) };
   }

@@ -9,7 +9,7 @@ export interface MailCount extends SessionCount {
   startedMs: number;
 }
 
-/** The counts at the start of an import of so many files. */
+/** The counts at the start of an import. */
 export function newMailCount(files: number, startedMs: number): MailCount {
   return {
     files,

@@ -1,15 +1,15 @@
 import { open, readFile } from 'node:fs/promises';
 import { messageIds, ownMessageId } from '../../services/tickets/src/inbound-mail/rules.ts';
 
-/** What is known of a mail before it is sent. */
+/** The facts about a mail that are known before it is sent. */
 export interface MailFile {
   path: string;
   messageId: string | undefined;
-  /** The messages that it answers. */
+  /** The ids of the messages to which it replies, or which it reports. */
   answers: readonly string[];
 }
 
-/** As much of a file as is read to find its headers. */
+/** How many bytes of a file are read to find its headers. */
 const headBytes = 64 * 1024;
 
 /** Reads the headers by which mails depend on each other. A file that has none is returned without them. */

@@ -42,7 +42,7 @@ export const customerFields: ReadonlyMap<string, Field> = new Map([
   ['contract.rawData', json],
 ]);
 
-/** Which column fills which field. */
+/** The columns that fill the fields. */
 export interface CustomerMapping {
   fields: { field: string; index: number }[];
   /** The columns that no field is filled from. */

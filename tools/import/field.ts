@@ -62,7 +62,7 @@ function same(...words: string[]): Record<string, string> {
   return Object.fromEntries(words.map((entry) => [entry, entry]));
 }
 
-/** The server refuses line breaks in what becomes a header of a mail; an exported subject often has those of its folding. */
+/** Joins lines: the server refuses line breaks in mail headers, and exported subjects often have those of folding. */
 function oneLine(value: string): string {
   const lines = value.split(/[\r\n]+/);
   if (lines.length === 1) return value;

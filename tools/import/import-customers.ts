@@ -91,7 +91,6 @@ async function* batchesOf(rows: AsyncGenerator<CsvRow>, limit: number): AsyncGen
   if (batch.length > 0) yield batch;
 }
 
-/** What rows are sent with. */
 interface SendParts {
   client: ApiClient;
   rejects: RejectFile;
@@ -126,7 +125,7 @@ function group(
   return [...pending.values()];
 }
 
-/** Sends customers. Those that are refused are rejected, and the others sent again. */
+/** Sends customers. Refused customers are rejected, and the others sent again. */
 async function send(parts: SendParts, pending: readonly PendingCustomer[]): Promise<void> {
   if (pending.length === 0) return;
   const response = await call(parts.client, 'CustomerService/ImportCustomers', {

@@ -19,12 +19,12 @@ export interface SessionOptions {
   limit: number;
 }
 
-/** What every import counts. */
+/** The counts that all imports have. */
 export interface SessionCount {
   rejected: number;
   /** The fraction of the file, or of the rows up to `--limit`, that is done: 0 to 1. */
   doneFraction: number;
-  /** Until when the import waits before it sends again, and why; the reason is empty before the first wait. */
+  /** The end of the wait before the import sends again, and its reason, which is empty before the first wait. */
   waiting: { untilMs: number; reason: string };
 }
 
@@ -54,11 +54,11 @@ export interface ImportSession {
   stop: AbortController;
 }
 
-/** What a kind of import does with its rows, and how it is shown. */
+/** The work of a kind of import with its rows, and its presentation. */
 export interface SessionWork<Count extends SessionCount> {
   header: readonly string[];
   count: Count;
-  /** What the file of rejects lists, as in "Rejected rows". */
+  /** The name of the file of rejects in the output, as in "Rejected rows". */
   rejectsName: string;
   /** A right that the token for the local system needs. */
   right: string;

@@ -22,7 +22,7 @@ export interface Mapping {
 interface MappedRow {
   /** The body of POST /ticket, without tags and `externalTicketId`, which are added later. */
   ticket: Record<string, unknown>;
-  /** What was written to the customer. */
+  /** The text that was written to the customer. */
   answer?: string;
   tagNames: string[];
   problems: string[];

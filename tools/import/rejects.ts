@@ -24,7 +24,7 @@ export class RejectFile {
     this.#delimiter = delimiter;
   }
 
-  /** Where the file was written; undefined as long as no row was rejected. */
+  /** The path of the written file; undefined as long as no row was rejected. */
   get path(): string | undefined {
     return this.#path;
   }

@@ -6,7 +6,7 @@ import { isObject, objectsIn, parseJson } from './json.ts';
 /** The error of a call by the Connect protocol. */
 export interface RpcProblem {
   message: string;
-  /** What is wrong with the input, by pointers into it. */
+  /** The errors in the input, by pointers into it. */
   violations: Violation[];
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { StopError } from './stop-error.ts';
 
-/** What a command needs of the process that runs it. */
+/** The parts of the process that a command needs. */
 export interface CommandContext {
   print: (text: string) => void;
   isTerminal: boolean;
@@ -11,7 +11,7 @@ export interface CommandContext {
   signal: AbortSignal;
 }
 
-/** Where a command reads its environment and writes to. */
+/** The environment that a command reads, and the streams to which it writes. */
 export interface CommandStreams {
   env: NodeJS.ProcessEnv;
   print: (text: string) => void;

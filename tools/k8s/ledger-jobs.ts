@@ -19,7 +19,7 @@ export function ledgerJobs(): Manifest[] {
     .flatMap((entry) => [
       volumeClaim(entry.name),
       cronJob(entry, 'ledger', { schedule: '*/5 * * * *' }),
-      // A schedule is demanded, and never used.
+      // Kubernetes demands a schedule, which is never used.
       cronJob(entry, 'apply-ledger', { schedule: '0 0 1 1 *', suspend: true }),
     ]);
 }

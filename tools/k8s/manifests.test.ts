@@ -37,7 +37,7 @@ it('every file of the base is part of it', () => {
 
 it.each([
   ['prod', 'registry.example/ticketing/', '0.1.0'],
-  // As npm run images names them by default.
+  // `npm run images` names images so by default.
   ['dev', 'localhost/ticketing/', 'dev'],
 ])('the overlay %s names the registry and the version of every image', (overlay, prefix, newTag) => {
   const [read] = readManifests(`deploy/k8s/overlays/${overlay}/kustomization.yaml`) as unknown as {

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What may open connections, or accept them: a pod, or an address outside of the cluster. */
+/** An end of a connection, which opens or accepts it: a pod, or an address outside of the cluster. */
 export interface Endpoint {
-  /** By this name it appears in an edge; the replicas of a role have one name. */
+  /** Its name in an edge; the replicas of a role have one name. */
   name: string;
   /** The labels of a pod; undefined for an address. */
   labels?: Readonly<Record<string, string>>;

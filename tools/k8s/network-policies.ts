@@ -19,15 +19,15 @@ const servers = {
   mail: [465, 587],
 };
 
-/** What the Internet is to outbound requests: every address but those that the services refuse to dial. */
+/** The Internet for outbound requests: every address but those that the services refuse to dial. */
 const publicAddresses = [
   { cidr: '0.0.0.0/0', except: specialPurposeOf('ipv4') },
   { cidr: '::/0', except: specialPurposeOf('ipv6') },
 ];
 
 /**
- * What the pods of a service may receive and send. Everything else is denied by deploy/k8s/base/policies.yaml, which also
- * allows all pods to look up names.
+ * Makes the policies for the connections that the pods of a service may accept and open. All others are denied by
+ * deploy/k8s/base/policies.yaml, which also allows all pods to look up names.
  */
 export function networkPoliciesOf(entry: ServiceEntry): Manifest[] {
   const { name, roles } = entry;
@@ -54,8 +54,8 @@ export function networkPoliciesOf(entry: ServiceEntry): Manifest[] {
 }
 
 /**
- * Makes the policy of the component `issuer-url`: all pods may read the keys of an issuer on the Internet. Those of set-up
- * may not, because they verify no tokens.
+ * Makes the policy of the component `issuer-url`: all pods may read the keys of an issuer on the Internet. Pods of
+ * set-up may not, because they verify no tokens.
  */
 export function issuerPolicy(): Manifest {
   return {
@@ -72,7 +72,7 @@ function egressOf(entry: ServiceEntry): object[] {
   return [...called, ...toOwnServers(entry), ...(entry.makesOutboundRequests ? [toInternet()] : [])];
 }
 
-/** The servers in which a service keeps something, and all that its set-up needs. */
+/** The store and the bus of a service, if it uses them. Its set-up needs no other servers. */
 function toOwnServers(entry: ServiceEntry): object[] {
   return [...(entry.hasStore ? [toServers('mongodb')] : []), ...(usesBus(entry) ? [toServers('kafka')] : [])];
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
-/** An object of Kubernetes, of whatever kind. What is read of it is checked by its reader, mostly a test. */
+/** A Kubernetes object of any kind. Its readers, mostly tests, check the members that they read. */
 export interface KubernetesObject {
   kind: string;
   metadata: { name: string; labels?: Record<string, string> };

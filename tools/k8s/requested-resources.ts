@@ -9,7 +9,7 @@ export interface ClusterLoad {
   cpuMs: Readonly<Record<string, number>>;
 }
 
-/** What all pods request together. */
+/** The sum of the requests of all pods. */
 export interface RequestedResources {
   pods: number;
   cores: number;
@@ -17,8 +17,8 @@ export interface RequestedResources {
 }
 
 /**
- * Sums up what the Deployments request. An API has as many replicas as its autoscaler makes of the load, as if the API did
- * all work of its service; every other role has the replicas of its Deployment.
+ * Sums up the requests of the Deployments. An API has as many replicas as its autoscaler makes of the load, as if the
+ * API did all work of its service; every other role has the replicas of its Deployment.
  */
 export function requestedResources(objects: readonly KubernetesObject[], load: ClusterLoad): RequestedResources {
   const scalers = new Map(

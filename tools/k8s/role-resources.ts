@@ -1,6 +1,6 @@
 import type { Role } from '@ticketing/system/services.ts';
 
-/** What the pods of a role of a service request, and the memory beyond which they are ended. */
+/** The resources that the pods of a role of a service request, and the memory beyond which they are killed. */
 export interface RoleResources {
   requests: { cpu: string; memory: string };
   limits: { memory: string };

@@ -10,9 +10,9 @@ export interface Secret {
   stringData: Record<string, string>;
 }
 
-/** What is not made, but given. */
+/** The values that are not generated, but given. */
 export interface GivenSecrets {
-  /** Where each service with a store has its database, with the credentials in the URI. */
+  /** The database of each service with a store, with the credentials in the URI. */
   stores: ReadonlyMap<string, StoreConfig>;
   /** The public keys of the issuer as a JWKS; undefined if they are read from a URL. */
   issuerKeys?: string | undefined;

@@ -12,8 +12,8 @@ import {
 } from './service-variables.ts';
 
 /**
- * The objects of a service: what follows from its entry. What all pods have in common (security, probes, spreading, the
- * volumes of shared keys) is written by hand in deploy/k8s/base/pod.yaml and job.yaml, which are merged into them.
+ * The objects of a service, which follow from its entry. The common parts of all pods (security, probes, spreading, the
+ * volumes of shared keys) are written by hand in deploy/k8s/base/pod.yaml and job.yaml, which are merged into them.
  */
 export function manifestsOf(entry: ServiceEntry): Manifest[] {
   return [
@@ -77,7 +77,7 @@ function deployment(entry: ServiceEntry, role: Role): Manifest {
   };
 }
 
-/** The pod of a service, with what only this container has, and further volumes. */
+/** The pod of a service, with the members that only this container has, and further volumes. */
 export function podTemplate(
   entry: ServiceEntry,
   labels: PodLabels,
@@ -107,7 +107,7 @@ function setUpJob(entry: ServiceEntry): Manifest {
     metadata: { name: deploymentOf(entry.name, setUp), labels },
     spec: {
       template: podTemplate(entry, labels, {
-        // Of the program that the image runs.
+        // The arguments of the program that the image runs.
         args: ['set-up'],
         env: derivedVariables(entry),
         resources: resourcesOf(entry.name, 'relay'),

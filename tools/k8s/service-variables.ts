@@ -8,7 +8,7 @@ export function internalPortOf({ ports }: ServiceEntry): number {
   return ports.http + 2000;
 }
 
-/** Where the pods of all services find their files. */
+/** The paths at which the pods of all services find their files. */
 const files = {
   signingKey: '/keys/signing/key.json',
   internalKeys: '/keys/internal/jwks.json',

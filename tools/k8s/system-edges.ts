@@ -2,7 +2,7 @@ import { consumedTopics, serviceNamed, services } from '@ticketing/system/servic
 import { partOfSystem, setUp } from './manifest.ts';
 import type { Endpoint } from './network-edges.ts';
 
-/** What pods of Jobs do, beside those of the roles; those of set-up have edges of their own. */
+/** The operations that pods of Jobs run, in addition to the roles. Pods of set-up have different edges. */
 const jobs = ['ledger', 'apply-ledger'];
 
 /** The pods of this system, and what else could be reached, or could try to reach them. */

@@ -15,7 +15,7 @@ export interface ListedMetric {
 export const metricListFile = 'docs/operations/metrics.md';
 
 const all = services.map(({ name }) => name);
-/** What stands for some services in the list. */
+/** The phrases that stand for some services in the list. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   all,
   'with a store': services.filter(({ hasStore }) => hasStore).map(({ name }) => name),

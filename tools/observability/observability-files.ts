@@ -39,7 +39,7 @@ export function readRules(): { alerts: AlertRule[]; records: RecordingRule[] } {
   };
 }
 
-/** Whom Prometheus collects metrics from. */
+/** The configuration of Prometheus: the processes from which it collects metrics, and the files of its rules. */
 export interface PrometheusConfig {
   rule_files: string[];
   scrape_configs: {

@@ -8,7 +8,7 @@ export interface Sample {
   value: number;
 }
 
-/** What a process exposes: its metrics, also those without a value, and the values. */
+/** The metrics that a process exposes, including metrics without a value, and the values. */
 export interface Exposition {
   metrics: readonly { name: string; type: MetricType; help: string }[];
   samples: readonly Sample[];

@@ -16,7 +16,7 @@ const maxBodyBytes = 64 * 1024;
 
 /**
  * Makes a server that verifies the deliveries of a webhook endpoint, and prints a line for each: time, type, ticket and
- * version, webhook-id, whether it is verified, and the response. What is not verified gets 401.
+ * version, webhook-id, whether it is verified, and the response. A delivery that cannot be verified gets 401.
  *
  * Errors: an Error for a secret that is not one.
  */
@@ -70,7 +70,7 @@ function lineOf({ headers }: IncomingMessage, body: Buffer | undefined, result: 
   return `${new Date().toISOString()}  ${type.padEnd(22)}  ${ticket.padEnd(14)}  ${id}  ${result} → ${status}`;
 }
 
-/** What a body says about itself, which is not verified yet. */
+/** The type and the ticket that a body names; the body may not be verified. */
 function contentOf(body: Buffer | undefined): { type: string; ticket: string } {
   const { type, data } = objectIn(body);
   const { ticketId, version } = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
@@ -92,7 +92,7 @@ function shown(text: unknown): string {
 }
 
 function respond(response: ServerResponse, status: number): void {
-  // The rest of a body that was not read is not waited for.
+  // The server does not wait for the unread rest of a body.
   if (status === 413) response.setHeader('connection', 'close');
   response.writeHead(status).end();
 }
