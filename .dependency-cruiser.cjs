@@ -1,4 +1,4 @@
-/** The import rules of the house; a broken one fails `npm run check`. What a service may call follows from its entry. */
+/** The import rules of this repository; a violation fails `npm run check`. A service's entry says what it may call. */
 
 const onlyFrom = (name, dependency, ...homes) => ({
   name: `${name}-has-one-home`,
@@ -33,7 +33,7 @@ const contractsOfCalledServices = services.map(({ name, calls }) => ({
 }));
 
 /** The pure files of a feature. */
-const rules = ['^services/[^/]+/src/[^/]+/rules/', '^services/[^/]+/src/[^/]+/rules[.]ts$'];
+const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
 const stores = ['^services/.+/store/', '^services/.+[/-](stores?|schema|indexes|query|document)[.]ts$'];
 
@@ -77,7 +77,7 @@ module.exports = {
           '^services/[^/]+/src/',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
           '^packages/(service-kit|store|events|sandbox|embedded-mongo)/',
-          // What a list of files consists of, and its limits, are rules.
+          // attachment.ts defines the elements and limits of a list of files, which are rules.
           '^packages/files/src/(?!attachment\\.ts$)',
         ],
         pathNot: rules,
@@ -97,7 +97,7 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
-    // A service is named here because the work that needs the library is its own: proxying, templates, spreadsheets.
+    // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),
     onlyFrom('jose', 'jose/', '^packages/service-kit/'),

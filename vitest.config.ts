@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// Processes of tests are many and short: they share what Node has compiled.
+// Test processes are many and short, so they share the code that Node has compiled.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
 /** Tests beside what they test: rules and parts, without a database. */
@@ -26,7 +26,7 @@ const integration = [
   'test/deploy/**',
 ];
 
-/** By what a test file is known whose searches are longer in the deep suite, or whose crashes are more. */
+/** Matches the imports of test files that have longer searches or more crashes in the deep suite. */
 const EFFORT = /testkit\/(?:search-effort|crash)\.ts/;
 const searches = () =>
   globSync('{packages,services,scripts,test,tools}/**/*.test.ts', {
@@ -38,11 +38,11 @@ const integrationFiles = 'services/*/src/**/*.int.test.ts';
 const suiteFiles = '**/*.{deep,deploy}.test.ts';
 const globalSetup = ['packages/testkit/src/global-setup.ts'];
 
-/** What a mode runs, as projects of vitest. Those with a higher `groupOrder` begin when all others have ended. */
+/** The projects of vitest in each mode. Projects with a higher `groupOrder` begin when all others have ended. */
 const projects = {
   deep: () => [
     { name: 'searches', include: searches(), globalSetup, maxWorkers: availableParallelism() },
-    // These measure, or start several systems one after the other: they need a machine for themselves.
+    // These tests measure, or start several systems one after the other, so each runs alone on the machine.
     { name: 'deep', include: ['**/*.deep.test.ts'], globalSetup, maxWorkers: 1, sequence: { groupOrder: 1 } },
   ],
   deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],
@@ -54,9 +54,9 @@ const projects = {
 const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/*.test.ts`);
 
 /**
- * `npm test`; in the mode "deep" (`npm run test:deep`) the deep suite: the files that are named `*.deep.test.ts`, and all files
- * that search, with more runs; in the mode "deploy" (`npm run test:deploy`) the tests of what is in `deploy/`, which need a
- * container engine and a Kubernetes control plane.
+ * Configures `npm test`. The mode "deep" (`npm run test:deep`) runs the deep suite: the files named `*.deep.test.ts`,
+ * and all files that search, with more runs. The mode "deploy" (`npm run test:deploy`) runs the tests of `deploy/`,
+ * which need a container engine and a Kubernetes control plane.
  */
 export default defineConfig(({ mode }) => {
   const suite = mode === 'deep' || mode === 'deploy' ? mode : 'test';
@@ -64,7 +64,7 @@ export default defineConfig(({ mode }) => {
     test: {
       exclude: ['**/node_modules/**'],
       env: { TICKETING_TEST_EFFORT: suite === 'deep' ? 'deep' : 'normal' },
-      // One process for many files: starting it and loading what they share takes longer than most of the tests.
+      // One process runs many files: starting it and loading shared modules takes longer than most of the tests.
       isolate: false,
       restoreMocks: true,
       unstubEnvs: true,
