@@ -73,7 +73,6 @@ module.exports = {
       from: { path: rules, pathNot: '\\.test\\.ts$' },
       to: {
         path: [
-          '^node:',
           '^services/[^/]+/src/',
           'node_modules/(fastify|mongoose|@connectrpc|kafkajs|undici|pino)',
           '^packages/(service-kit|store|events|sandbox|embedded-mongo)/',
@@ -82,6 +81,13 @@ module.exports = {
         ],
         pathNot: rules,
       },
+    },
+    {
+      name: 'rules-do-no-io',
+      comment: 'Of Node, rules use only functions of their arguments.',
+      severity: 'error',
+      from: { path: rules, pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|url|util)$' },
     },
     {
       name: 'stores-know-only-rules',
