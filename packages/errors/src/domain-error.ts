@@ -38,8 +38,8 @@ export class DomainError extends Error {
   readonly title: string | undefined;
   readonly violations: readonly Violation[];
   readonly retryAfterSeconds: number | undefined;
-  /** Whether the error certainly comes before any change, whatever its code. */
-  readonly isBeforeChange: boolean;
+  /** Whether something may have changed before it; undefined if its code says so. */
+  readonly followsChange: boolean | undefined;
 
   constructor(
     code: ErrorCode,
@@ -50,7 +50,7 @@ export class DomainError extends Error {
       violations?: readonly Violation[];
       retryAfterSeconds?: number | undefined;
       cause?: unknown;
-      isBeforeChange?: boolean;
+      followsChange?: boolean;
     } = {},
   ) {
     super(detail, 'cause' in options ? { cause: options.cause } : undefined);
@@ -59,7 +59,7 @@ export class DomainError extends Error {
     this.title = options.title;
     this.violations = options.violations ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
-    this.isBeforeChange = options.isBeforeChange ?? false;
+    this.followsChange = options.followsChange;
   }
 }
 
@@ -89,12 +89,12 @@ export function beforeChange(error: unknown): unknown {
   // Another request may have got the same error, after a change.
   return new DomainError(code, reason, message, {
     ...{ title, violations, retryAfterSeconds },
-    ...{ cause: error, isBeforeChange: true },
+    ...{ cause: error, followsChange: false },
   });
 }
 
 /** Whether an error can come after something was changed. Any other one means that nothing was. */
 export function mayFollowChange(error: unknown): boolean {
   if (!(error instanceof DomainError)) return true;
-  return !error.isBeforeChange && codesAfterChange.has(error.code);
+  return error.followsChange ?? codesAfterChange.has(error.code);
 }

@@ -30,7 +30,7 @@ test.each([
   expect((await watch(disk, reserveBytes)).space.isFull()).toBe(false);
   const { space } = await watch({ ...disk, free: disk.free - 1 }, reserveBytes);
   expect([space.isFull(), space.reserve()]).toEqual([true, disk.free]);
-  expect(() => requireSpace(space)).toThrow(expect.objectContaining({ reason: 'storage_full', isBeforeChange: true }));
+  expect(() => requireSpace(space)).toThrow(expect.objectContaining({ reason: 'storage_full', followsChange: false }));
 });
 
 test('keeps nothing with a reserve of 0, and nothing of a disk that is not known', async () => {

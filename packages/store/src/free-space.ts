@@ -60,7 +60,7 @@ export function watchFreeSpace(read: ReadDisk, reserveBytes: number | undefined)
 
 /** Refuses a write while less than the reserve is free, before anything is changed. Errors: storage_full. */
 export function requireSpace(space: Pick<FreeSpace, 'isFull'>): void {
-  if (space.isFull()) throw storageFull({ isBeforeChange: true });
+  if (space.isFull()) throw storageFull({ followsChange: false });
 }
 
 interface DatabaseStats {

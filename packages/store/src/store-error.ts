@@ -23,7 +23,7 @@ export async function storeCall<Result>(operation: () => Promise<Result>): Promi
 }
 
 /** The error for a write while the disk of the database is full, or nearly. */
-export function storageFull(options: { cause?: unknown; isBeforeChange?: boolean } = {}): DomainError {
+export function storageFull(options: { cause?: unknown; followsChange?: boolean } = {}): DomainError {
   const detail = 'The database has no space left. Reads and deletions go on.';
   return new DomainError('unavailable', 'storage_full', detail, { ...options, retryAfterSeconds: 5 });
 }

@@ -124,7 +124,7 @@ test('nothing is changed if the change cannot be recorded, and a change that was
   const handle = vi.fn(async () => create(deleteWebhook.output, { success: true }));
   const unavailable = () => Promise.reject(new DomainError('unavailable', 'store_unavailable', ''));
   const before = audited(deleteWebhook, handle, { ...recorder(), begin: unavailable })({});
-  await expect(before).rejects.toMatchObject({ reason: 'store_unavailable', isBeforeChange: true });
+  await expect(before).rejects.toMatchObject({ reason: 'store_unavailable', followsChange: false });
   expect(handle).not.toHaveBeenCalled();
   expect(await audited(deleteWebhook, handle, { ...recorder(), complete: unavailable })({})).toMatchObject({
     success: true,

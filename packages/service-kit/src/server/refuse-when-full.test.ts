@@ -42,7 +42,7 @@ const { updateKnowledgeSource } = KnowledgeService.method;
 test('a method that writes is refused before its handler is called, with how long to wait', async () => {
   const request = { id: 1, updateMask: { paths: ['name'] } };
   await expect(guarded(updateKnowledgeSource, true)(request)).rejects.toMatchObject({
-    ...{ code: 'unavailable', reason: 'storage_full', retryAfterSeconds: 5, isBeforeChange: true },
+    ...{ code: 'unavailable', reason: 'storage_full', retryAfterSeconds: 5, followsChange: false },
   });
   expect(await guarded(updateKnowledgeSource, false)(request)).toBeDefined();
 });

@@ -62,5 +62,8 @@ export async function finishExecution(context: Context, id: number): Promise<voi
 /** The error while another call executes an intent. */
 export function running(): DomainError {
   const detail = 'Another call executes this intent.';
-  return new DomainError('failed_precondition', 'intent_running', detail, { retryAfterSeconds: 1 });
+  return new DomainError('failed_precondition', 'intent_running', detail, {
+    retryAfterSeconds: 1,
+    followsChange: true,
+  });
 }

@@ -116,6 +116,32 @@ test('a request that created its intent gets the outcome also if its repetition 
   expect(used.backend.requests).toHaveLength(1);
 });
 
+test('a request that waits for its own execution keeps its key, so that the next attempt calls nobody', async () => {
+  const executor = { type: 'http', url: used.backend.url, timeoutMs: 20_000 };
+  await used.agent({ name: 'Waits', slug: 'waits', executor });
+  const body = { code: 'waits', ticketId: used.ticket().id };
+  const send = () => used.request('POST', '/intent/0/execute', { body, headers: { 'idempotency-key': 'waits' } });
+  const expireKey = () =>
+    used.database
+      .collection('idempotencyKeys')
+      .updateMany({ state: 'running' as never }, { $set: { 'lease.expiresAt': new Date(0) } });
+  let respondLate = (): void => undefined;
+  used.backend.respond = (_, response) => {
+    respondLate = () => void response.end('{}');
+  };
+  const first = send();
+  await expect.poll(() => used.backend.requests.length).toBe(1);
+  await expireKey();
+  const second = await send();
+  expect([second.status, second.json.code]).toEqual([409, 'intent_running']);
+  respondLate();
+  await first;
+  used.backend.respond = (_, response) => response.end('{}');
+  await expireKey();
+  expect((await send()).json).toMatchObject({ success: true });
+  expect(used.backend.requests).toHaveLength(1);
+}, 30_000);
+
 test('the scheduler finishes what a process that died has begun', async () => {
   const id = await used.intent({ executor: { type: 'closeTicket' } });
   const hasBegun = async () => (await used.intents.find(id))?.execution !== null;

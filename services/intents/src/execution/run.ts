@@ -101,7 +101,8 @@ async function unstoredOutcome(
 ): Promise<IntentOutcome> {
   const latest = change.outcome ?? outcome;
   if (latest && (step === 'call' || !(await intents.find(id)))) return latest;
-  throw new DomainError('aborted', 'execution_taken_over', `Another process goes on with the execution ${txId}.`);
+  const detail = `Another process goes on with the execution ${txId}.`;
+  throw new DomainError('aborted', 'execution_taken_over', detail, { followsChange: true });
 }
 
 /**
