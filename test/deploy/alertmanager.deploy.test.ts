@@ -135,6 +135,8 @@ describe.skipIf(!program)('an Alertmanager with the configuration of the reposit
     expect(await sent([absent('knowledge'), ...waiting])).toEqual([
       'TicketingAnalysesLate intents',
       'TicketingConsumerBehind reporting',
+      'TicketingRequestsSlow',
+      'TicketingServerErrors',
       'TicketingServiceAbsent knowledge',
     ]);
   });
