@@ -32,7 +32,9 @@ function closeSlowly(socket: Socket): void {
   socket.resume().end();
   const timer = setInterval(() => {
     checks -= 1;
-    if (checks === 0 || socket.bytesRead - bytesRead > maxBytes) socket.destroy();
+    // A client that sends more waits then, and finds the response.
+    if (socket.bytesRead - bytesRead > maxBytes) socket.pause();
+    if (checks === 0) socket.destroy();
   }, checkMs).unref();
   socket.once('close', () => clearInterval(timer));
 }
