@@ -137,7 +137,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
       if (cacheName === undefined) return configured.erp.search(query, page);
       const asked = JSON.stringify([query, page]);
       const key = `${cacheName} search ${createHash('sha256').update(asked).digest('hex')}`;
-      const content = await responses.find(key, { now: runtime.now(), keptMs: cacheMs });
+      const content = await responses.find(key, { now: runtime.now(), keptMs: Math.min(cacheMs, shortCacheMs) });
       if (content !== undefined) return JSON.parse(content) as FoundCustomers;
       return shared(key, async () => {
         const found = await configured.erp.search(query, page);

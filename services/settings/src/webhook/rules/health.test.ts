@@ -23,7 +23,9 @@ describe('the breaker', () => {
   it('does not pause it for longer because the clock went back', () => {
     const paused = afterFailure(nineteen, hour);
     expect(attemptsAtOnce(paused, hour)).toBe(0);
-    expect(attemptsAtOnce(paused, hour - 1)).toBe(1);
+    // The clock of another process may be behind.
+    expect(attemptsAtOnce(paused, hour - 10_000)).toBe(0);
+    expect(attemptsAtOnce(paused, hour - 10_001)).toBe(1);
   });
 
   it('pauses it again after each failure, one attempt at a time, until one succeeds', () => {

@@ -42,7 +42,9 @@ test('a response is found until it expires', async () => {
 test('a response is found for no longer because the clock went back', async () => {
   await responses.put('a', '1', later(9));
   expect(await responses.find('a', at(0))).toBe('1');
-  expect(await responses.find('a', at(-1))).toBeUndefined();
+  // The clock of another replica may be behind.
+  expect(await responses.find('a', at(-10))).toBe('1');
+  expect(await responses.find('a', at(-11))).toBeUndefined();
 });
 
 test('expired responses are removed, and then those that expire first, until few enough are left', async () => {

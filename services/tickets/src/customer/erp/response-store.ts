@@ -34,6 +34,8 @@ export interface ErpResponseStore {
 /** A response that more tickets have used is not erased with any of them; it stays until it expires. */
 export const maxTicketsOfResponse = 64;
 const removedAtOnce = 1000;
+/** How far the clocks of two replicas may differ. */
+const clockSkewMs = 10_000;
 
 /** The model of the responses on a connection. */
 export function erpResponseModel(connection: Connection): Model<ErpResponseDocument> {
@@ -78,7 +80,7 @@ export function erpResponseStore(
   return {
     find: (key, { now, keptMs }, ticketId) =>
       storeCall(async () => {
-        const expiresAt = { $gt: new Date(now), $lte: new Date(now + keptMs) };
+        const expiresAt = { $gt: new Date(now), $lte: new Date(now + keptMs + clockSkewMs) };
         const response = await responses.findOne({ _id: key, expiresAt });
         if (response && ticketId !== undefined) await recordUse(response, ticketId);
         return response?.content;
