@@ -138,8 +138,8 @@ describe('npm start', () => {
     const { child, url, output, errorOutput } = await start();
     const [, token = ''] = /Bearer (\S+)'/.exec(output) ?? [];
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const content = randomBytes(8 * 1024 * 1024).toString('base64');
-    const body = { channel: 'email', from: 'kim@example.com', attachments: [{ name: 'f', content }] };
+    const base64 = randomBytes(8 * 1024 * 1024).toString('base64');
+    const body = { channel: 'email', from: 'kim@example.com', attachments: [{ name: 'f', base64 }] };
     const created = await fetch(`${url}/ticket`, { method: 'POST', headers, body: JSON.stringify(body) });
     const { attachments } = (await created.json()) as { attachments: { id: string }[] };
     child.kill('SIGINT');
