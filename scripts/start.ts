@@ -73,7 +73,8 @@ async function certificatesIn(dataDir: string): Promise<DevelopmentCertificates>
 
 /** Says why the store has ended. If it has ended itself, its disk is full or a file is damaged, which is named. */
 async function describeEnd(exit: Exit, dataDir: string): Promise<string> {
-  const general = 'The store has ended unexpectedly; run npm start again. If it ends again: npm run doctor -- --validate';
+  const general =
+    'The store has ended unexpectedly; run npm start again. If it ends again: npm run doctor -- --validate';
   if (!isAborted(exit)) return general;
   const full = await describeFullDisk(join(dataDir, 'mongodb'));
   if (full !== undefined) return full;
