@@ -15,7 +15,7 @@ interface ValidatedStore {
 interface StoredCollection {
   database: string;
   name: string;
-  /** Its files, that of its documents first. */
+  /** Its files, that of its documents first; empty if they are not known. */
   files: string[];
 }
 
@@ -38,8 +38,7 @@ export async function validateStore(dataDir: string, givenUri: string | undefine
   const folder = join(dataDir, 'mongodb');
   const open = async (): Promise<ValidatedStore> =>
     givenUri ? { uri: givenUri, stop: async () => undefined } : startEmbeddedMongo({ dataDir: folder });
-  const collections = await withStore(open, listCollections);
-  const place = givenUri ? '' : ` in ${folder}`;
+  const collections = await withStore(open, (client) => listCollections(client, givenUri === undefined));
   let damaged = 0;
   while (collections.length > 0) {
     const found = await withStore(open, (client) => firstDamaged(client, collections, givenUri === undefined));
@@ -47,8 +46,8 @@ export async function validateStore(dataDir: string, givenUri: string | undefine
     damaged += 1;
     const isOfData = await withStore(open, (client) => cannotRead(client, found));
     const { database, name } = found;
-    const files = isOfData ? found.files.slice(0, 1) : found.files.slice(1);
-    print(`\nA file of the collection ${name} of ${database} is damaged: ${files.join(' or ')}${place}`);
+    const files = (isOfData ? found.files.slice(0, 1) : found.files.slice(1)).join(' or ');
+    print(`\nA file of the collection ${name} of ${database} is damaged${files && `: ${files} in ${folder}`}`);
     print(remedy);
   }
   print(damaged === 0 ? 'no file of the store is damaged' : `\n${damaged} collections have damaged files`);
@@ -72,13 +71,18 @@ async function withStore<Result>(
 /** The databases that a server keeps for itself. */
 const serverDatabases = ['admin', 'config', 'local'];
 
-async function listCollections(client: mongo.MongoClient): Promise<StoredCollection[]> {
+/** Lists the collections of all services; with the names of their files, which a server does not always tell. */
+async function listCollections(client: mongo.MongoClient, hasFiles: boolean): Promise<StoredCollection[]> {
   const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
   const ours = databases.filter(({ name }) => !serverDatabases.includes(name));
   const all = ours.map(async ({ name: database }) => {
     const found = await client.db(database).listCollections({ type: 'collection' }).toArray();
     return Promise.all(
-      found.map(async ({ name }) => ({ database, name, files: await readFileNames(client, database, name) })),
+      found.map(async ({ name }) => ({
+        database,
+        name,
+        files: hasFiles ? await readFileNames(client, database, name) : [],
+      })),
     );
   });
   return (await Promise.all(all)).flat();

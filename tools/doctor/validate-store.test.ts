@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import { damageLargestFile } from '@ticketing/testkit/damage-file.ts';
 import { mongo } from 'mongoose';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runDoctor } from './run-doctor.ts';
 
 let data: string;
@@ -53,4 +53,13 @@ test('refuses a store that is in use', async () => {
   const store = await startEmbeddedMongo({ dataDir: folder() });
   await expect(validate()).rejects.toThrow('is in use by another process');
   await store.stop();
+});
+
+test('validates the collections of a server, and calls one that is unreachable not damaged', async () => {
+  await fillStore();
+  const server = await startEmbeddedMongo({ dataDir: folder() });
+  vi.stubEnv('MONGODB_URI', server.uri);
+  expect(await validate()).toEqual({ code: 0, text: 'no file of the store is damaged' });
+  await server.stop();
+  await expect(validate()).rejects.toThrow('ECONNREFUSED');
 });
