@@ -1,5 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
+/** How far the clocks of two processes may differ. Source: docs/decisions/0059-one-attempt-at-a-store.md. */
+export const maxClockSkewMs = 10_000;
+
 /** The sources of time and randomness of a process. Tests replace them. */
 export interface Runtime {
   /** Unix milliseconds, for dates. An operator or a time server may set this clock back. */

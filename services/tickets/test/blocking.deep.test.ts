@@ -71,9 +71,9 @@ test.each(protocols)('no body of 5 MiB blocks the service for more than 50 ms: %
   };
   // The first requests also compile code.
   for (const bytes of [100, 50_000, maxBodyBytes]) await send({ prefix: '<p>', unit: 'x ', bytes });
+  const limitMs = await limitFor(protocol);
   for (const [prefix, unit] of bodiesFor(protocol)) {
     let texts: ShownTexts[] = [];
-    const limitMs = await limitFor(protocol);
     const longest = await longestWork(async () => {
       texts = await send({ prefix, unit, bytes: maxBodyBytes });
     }, limitMs);

@@ -82,8 +82,10 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
   if (http2) endStreamsAfterResponses(app);
   rejectBadHeaders(app);
   continueWhenRead(app.server);
-  if (!http2) joinSmallChunks(app);
-  if (!http2) closeAfterReading(app);
+  if (!http2) {
+    joinSmallChunks(app);
+    closeAfterReading(app);
+  }
   app.addHook('onRequest', (request, reply, done) => {
     if (stopping.has(app) && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
     done();

@@ -1,3 +1,5 @@
+import { maxClockSkewMs } from '@ticketing/runtime/runtime.ts';
+
 /** The health of a webhook endpoint, as its attempts have shown it. Units: Unix ms. */
 export interface WebhookHealth {
   failuresInRow: number;
@@ -14,8 +16,6 @@ const failuresUntilPause = 20;
 const pauseMs = 5 * 60_000;
 const failedMs = 5 * 24 * 60 * 60_000;
 const maxAtOnce = 4;
-/** How far the clocks of two processes may differ. */
-const clockSkewMs = 10_000;
 
 /**
  * The health after a failed attempt: 20 failures in a row pause the endpoint, and so does every failure after a pause,
@@ -45,6 +45,6 @@ export function hasFailedForDays({ firstFailureAt }: WebhookHealth, now: number)
  * one that begins now is over: the clock went back.
  */
 export function attemptsAtOnce({ failuresInRow, pausedUntil }: WebhookHealth, now: number): number {
-  if (pausedUntil !== null && pausedUntil > now && pausedUntil <= now + pauseMs + clockSkewMs) return 0;
+  if (pausedUntil !== null && pausedUntil > now && pausedUntil <= now + pauseMs + maxClockSkewMs) return 0;
   return failuresInRow >= failuresUntilPause ? 1 : maxAtOnce;
 }

@@ -1,3 +1,4 @@
+import { maxClockSkewMs } from '@ticketing/runtime/runtime.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
@@ -34,8 +35,6 @@ export interface ErpResponseStore {
 /** A response that more tickets have used is not erased with any of them; it stays until it expires. */
 export const maxTicketsOfResponse = 64;
 const removedAtOnce = 1000;
-/** How far the clocks of two replicas may differ. */
-const clockSkewMs = 10_000;
 
 /** The model of the responses on a connection. */
 export function erpResponseModel(connection: Connection): Model<ErpResponseDocument> {
@@ -80,7 +79,7 @@ export function erpResponseStore(
   return {
     find: (key, { now, keptMs }, ticketId) =>
       storeCall(async () => {
-        const expiresAt = { $gt: new Date(now), $lte: new Date(now + keptMs + clockSkewMs) };
+        const expiresAt = { $gt: new Date(now), $lte: new Date(now + keptMs + maxClockSkewMs) };
         const response = await responses.findOne({ _id: key, expiresAt });
         if (response && ticketId !== undefined) await recordUse(response, ticketId);
         return response?.content;
