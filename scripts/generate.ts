@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deployParts } from '../tools/deploy/deploy-parts.ts';
+import { withGeneratedLines } from '../tools/dev/generated-parts.ts';
 import { runScript } from '../tools/dev/run-script.ts';
 import { documentIndexes, withDocumentLists } from '../tools/docs/document-indexes.ts';
+import { architectureDocument, withSystemDrawing } from '../tools/docs/system-drawing.ts';
 import { scalingDocument, withCapacityParts } from '../tools/k8s/capacity-parts.ts';
 import { manifestFiles } from '../tools/k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../tools/operations/operation-parts.ts';
@@ -11,7 +14,7 @@ import { withTemplateParts } from '../tools/templates/template-parts.ts';
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Afterwards generates
  * the parts of docs/webhooks.md that follow from it, the parts of docs/templates.md that follow from the helpers, the
- * table of operations, the manifests in deploy/k8s that follow from the description of the system, the lists of
+ * table of operations, the files in deploy/ and the drawing of the system that follow from its description, the lists of
  * documents, and the generated files of packages/client.
  */
 export async function generate(): Promise<void> {
@@ -26,6 +29,10 @@ export async function generate(): Promise<void> {
   writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
   writeFileSync(operationsDocument, withOperationParts(readFileSync(operationsDocument, 'utf8')));
   for (const [file, text] of manifestFiles()) writeFileSync(file, text);
+  for (const [file, parts] of Object.entries(deployParts())) {
+    writeFileSync(file, withGeneratedLines(readFileSync(file, 'utf8'), parts));
+  }
+  writeFileSync(architectureDocument, withSystemDrawing(readFileSync(architectureDocument, 'utf8')));
   // It reads the manifests that were just written.
   writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
   for (const index of Object.keys(documentIndexes)) {

@@ -8,6 +8,7 @@ import { brokenLinks, linkedFiles } from './links.ts';
 import { differences, partOf, readableJson, steady } from './shape.ts';
 import { startShell } from './shell.ts';
 import { snippetsIn } from './snippets.ts';
+import { architectureDocument, withSystemDrawing } from './system-drawing.ts';
 
 const root = join(import.meta.dirname, '../..');
 const documents = globSync(['*.md', '{docs,packages,services,deploy,tools,bench,test}/**/*.md'], {
@@ -36,6 +37,11 @@ test('the indexes name every page; npm run generate writes them', () => {
     const text = readFileSync(join(root, document), 'utf8');
     expect(withDocumentLists(root, document, text), document).toBe(text);
   }
+});
+
+test('the drawing of the architecture follows from the description; npm run generate writes it', () => {
+  const text = readFileSync(join(root, architectureDocument), 'utf8');
+  expect(withSystemDrawing(text)).toBe(text);
 });
 
 test('these commands of the documents are not run, because they need more than a system', () => {
