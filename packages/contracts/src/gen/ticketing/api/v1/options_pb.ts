@@ -38,7 +38,7 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   path: string;
 
   /**
-   * What the JSON body contains: "*" for the whole request, otherwise the name of
+   * The part of the request that is the JSON body: "*" for the whole request, otherwise the name of
    * the field that it contains. Empty if there is no body. Fields in neither path nor body are read from
    * the query string.
    *
@@ -185,13 +185,13 @@ export const EventStreamSchema: GenMessage<EventStream> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 1);
 
 /**
- * Who may call a method. Exactly one kind is set.
+ * The callers that may call a method. Exactly one kind is set.
  *
  * @generated from message ticketing.api.v1.AccessRule
  */
 export type AccessRule = Message<"ticketing.api.v1.AccessRule"> & {
   /**
-   * Who may call.
+   * The kind of caller.
    *
    * @generated from oneof ticketing.api.v1.AccessRule.kind
    */
@@ -239,7 +239,7 @@ export const AccessRuleSchema: GenMessage<AccessRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 2);
 
 /**
- * What an entry of the audit log says about a change, beside who made it, when,
+ * The content of an entry of the audit log, beside who made the change, when,
  * and by which method. An entry has ids only, never contents or names of people.
  *
  * @generated from message ticketing.api.v1.AuditRule
@@ -286,7 +286,7 @@ export const AuditRuleSchema: GenMessage<AuditRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 3);
 
 /**
- * What is valid for a field. For a repeated field all rules but the item counts
+ * The valid values of a field. For a repeated field all rules but the item counts
  * apply to each item.
  *
  * @generated from message ticketing.api.v1.FieldRules
@@ -492,7 +492,7 @@ export const rest: GenExtension<MethodOptions, RestRule> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 0);
 
 /**
- * Who may call the method. A service refuses to start if a method has none.
+ * The callers that may call the method. A service refuses to start if a method has none.
  *
  * @generated from extension: ticketing.api.v1.AccessRule access = 50002;
  */
@@ -532,7 +532,7 @@ export const like: GenExtension<MessageOptions, string> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 4);
 
 /**
- * What is valid for the field, for REST and RPC.
+ * The valid values of the field, for REST and RPC.
  *
  * @generated from extension: ticketing.api.v1.FieldRules rules = 50001;
  */

@@ -50,7 +50,7 @@ export type Skill = Message<"ticketing.knowledge.v1.Skill"> & {
   name: string;
 
   /**
-   * What it is for.
+   * Its purpose.
    *
    * @generated from field: optional string description = 5;
    */

@@ -73,7 +73,7 @@ export type Subchannel = Message<"ticketing.settings.v1.Subchannel"> & {
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs, for example `address`, `host`, `port` and `user` of a
+   * The configuration of the channel, for example `address`, `host`, `port` and `user` of a
    * mailbox. A value whose key contains pass, secret, token, key or credential is
    * stored encrypted, and returned as null.
    *
@@ -177,7 +177,7 @@ export type CreateSubchannelRequest = Message<"ticketing.settings.v1.CreateSubch
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs.
+   * The configuration of the channel.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */
@@ -260,7 +260,7 @@ export type UpdateSubchannelRequest = Message<"ticketing.settings.v1.UpdateSubch
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs; replaces all of it. A secret value that is given as
+   * The configuration of the channel; replaces all of it. A secret value that is given as
    * null keeps what is stored under its path; in a list it must be given.
    *
    * @generated from field: google.protobuf.Struct data = 8;

@@ -38,7 +38,7 @@ export type Webhook = Message<"ticketing.settings.v1.Webhook"> & {
   url: string;
 
   /**
-   * What it is for.
+   * Its purpose.
    *
    * @generated from field: optional string description = 3;
    */

@@ -137,7 +137,7 @@ export type Conversation = Message<"ticketing.tickets.v1.Conversation"> & {
   agentId?: number | undefined;
 
   /**
-   * Who wrote it.
+   * The author.
    *
    * @generated from field: ticketing.tickets.v1.ConversationSender sender = 17;
    */
@@ -216,7 +216,7 @@ export const ConversationSchema: GenMessage<Conversation> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_conversation, 0);
 
 /**
- * Who wrote a message.
+ * The author of a message.
  *
  * @generated from message ticketing.tickets.v1.ConversationSender
  */

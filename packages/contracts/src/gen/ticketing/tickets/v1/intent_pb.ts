@@ -99,7 +99,7 @@ export type TicketIntent = Message<"ticketing.tickets.v1.TicketIntent"> & {
   messagePreview?: string | undefined;
 
   /**
-   * Who would get it.
+   * The addresses that would get it.
    *
    * @generated from field: optional string recipient = 12;
    */
@@ -334,7 +334,7 @@ export type IntentOutcome = Message<"ticketing.tickets.v1.IntentOutcome"> & {
   ticketClosed: boolean;
 
   /**
-   * Who got the message.
+   * The addresses that got the message.
    *
    * @generated from field: optional string recipient = 10;
    */
@@ -411,7 +411,7 @@ export type AssistantSession = Message<"ticketing.tickets.v1.AssistantSession"> 
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who took part.
+   * The participants.
    *
    * @generated from field: repeated ticketing.tickets.v1.SessionParticipant participants = 5;
    */

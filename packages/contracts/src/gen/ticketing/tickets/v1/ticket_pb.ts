@@ -99,7 +99,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   bccEmails: string[];
 
   /**
-   * Who should get a reply; null for system tickets.
+   * The recipients of a reply; null for system tickets.
    *
    * @generated from field: ticketing.tickets.v1.ReplyRecipients reply_recipients = 10;
    */
@@ -387,7 +387,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   customerLegitimationMessage?: string | undefined;
 
   /**
-   * Who wrote the latest response.
+   * The author of the latest response.
    *
    * @generated from field: ticketing.tickets.v1.Agent last_response_author = 51;
    */
@@ -755,7 +755,7 @@ export const TicketSummarySchema: GenMessage<TicketSummary> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket, 1);
 
 /**
- * Who should get a reply.
+ * The recipients of a reply.
  *
  * @generated from message ticketing.tickets.v1.ReplyRecipients
  */
@@ -846,7 +846,7 @@ export type HistoryEntry = Message<"ticketing.tickets.v1.HistoryEntry"> & {
   id?: number | undefined;
 
   /**
-   * What kind of entry it is.
+   * The kind of entry.
    *
    * @generated from field: ticketing.tickets.v1.HistoryEntryType type = 2;
    */
@@ -910,7 +910,7 @@ export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket, 4);
 
 /**
- * What kind of history entry it is.
+ * The kind of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistoryEntryType
  */
@@ -952,7 +952,7 @@ export const HistoryEntryType = {
 } as const;
 
 /**
- * What kind of history entry it is.
+ * The kind of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistoryEntryType
  */

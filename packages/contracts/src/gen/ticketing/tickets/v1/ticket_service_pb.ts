@@ -853,7 +853,7 @@ export const CheckTicketChangeRequestSchema: GenMessage<CheckTicketChangeRequest
   messageDesc(file_ticketing_tickets_v1_ticket_service, 12);
 
 /**
- * What is wrong with the change.
+ * The problems of the change.
  *
  * @generated from message ticketing.tickets.v1.CheckTicketChangeResponse
  */
@@ -1201,7 +1201,7 @@ export const PreferredDirectionSchema: GenEnum<PreferredDirection> = /*@__PURE__
   enumDesc(file_ticketing_tickets_v1_ticket_service, 1);
 
 /**
- * What AI analyses again.
+ * The parts that AI analyses again.
  *
  * @generated from enum ticketing.tickets.v1.RefreshMode
  */
@@ -1250,7 +1250,7 @@ export const RefreshMode = {
 } as const;
 
 /**
- * What AI analyses again.
+ * The parts that AI analyses again.
  *
  * @generated from enum ticketing.tickets.v1.RefreshMode
  */
