@@ -16,19 +16,22 @@ export function deployParts(): Readonly<Record<string, Readonly<Record<string, s
   const gatewayFirst = services.toSorted(
     (one, other) => Number(other.name === 'gateway') - Number(one.name === 'gateway'),
   );
-  const images = gatewayFirst.map(
-    ({ name }) => `  - { name: ticketing/${name}, newName: registry.example/ticketing/${name}, newTag: 0.1.0 }`,
-  );
+  const images = (registry: string, tag: string) =>
+    gatewayFirst
+      .map(({ name }) => `  - { name: ticketing/${name}, newName: ${registry}/ticketing/${name}, newTag: ${tag} }`)
+      .join('\n');
   return {
     'deploy/compose/compose.yaml': { services: compose.services, keys: compose.keys },
     'deploy/compose/compatible.yaml': { 'set-ups': compose['set-ups'] },
     'deploy/observability/prometheus/prometheus.yaml': { targets: renderTargets() },
+    'deploy/observability/prometheus/rules.yaml': { absent: renderAbsent() },
     'deploy/k8s/base/kustomization.yaml': {
       services: gatewayFirst.map(({ name }) => `  - ${name}.yaml`).join('\n'),
       urls: urls('http'),
     },
     'deploy/k8s/components/tls/kustomization.yaml': { urls: urls('https') },
-    'deploy/k8s/overlays/prod/kustomization.yaml': { images: images.join('\n') },
+    'deploy/k8s/overlays/prod/kustomization.yaml': { images: images('registry.example', '0.1.0') },
+    'deploy/k8s/overlays/dev/kustomization.yaml': { images: images('localhost', 'dev') },
   };
 }
 
@@ -44,4 +47,10 @@ function renderTargets(): string {
         : []),
     ])
     .join('\n');
+}
+
+/** Renders the query that finds services of which no process has metrics. */
+function renderAbsent(): string {
+  const series = services.map(({ name }) => `absent(ticketing_build_info{service="${name}"})`);
+  return `        expr: |\n          ${series.join('\n          or ')}`;
 }
