@@ -202,7 +202,7 @@ test('a change is one trace from the gateway to the row of reporting and the rec
 
 test('the processes expose the metrics that the documentation lists, with the same words, and no others', async () => {
   const byName = (left: { name: string }, right: { name: string }) => left.name.localeCompare(right.name);
-  const listed = listedMetrics().map((metric) => ({ ...metric, services: metric.services.toSorted() }));
+  const listed = (await listedMetrics()).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   const exposed = (await exposedMetrics(system)).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   expect(exposed.sort(byName)).toEqual(listed.sort(byName));
 });

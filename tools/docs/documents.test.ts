@@ -1,6 +1,6 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { documentIndexes, withDocumentLists } from './document-indexes.ts';
 import { runDocuments } from './documents.ts';
@@ -26,7 +26,11 @@ test('every document in docs/ can be reached from its index', () => {
   const visit = (document: string) => {
     if (reached.has(document) || !documents.includes(document)) return;
     reached.add(document);
-    for (const linked of linkedFiles(root, document)) visit(linked);
+    for (const linked of linkedFiles(root, document)) {
+      visit(linked);
+      // A link to a folder leads to its pages.
+      for (const page of documents) if (dirname(page) === linked) visit(page);
+    }
   };
   visit('docs/README.md');
   expect(documents.filter((document) => document.startsWith('docs/') && !reached.has(document))).toEqual([]);

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..');
 const runbookFolder = 'docs/operations/runbooks';
 const { alerts, records } = readRules();
 const panelQueries = readPanelQueries();
-const listed = new Map(listedMetrics().map((metric) => [metric.name, metric.type]));
+const listed = new Map((await listedMetrics()).map((metric) => [metric.name, metric.type]));
 const pages = [
   'metrics.md',
   'observability.md',
